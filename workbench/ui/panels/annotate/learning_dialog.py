@@ -8,10 +8,9 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.base.i18n import _
 from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.chart_legend import ChartLegend
 from workbench.ui.widgets.charts.axes import Axis
 from workbench.ui.widgets.charts.chart import Chart, Series
-from workbench.ui.widgets.charts.legend import CIRCLE, SQUARE
+from workbench.ui.widgets.charts.legend import CIRCLE, SQUARE, ChartLegend
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import combo
 from workbench.ui.widgets.words import words

@@ -1,4 +1,4 @@
-"""Markers of curves: the shapes that tell curves apart beside their colours and dashes."""
+"""Legends of charts, and the markers that tell curves apart beside colours and dashes."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QImage, QPainter, QPen, QPolygonF
+from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from workbench.ui.style import theme
+from workbench.ui.widgets.flow import flow
+from workbench.ui.widgets.layout import clear, row
+from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.ui.widgets.charts.chart import Series
@@ -19,7 +23,7 @@ CIRCLE, SQUARE, TRIANGLE, DIAMOND, CROSS = "circle", "square", "triangle", "diam
 MARKERS = (CIRCLE, SQUARE, TRIANGLE, DIAMOND, CROSS)
 TONES = ("accent", "warn", "good", "bad", "muted")  # of curves beside each other
 RADIUS = 3.5  # pixels
-SAMPLE = 26  # pixels of a piece of a curve in a legend, at 100%
+SAMPLE, HIGH = 26, 14  # width and height of a piece of a curve in a legend, pixels at 100%
 CORNERS = {  # degrees at which the corners of a shape lie, counted from the right, downwards
     TRIANGLE: (-90, 30, 150),
     DIAMOND: (-90, 0, 90, 180),
@@ -108,3 +112,27 @@ def names_height(width: float, curves: Sequence[Series]) -> float:
     high = draw_names(painter, QRectF(0, 0, width, 0), curves)
     painter.end()
     return high
+
+
+class ChartLegend(QFrame):
+    """`set` replaces all names; they wrap where there is little room."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._line = QVBoxLayout(self)
+        self._line.setContentsMargins(0, 0, 0, 0)
+
+    def set(self, series: Sequence[Series]) -> None:
+        clear(self._line)
+        pairs = [row(_Sample(item), words(item.name, "caption", "muted"), gap=5) for item in series]
+        self._line.addWidget(flow(*pairs, gap=14))
+
+
+class _Sample(QWidget):
+    def __init__(self, series: Series):
+        super().__init__()
+        self._series = series
+        self.setFixedSize(QSize(theme.px(SAMPLE), theme.px(HIGH)))
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        draw_sample(QPainter(self), QRectF(self.rect()), self._series)

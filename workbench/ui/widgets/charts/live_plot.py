@@ -11,19 +11,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer
-from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtGui import QMouseEvent, QPainter
+from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout
 
 from workbench.base.i18n import _
-from workbench.ui.style import escaping, formats, theme
+from workbench.ui.style import escaping, formats
 from workbench.ui.widgets.charts.axes import Axis, Range
 from workbench.ui.widgets.charts.chart import Series
 from workbench.ui.widgets.charts.frame import Frame
 from workbench.ui.widgets.charts.layers import Layer, Line, Points, decimated
-from workbench.ui.widgets.charts.legend import TONES, draw_names, names_height
+from workbench.ui.widgets.charts.legend import TONES, ChartLegend, draw_names, names_height
 from workbench.ui.widgets.charts.saving import Savable, save_menu
-from workbench.ui.widgets.flow import FlowLayout
-from workbench.ui.widgets.layout import TurningRow, clear, row
+from workbench.ui.widgets.layout import TurningRow, row
 from workbench.ui.widgets.words import Elided, words
 
 REDRAW_MS = 500
@@ -73,8 +72,7 @@ class LivePlot(Savable, QFrame):
         self._clock.timeout.connect(self.draw)
 
     def _build(self) -> None:
-        self._legend = FlowLayout(gap=theme.px(9))
-        self._legend.add_spring()
+        self._legend = ChartLegend()
         self._value = Elided("", "caption", "muted", whole=True)
         more = save_menu(self._title, _("Save {title}").format(title=self._title), self)
         head = TurningRow(
@@ -195,10 +193,7 @@ class LivePlot(Savable, QFrame):
         if tuple(self.curves) == self._named:
             return
         self._named = tuple(self.curves)
-        clear(self._legend)
-        self._legend.add_spring()
-        for name, curve in self.curves.items():
-            self._legend.addWidget(row(_Swatch(curve.tone), words(name, "caption", "muted"), gap=5))
+        self._legend.set(self._samples())
 
     # ---------------------------------------------------------------- hover
 
@@ -237,18 +232,18 @@ class LivePlot(Savable, QFrame):
 
     def draw_picture(self, painter: QPainter, area: QRectF) -> None:
         named = self._samples()
-        if named:
+        if len(named) > 1:
             draw_names(painter, area, named)
         self.frame.draw(painter, area.adjusted(0, 0, 0, -self._names_height()))
 
     def _names_height(self) -> int:
         """Pixels below the plot for the names of the curves."""
         named = self._samples()
-        return math.ceil(names_height(self.frame.width(), named)) if named else 0
+        return math.ceil(names_height(self.frame.width(), named)) if len(named) > 1 else 0
 
     def _samples(self) -> list[Series]:
-        """The names and colours of the curves, if there are several."""
-        curves = self.curves.items() if len(self.curves) > 1 else ()
+        """The names and colours of the curves."""
+        curves = self.curves.items()
         return [Series(name, (), (), curve.tone, width=curve.width) for name, curve in curves]
 
     def numbers(self) -> Iterator[Sequence[object]]:
@@ -269,14 +264,3 @@ def nearest(x: Sequence[float], value: float) -> int:
 def _widened(low: float, high: float) -> Range:
     margin = MARGIN * (high - low)
     return low - margin, high + margin
-
-
-class _Swatch(QWidget):
-    def __init__(self, tone: str):
-        super().__init__()
-        self._tone = tone
-        self.setFixedSize(12, 12)
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.fillRect(0, 5, 12, 3, theme.qcolour(self._tone))

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from workbench.base.i18n import _, ngettext
 from workbench.ui.panels.inspect.views.examined import ExaminedView
 from workbench.ui.style import formats
-from workbench.ui.widgets.chart_legend import ChartLegend
 from workbench.ui.widgets.charts.axes import Axis
 from workbench.ui.widgets.charts.chart import Chart, Series
-from workbench.ui.widgets.charts.legend import CIRCLE, SQUARE
+from workbench.ui.widgets.charts.legend import CIRCLE, SQUARE, ChartLegend
 from workbench.ui.widgets.field import combo, fill
 from workbench.ui.widgets.layout import column
 from workbench.ui.widgets.table import Column, Table

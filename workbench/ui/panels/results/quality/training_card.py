@@ -11,10 +11,9 @@ from workbench.base.i18n import _
 from workbench.ui.panels.results.quality.state import QualityState
 from workbench.ui.style import escaping
 from workbench.ui.widgets.button import Button, Segments
-from workbench.ui.widgets.chart_legend import ChartLegend
 from workbench.ui.widgets.charts.axes import Axis
 from workbench.ui.widgets.charts.chart import Chart, Series
-from workbench.ui.widgets.charts.legend import NO_MARK, distinct
+from workbench.ui.widgets.charts.legend import NO_MARK, ChartLegend, distinct
 from workbench.ui.widgets.charts.saving import save_menu
 from workbench.ui.widgets.layout import card, row
 from workbench.ui.widgets.words import words
