@@ -444,7 +444,7 @@ LEAD_TO_QT = {
     "ui/panels/annotate/find.py": MADE_OF_WIDGETS,
     "ui/panels/annotate/links.py": "opens the palette",
     "ui/panels/annotate/link_line.py": MADE_OF_WIDGETS,
-    "ui/panels/annotate/room.py": "divides the height of widgets",
+    "ui/panels/annotate/card_layout.py": "divides the height of widgets",
     "ui/panels/annotate/shown_spans.py": "makes what the texts draw",
     "ui/panels/annotate/source_menu.py": "entries of menus",
     "ui/panels/inspect/views/*": MADE_OF_WIDGETS,

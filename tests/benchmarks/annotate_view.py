@@ -39,7 +39,7 @@ from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.spans import Span
-from workbench.ui.panels.annotate.acts import AnnotateActs
+from workbench.ui.panels.annotate.actions import AnnotateActs
 from workbench.ui.panels.annotate.view import AnnotateView
 from workbench.ui.style import style_sheet, theme
 from workbench.ui.widgets.span_layout import TextSpan

@@ -102,7 +102,7 @@ def context(filled):
 
 @pytest.fixture
 def state(context):
-    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActs
 
     made = AnnotateActs(context)
     yield made

@@ -19,7 +19,7 @@ def learning(context, filled, tiny_model, monkeypatch):
     """A state with the instant model on, twelve more documents labelled, its vectors not yet
     computed.
     """
-    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActs
 
     monkeypatch.setattr("workbench.jobs.host.Host", InlineHost)
     models = (of_folder(str(tiny_model)),)
@@ -108,7 +108,7 @@ def test_turning_it_off_ends_its_process_and_its_suggestions(learned):
 
 
 def test_it_is_on_again_when_the_project_is_opened_again(learned):
-    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActs
 
     again = AnnotateActs(learned.context)
     assert again.instant is not None and again.instant.layer.name == "mood" and again.follows
@@ -168,7 +168,7 @@ def test_keeping_again_replaces_those_kept_before(learned):
 def test_in_a_read_only_project_the_instant_model_is_off_and_says_why(
     context, filled, tiny_model, monkeypatch
 ):
-    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActs
     from workbench.ui.panels.annotate.instant import _ON
 
     models = (of_folder(str(tiny_model)),)

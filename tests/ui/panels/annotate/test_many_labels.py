@@ -11,7 +11,7 @@ from tests.ui.panels.annotate.test_state import key_of, layer_id
 from workbench.operations.annotation import annotate
 from workbench.operations.schema import labels
 from workbench.text.labels import Label
-from workbench.ui.panels.annotate.acts import AnnotateActs
+from workbench.ui.panels.annotate.actions import AnnotateActs
 from workbench.ui.style import theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chip import ChipButton

@@ -10,7 +10,7 @@ from workbench.operations.schema import labels
 from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
-from workbench.ui.panels.annotate.acts import AnnotateActs
+from workbench.ui.panels.annotate.actions import AnnotateActs
 from workbench.ui.panels.annotate.shown_spans import ShownSpans
 from workbench.ui.panels.annotate.view import AnnotateView
 from workbench.ui.widgets.span_layout import GOLD, Index

@@ -11,7 +11,7 @@ from workbench.storage.queries import listing
 from workbench.storage.runs import runs
 from workbench.text.fields import ClassScores, Prediction, SpanScores
 from workbench.text.spans import Span
-from workbench.ui.panels.annotate.acts import AnnotateActs
+from workbench.ui.panels.annotate.actions import AnnotateActs
 from workbench.ui.panels.annotate.differences import Differences
 from workbench.ui.panels.annotate.state import Target
 

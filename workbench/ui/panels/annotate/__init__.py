@@ -15,7 +15,7 @@ from workbench.ui.panels.annotate.unit_commands import UNIT_COMMANDS
 
 if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext
-    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActs
     from workbench.ui.panels.annotate.view import AnnotateView
 
 
@@ -321,7 +321,7 @@ class AnnotatePanel(Panel):
     )
 
     def build(self, context: PanelContext) -> tuple[AnnotateActs, Callable[[], AnnotateView]]:
-        from workbench.ui.panels.annotate.acts import AnnotateActs
+        from workbench.ui.panels.annotate.actions import AnnotateActs
         from workbench.ui.panels.annotate.view import AnnotateView
 
         state = AnnotateActs(context)

@@ -20,7 +20,7 @@ from workbench.ui.widgets.layout import TurningRow, row
 from workbench.ui.widgets.words import Elided
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActs
 
 STATE_TONES = {"submitted": "good", "draft": "warn", "discarded": "bad", "pending": ""}
 SIDE, GAP = 24, 10  # pixels beside and between the parts

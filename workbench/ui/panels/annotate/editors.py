@@ -39,7 +39,7 @@ from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.text.labels import Layer
-    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActs
     from workbench.ui.panels.annotate.values import ShownNumber
 
 FIELD = 86  # width of the number field, pixels at 100%

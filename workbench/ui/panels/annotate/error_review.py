@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui.panels.annotate.acts import AnnotateActs
+from workbench.ui.panels.annotate.actions import AnnotateActs
 from workbench.ui.panels.annotate.differences import Differences
 from workbench.ui.style import formats
 from workbench.ui.widgets.button import Button

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from workbench.ui.panels.annotate.acts import AnnotateActs
+from workbench.ui.panels.annotate.actions import AnnotateActs
+from workbench.ui.panels.annotate.document_pane import DocumentPane
 from workbench.ui.panels.annotate.finder import Match
-from workbench.ui.panels.annotate.paper import DocumentPane
 from workbench.ui.widgets.find_bar import FindBar
 
 MAX_QUERY_LENGTH = 100  # code points of selected text that Ctrl+F uses as the query

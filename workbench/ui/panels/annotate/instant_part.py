@@ -16,7 +16,7 @@ from workbench.ui.widgets.layout import line, row
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActs
 
 
 class InstantPart(QFrame):

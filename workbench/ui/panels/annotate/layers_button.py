@@ -12,7 +12,7 @@ from workbench.ui.style import escaping
 from workbench.ui.widgets.button import Button
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActs
 
 
 class LayersButton(Button):

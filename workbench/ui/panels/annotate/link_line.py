@@ -13,8 +13,8 @@ from workbench.ui.widgets import span_layout
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.acts import AnnotateActs
-    from workbench.ui.panels.annotate.paper import DocumentText
+    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.document_pane import DocumentText
 
 
 class LinkLine:

@@ -13,7 +13,7 @@ from workbench.ui.panels.annotate.state import Target
 from workbench.ui.widgets.label_palette import Choice
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.paper import DocumentText
+    from workbench.ui.panels.annotate.document_pane import DocumentText
     from workbench.ui.panels.annotate.view import AnnotateView
 
 

@@ -19,7 +19,7 @@ from workbench.ui.widgets.layout import line, row
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActs
 
 _KEY = "annotate.metadata"  # in the settings of the window: False while folded
 VALUE_LENGTH = 2_000  # characters of a value that are shown

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from workbench.project.changes import Changes
     from workbench.project.project import Project
     from workbench.text.labels import Label
-    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActs
 
 SEARCH = "occurrences"  # key of the task
 DOCUMENT, QUEUE, PROJECT = "document", "queue", "project"  # where to search

@@ -34,8 +34,8 @@ from workbench.ui.widgets.table import Column, Rows, Table
 from workbench.ui.widgets.words import Elided, IconLabel, KeyCap
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.acts import AnnotateActs
-    from workbench.ui.panels.annotate.paper import DocumentPane
+    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.document_pane import DocumentPane
 
 MAX_HEADING_LENGTH = 60  # code points of the text in the heading
 MIN_HEIGHT, MAX_HEIGHT = 176, 330  # height in pixels at 100%, at least and at most

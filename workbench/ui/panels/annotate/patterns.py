@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from workbench.operations.annotation.patterns import Counted, Hits
     from workbench.project.changes import Changes
     from workbench.text.labels import Label
-    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActs
 
 COUNT = "patterns-count"  # key of the task
 

@@ -31,7 +31,7 @@ from workbench.ui.widgets.table import Column, Rows, Table
 from workbench.ui.widgets.words import Elided, call
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActs
 
 FILES = "*.csv *.jsonl"
 ON = 0  # column

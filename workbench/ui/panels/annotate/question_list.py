@@ -26,7 +26,7 @@ from workbench.ui.widgets.span_layout import starts_rtl
 from workbench.ui.widgets.words import KeyCap, call, set_tone, words
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActs
 
 BETWEEN = " · "
 LEAST_LIST = 56  # height that questions keep, pixels at 100%

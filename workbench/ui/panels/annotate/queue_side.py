@@ -20,8 +20,8 @@ from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.text.document import SPLITS
-from workbench.ui.panels.annotate.ahead_part import AheadPart
 from workbench.ui.panels.annotate.instant_part import InstantPart
+from workbench.ui.panels.annotate.preannotation_part import AheadPart
 from workbench.ui.panels.annotate.queue import NO_SPLIT, UNLABELLED
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.button import Button, icon_button
@@ -36,7 +36,7 @@ from workbench.ui.widgets.query_bar import QueryBar
 from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActs
     from workbench.ui.panels.annotate.queue_dialogs import QueueDialogs
 
 # minimum width in pixels at 100%; upper limit, independent of the text size

@@ -19,7 +19,7 @@ from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import RelationRow
-    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActs
 
 EXCERPT = 60  # code points of a span shown in a row
 HEIGHT = 44  # of a row of two lines, pixels at 100%

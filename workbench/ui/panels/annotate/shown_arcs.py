@@ -9,7 +9,7 @@ from workbench.ui.widgets.arc_layout import TextArc
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import RelationRow, SpanRow
-    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActs
 
 Made = tuple[object, object, object, TextArc]
 

@@ -12,9 +12,9 @@ from workbench.ui.widgets.span_layout import TextSpan
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import SpanRow, SpanRows
-    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActs
     from workbench.ui.panels.annotate.differences import Predicted
-    from workbench.ui.panels.annotate.paper import DocumentText
+    from workbench.ui.panels.annotate.document_pane import DocumentText
 
 Drawn = list[TextSpan]
 

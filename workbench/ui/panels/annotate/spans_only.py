@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import DocumentView
-    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActs
 
 SHOWN_ANYWAY = frozenset({"doc", "chosen"})  # fields of the state after such an edit
 

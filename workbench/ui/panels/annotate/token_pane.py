@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from workbench.storage.annotation.annotations import SpanRow
     from workbench.storage.annotation.suggestions import SuggestionRow
     from workbench.text.labels import Label, Layer
-    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActs
 
 
 STRIP = 14  # pixels at 100%: what is left of the tokens where large text needs the room

@@ -16,7 +16,7 @@ from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActs
     from workbench.ui.panels.annotate.tokens import Offer
 
 MAX_TAGS = 4  # tags shown

@@ -14,7 +14,7 @@ from workbench.ui.widgets.layout import remove
 
 if TYPE_CHECKING:
     from workbench.text.labels import Layer
-    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActs
 
 GAP = 6  # pixels between two editors
 

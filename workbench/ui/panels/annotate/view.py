@@ -15,11 +15,12 @@ from PySide6.QtWidgets import (
 from workbench.base.events import concerns
 from workbench.base.i18n import _
 from workbench.ui.panel import View
-from workbench.ui.panels.annotate.acts_bar import ActionBar
-from workbench.ui.panels.annotate.asking import QuestionShortcuts
+from workbench.ui.panels.annotate.action_bar import ActionBar
+from workbench.ui.panels.annotate.annotation_pane import AnnotationPane
 from workbench.ui.panels.annotate.context_menus import ContextMenus
 from workbench.ui.panels.annotate.document_head import DocumentHead
-from workbench.ui.panels.annotate.empties import empty_states
+from workbench.ui.panels.annotate.document_pane import DocumentPane
+from workbench.ui.panels.annotate.empty_states import empty_states
 from workbench.ui.panels.annotate.error_review import ErrorReview
 from workbench.ui.panels.annotate.find import Find
 from workbench.ui.panels.annotate.folding import Sides
@@ -28,12 +29,11 @@ from workbench.ui.panels.annotate.layers_button import LayersButton
 from workbench.ui.panels.annotate.links import Links
 from workbench.ui.panels.annotate.occurrences_pane import OccurrencesPane
 from workbench.ui.panels.annotate.panes import focus_next
-from workbench.ui.panels.annotate.paper import DocumentPane
+from workbench.ui.panels.annotate.question_shortcuts import QuestionShortcuts
 from workbench.ui.panels.annotate.queue_dialogs import QueueDialogs
 from workbench.ui.panels.annotate.queue_side import QueueSide
 from workbench.ui.panels.annotate.remarks_view import RemarkParts
 from workbench.ui.panels.annotate.selection_bar import SelectionBar
-from workbench.ui.panels.annotate.sides import AnnotationPane
 from workbench.ui.panels.annotate.sources import EVERY
 from workbench.ui.panels.annotate.spans_only import SpansOnly
 from workbench.ui.style import escaping, theme
@@ -45,7 +45,7 @@ from workbench.ui.widgets.pages import PageLayout
 from workbench.ui.widgets.text_view import TextView
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActs
     from workbench.ui.panels.annotate.remarks import Name
 
 BELOW = 16  # pixels between the card with the text and the acts

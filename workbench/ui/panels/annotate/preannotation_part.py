@@ -16,7 +16,7 @@ from workbench.ui.widgets.key_cap import with_key
 from workbench.ui.widgets.words import Elided
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActs
 
 
 class AheadPart:

@@ -28,7 +28,7 @@ def run(filled):
 @pytest.fixture
 def ahead(context, run):
     """A state with the run chosen, whose job waits for `answer`."""
-    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActs
 
     context.queue, context.predicting = HeldQueue(), panel_tasks.hold(context, "predictions")
     state = AnnotateActs(context)
@@ -91,7 +91,7 @@ def test_accepting_one_stores_it_with_its_source(ahead):
 
 
 def test_the_choice_is_kept_for_the_project_and_can_be_taken_back(ahead, context, run):
-    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActs
 
     answer(ahead)
     again = AnnotateActs(context)

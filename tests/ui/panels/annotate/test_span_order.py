@@ -7,8 +7,8 @@ import pytest
 
 from workbench.operations.annotation.annotate import SpanRows
 from workbench.ui.panels.annotate.remarks import GOLD
+from workbench.ui.panels.annotate.span_order import Walk
 from workbench.ui.panels.annotate.state import SUGGESTED
-from workbench.ui.panels.annotate.walk import Walk
 
 FIELDS = ("text", "a text before it in the alphabet")
 

@@ -12,12 +12,12 @@ from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
 from workbench.base.i18n import _
 from workbench.text.labels import QUESTIONS, TEXT
 from workbench.text.rows import row_id
+from workbench.ui.panels.annotate.card_layout import SIDE, CardLayout
 from workbench.ui.panels.annotate.choice_list import ChoiceList
 from workbench.ui.panels.annotate.editors import EDITORS
 from workbench.ui.panels.annotate.label_bars import BarStack
 from workbench.ui.panels.annotate.link_line import LinkLine, signed
 from workbench.ui.panels.annotate.many_labels import ManyLabels
-from workbench.ui.panels.annotate.room import SIDE, CardLayout
 from workbench.ui.panels.annotate.shown_arcs import ShownArcs
 from workbench.ui.panels.annotate.shown_spans import ShownSpans
 from workbench.ui.panels.annotate.text_words import (
@@ -38,7 +38,7 @@ from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.text.labels import Layer
-    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActs
 
 FOCUS = QEvent.Type.FocusIn, QEvent.Type.FocusOut
 # from the edges of the card: beyond them are its border and its corners

@@ -15,11 +15,11 @@ from workbench.text.labels import TEXT as TEXT_EDITOR
 from workbench.text.labels import TOKENS
 from workbench.text.rows import row_id
 from workbench.ui.panels.annotate.differences import Differences
-from workbench.ui.panels.annotate.finishing import FinishState
 from workbench.ui.panels.annotate.label_keys import steps
 from workbench.ui.panels.annotate.remarks import GOLD
+from workbench.ui.panels.annotate.span_order import Walk
 from workbench.ui.panels.annotate.state import SUGGESTED, Target
-from workbench.ui.panels.annotate.walk import Walk
+from workbench.ui.panels.annotate.submit import FinishState
 from workbench.ui.project import recent_labels as latest_labels
 
 if TYPE_CHECKING:

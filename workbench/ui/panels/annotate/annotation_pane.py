@@ -42,7 +42,7 @@ from workbench.ui.widgets.words import Counted, Elided, call, words
 if TYPE_CHECKING:
     from workbench.storage.annotation.annotations import SpanRow
     from workbench.storage.annotation.suggestions import SuggestionRow
-    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActs
 
 WIDEST_LEAST = 340  # maximum width in pixels, independent of the text size
 EXCERPT = 120  # code points of a span shown in a row

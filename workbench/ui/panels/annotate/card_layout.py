@@ -12,7 +12,7 @@ from workbench.ui.widgets.layout import layout_of
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
-    from workbench.ui.panels.annotate.paper import DocumentText
+    from workbench.ui.panels.annotate.document_pane import DocumentText
     from workbench.ui.panels.annotate.token_pane import TokenPane
     from workbench.ui.panels.annotate.value_stack import ValueStack
 

@@ -16,7 +16,7 @@ from workbench.ui.widgets.layout import TurningRow, bar, row
 from workbench.ui.widgets.words import Elided, set_tone
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActs
     from workbench.ui.panels.annotate.remarks_view import RemarkParts
 
 

@@ -14,7 +14,7 @@ from workbench.text.rows import row_id
 from workbench.ui.panels.annotate.label_keys import has_many
 from workbench.ui.panels.annotate.questions import QuestionState
 from workbench.ui.panels.annotate.queue import DONE
-from workbench.ui.panels.annotate.relating import RelationState
+from workbench.ui.panels.annotate.relation_tool import RelationState
 from workbench.ui.panels.annotate.remarks import GOLD, Name
 from workbench.ui.panels.annotate.sources import SourceState
 from workbench.ui.panels.annotate.state import SUGGESTED
