@@ -39,7 +39,7 @@ from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.spans import Span
-from workbench.ui.panels.annotate.actions import AnnotateActs
+from workbench.ui.panels.annotate.actions import AnnotateActions
 from workbench.ui.panels.annotate.view import AnnotateView
 from workbench.ui.style import style_sheet, theme
 from workbench.ui.widgets.span_layout import TextSpan
@@ -238,12 +238,12 @@ def measure_page(folder: Path) -> float:
     return worst
 
 
-def _page(project: Project) -> tuple[AnnotateActs, AnnotateView]:
+def _page(project: Project) -> tuple[AnnotateActions, AnnotateView]:
     context = SimpleNamespace(project=project, settings=Settings(), note=print, go=print)
     context.attempt = lambda act, *args, **named: act(*args, **named)
     context.fail = print
     context.run = lambda work, done, _failed=None: done(work())
-    state = AnnotateActs(context)
+    state = AnnotateActions(context)
     view = AnnotateView(state)
     view.resize(1360, 820)
     view.show()

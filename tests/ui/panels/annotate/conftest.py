@@ -102,9 +102,9 @@ def context(filled):
 
 @pytest.fixture
 def state(context):
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
 
-    made = AnnotateActs(context)
+    made = AnnotateActions(context)
     yield made
     made.close()
 

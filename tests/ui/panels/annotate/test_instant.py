@@ -19,7 +19,7 @@ def learning(context, filled, tiny_model, monkeypatch):
     """A state with the instant model on, twelve more documents labelled, its vectors not yet
     computed.
     """
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
 
     monkeypatch.setattr("workbench.jobs.host.Host", InlineHost)
     models = (of_folder(str(tiny_model)),)
@@ -35,7 +35,7 @@ def learning(context, filled, tiny_model, monkeypatch):
         ]
         documents.add(filled.db, records, source_id=filled.source("person"))
     context.queue, vectors = InlineQueue(), hold(context, "compute_vectors")
-    state = AnnotateActs(context)
+    state = AnnotateActions(context)
     state.toggle_instant()
     state.vectors = vectors
     yield state
@@ -108,14 +108,14 @@ def test_turning_it_off_ends_its_process_and_its_suggestions(learned):
 
 
 def test_it_is_on_again_when_the_project_is_opened_again(learned):
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
 
-    again = AnnotateActs(learned.context)
+    again = AnnotateActions(learned.context)
     assert again.instant is not None and again.instant.layer.name == "mood" and again.follows
     again.toggle_instant()
     again.close()
 
-    third = AnnotateActs(learned.context)
+    third = AnnotateActions(learned.context)
     assert third.instant is None
     third.close()
 
@@ -168,7 +168,7 @@ def test_keeping_again_replaces_those_kept_before(learned):
 def test_in_a_read_only_project_the_instant_model_is_off_and_says_why(
     context, filled, tiny_model, monkeypatch
 ):
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
     from workbench.ui.panels.annotate.instant import _ON
 
     models = (of_folder(str(tiny_model)),)
@@ -178,7 +178,7 @@ def test_in_a_read_only_project_the_instant_model_is_off_and_says_why(
     context.settings.window[_ON] = {filled.uid: labels.layers(filled)[0].uid}
     context.project = other = Project.open(filled.path, read_only=True)
 
-    state = AnnotateActs(context)
+    state = AnnotateActions(context)
     state.toggle_instant()
 
     assert state.instant is None and "read-only" in state.instant_line

@@ -11,7 +11,7 @@ from tests.ui.panels.annotate.test_state import key_of, layer_id
 from workbench.operations.annotation import annotate
 from workbench.operations.schema import labels
 from workbench.text.labels import Label
-from workbench.ui.panels.annotate.actions import AnnotateActs
+from workbench.ui.panels.annotate.actions import AnnotateActions
 from workbench.ui.style import theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chip import ChipButton
@@ -28,7 +28,7 @@ def many(filled, context):
     documents = [row.id for row in annotate.queue_page(filled, annotate.queue(filled), ())]
     for document, name in zip(documents[2:5], (NAMES[29], NAMES[29], NAMES[28]), strict=True):
         annotate.set_class(filled, document, ids[name])
-    state = AnnotateActs(context)
+    state = AnnotateActions(context)
     for other in ("mood", "names", "pairs"):
         state.switch_layer(layer_id(state, other), False)
     yield SimpleNamespace(state=state, layer=layer, ids=ids)
@@ -273,7 +273,7 @@ def test_a_click_with_the_mouse_gives_the_class_and_stays(many, open_view):
 def test_whether_a_key_goes_on_is_kept_for_the_project(many, context, open_view):
     assert not many.state.goes_on
     many.state.set_goes_on(True)
-    again = AnnotateActs(context)
+    again = AnnotateActions(context)
 
     assert again.goes_on
     again.close()
@@ -303,7 +303,7 @@ def topical(filled, context):
     given = [Label("trip"), Label("card"), *(Label(name, parent=name[:4]) for name in names)]
     layer = labels.add_layer(filled, "topic", "class", labels=[*given, Label("else")])
     ids = {label.name: label.id for label in labels.layers(filled)[-1].labels}
-    state = AnnotateActs(context)
+    state = AnnotateActions(context)
     for other in ("mood", "names", "pairs"):
         state.switch_layer(layer_id(state, other), False)
     yield SimpleNamespace(state=state, layer=layer, ids=ids)

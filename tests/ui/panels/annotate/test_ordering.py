@@ -44,11 +44,11 @@ def test_the_queue_follows_a_random_order_and_labelled_documents_fall_out(state,
 
 
 def test_the_order_goes_on_when_the_project_is_opened_again(state, context, mail):
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
 
     choose(state, mail, "random")
 
-    again = AnnotateActs(context)
+    again = AnnotateActions(context)
 
     assert keys(again) == keys(state) and again.queue_order == state.queue_order
     again.close()

@@ -28,10 +28,10 @@ def run(filled):
 @pytest.fixture
 def ahead(context, run):
     """A state with the run chosen, whose job waits for `answer`."""
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
 
     context.queue, context.predicting = HeldQueue(), panel_tasks.hold(context, "predictions")
-    state = AnnotateActs(context)
+    state = AnnotateActions(context)
     state.choose_ahead("mood", run)
     yield state
     state.close()
@@ -91,10 +91,10 @@ def test_accepting_one_stores_it_with_its_source(ahead):
 
 
 def test_the_choice_is_kept_for_the_project_and_can_be_taken_back(ahead, context, run):
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
 
     answer(ahead)
-    again = AnnotateActs(context)
+    again = AnnotateActions(context)
 
     assert again.ahead_chosen == {layer_id(again, "mood"): run} and len(again.suggestions) == 1
     again.choose_ahead("mood", None)

@@ -10,7 +10,7 @@ from workbench.operations.schema import labels
 from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
-from workbench.ui.panels.annotate.actions import AnnotateActs
+from workbench.ui.panels.annotate.actions import AnnotateActions
 from workbench.ui.panels.annotate.shown_spans import ShownSpans
 from workbench.ui.panels.annotate.view import AnnotateView
 from workbench.ui.widgets.span_layout import GOLD, Index
@@ -31,7 +31,7 @@ def two_texts(filled):
 
 @pytest.fixture
 def view(two_texts, context, open_view):
-    state = AnnotateActs(context)
+    state = AnnotateActions(context)
     state.open(two_texts)
     yield open_view(state)
     state.close()
@@ -50,7 +50,7 @@ def shown(view):
 
 def shown_anew(view, qtbot):
     """The same of a new page on the same document."""
-    state = AnnotateActs(view.state.context)
+    state = AnnotateActions(view.state.context)
     for layer_id in view.state.off - state.off:
         state.switch_layer(layer_id, False)
     state.open(view.state.document_id)

@@ -7,7 +7,7 @@ import pytest
 
 from workbench.operations.annotation.annotate import SpanRows
 from workbench.ui.panels.annotate.remarks import GOLD
-from workbench.ui.panels.annotate.span_order import Walk
+from workbench.ui.panels.annotate.span_order import SpanOrder
 from workbench.ui.panels.annotate.state import SUGGESTED
 
 FIELDS = ("text", "a text before it in the alphabet")
@@ -48,7 +48,7 @@ def test_a_step_goes_to_the_neighbour_in_the_sorted_list(seed):
     ]  # fmt: skip
     gold = SpanRows(sorted(made[0], key=SpanRows.order))
     suggested = [*made[1], row(99, "text", None, None)]  # of a class
-    walk, names = Walk(FIELDS, gold, suggested), sorted_names(gold, suggested)
+    walk, names = SpanOrder(FIELDS, gold, suggested), sorted_names(gold, suggested)
 
     for way in (1, -1):
         for chosen in [None, (GOLD, 77), *(name for _place, name in names)]:

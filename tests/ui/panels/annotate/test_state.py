@@ -11,7 +11,7 @@ from workbench.storage.queries import listing
 from workbench.storage.runs import runs
 from workbench.text.fields import ClassScores, Prediction, SpanScores
 from workbench.text.spans import Span
-from workbench.ui.panels.annotate.actions import AnnotateActs
+from workbench.ui.panels.annotate.actions import AnnotateActions
 from workbench.ui.panels.annotate.differences import Differences
 from workbench.ui.panels.annotate.state import Target
 
@@ -50,7 +50,7 @@ def test_it_opens_at_the_first_document_with_something_to_do(state, context):
     state.switch_layer(layer_id(state, "names"), False)
     state.label(label_id(state, "good"))
     state.submit()
-    again = AnnotateActs(context)
+    again = AnnotateActions(context)
 
     assert key_of(again) == "k1"
     again.close()
@@ -74,7 +74,7 @@ def test_only_the_layers_that_fit_a_document_are_shown(state):
 
 def test_switching_layers_off_is_remembered_and_narrows_the_queue(state, context):
     state.switch_layer(layer_id(state, "pairs"), False)
-    again = AnnotateActs(context)
+    again = AnnotateActions(context)
 
     assert len(state.ids) == 5
     assert [layer.name for layer in again.layers if layer.id in again.off] == ["pairs"]
@@ -178,7 +178,7 @@ def test_labels_used_last_come_first_also_after_the_project_was_opened_again(sta
 
     wanted = {label_id(state, "LOC"): 0, label_id(state, "TIME"): 1}
     assert state.order_of_use() == wanted
-    again = AnnotateActs(context)
+    again = AnnotateActions(context)
     assert again.order_of_use() == wanted
     again.close()
 
@@ -403,7 +403,7 @@ def test_a_layer_added_while_no_page_was_open_leaves_finished_documents_finished
     finish_some(state)
     state.close()
     labels.add_layer(state.project, "topic", "class", labels=("war", "peace"))
-    again = AnnotateActs(context)
+    again = AnnotateActions(context)
 
     assert [layer.name for layer in again.active] == ["mood"] and again.left == 3 + 1
     again.close()
@@ -427,7 +427,7 @@ def test_layers_hidden_by_an_earlier_version_stay_hidden(state, context):
     uid = next(layer.uid for layer in state.layers if layer.name == "names")
     state.close()
     context.settings.window = {"annotate.off": {state.project.uid: [uid]}}
-    again = AnnotateActs(context)
+    again = AnnotateActions(context)
     again.label(label_id(again, "good"))
     again.submit()
 
@@ -579,7 +579,7 @@ def test_without_documents_nothing_is_shown_and_an_import_brings_the_first_up(fi
     from workbench.operations.documents import corpus
 
     corpus.delete_documents(filled, list(annotate.queue(filled)))
-    state = AnnotateActs(context)
+    state = AnnotateActions(context)
     assert state.doc is None and not state.can_edit
     for act in (state.submit, state.skip, state.discard, state.accept, state.delete_chosen):
         act()
@@ -591,7 +591,7 @@ def test_without_documents_nothing_is_shown_and_an_import_brings_the_first_up(fi
 
 def test_a_read_only_project_is_shown_and_never_written(filled, context):
     context.project = other = Project.open(filled.path, read_only=True)
-    state = AnnotateActs(context)
+    state = AnnotateActions(context)
 
     state.label(label_id(state, "PER"), Target("text", 0, 3))
     state.submit()

@@ -15,7 +15,7 @@ from workbench.ui.panels.annotate.unit_commands import UNIT_COMMANDS
 
 if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
     from workbench.ui.panels.annotate.view import AnnotateView
 
 
@@ -56,7 +56,7 @@ def _can_take(panel: AnnotatePanel) -> bool:
 
 
 class AnnotatePanel(Panel):
-    state: AnnotateActs
+    state: AnnotateActions
     view: AnnotateView
 
     commands = (
@@ -320,11 +320,11 @@ class AnnotatePanel(Panel):
         *BARE_COMMANDS,
     )
 
-    def build(self, context: PanelContext) -> tuple[AnnotateActs, Callable[[], AnnotateView]]:
-        from workbench.ui.panels.annotate.actions import AnnotateActs
+    def build(self, context: PanelContext) -> tuple[AnnotateActions, Callable[[], AnnotateView]]:
+        from workbench.ui.panels.annotate.actions import AnnotateActions
         from workbench.ui.panels.annotate.view import AnnotateView
 
-        state = AnnotateActs(context)
+        state = AnnotateActions(context)
         return state, lambda: AnnotateView(state)
 
     @property

@@ -16,14 +16,14 @@ from workbench.ui.widgets.layout import TurningRow, bar, row
 from workbench.ui.widgets.words import Elided, set_tone
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
     from workbench.ui.panels.annotate.remarks_view import RemarkParts
 
 
 class ActionBar(QWidget):
     """Hides the key hints, the words beside icons and the option where they have no room."""
 
-    def __init__(self, state: AnnotateActs, remarks: RemarkParts) -> None:
+    def __init__(self, state: AnnotateActions, remarks: RemarkParts) -> None:
         super().__init__()
         self._state, self._remarks = state, remarks
         self._discard = Button(

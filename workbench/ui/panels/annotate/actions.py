@@ -17,9 +17,9 @@ from workbench.text.rows import row_id
 from workbench.ui.panels.annotate.differences import Differences
 from workbench.ui.panels.annotate.label_keys import steps
 from workbench.ui.panels.annotate.remarks import GOLD
-from workbench.ui.panels.annotate.span_order import Walk
+from workbench.ui.panels.annotate.span_order import SpanOrder
 from workbench.ui.panels.annotate.state import SUGGESTED, Target
-from workbench.ui.panels.annotate.submit import FinishState
+from workbench.ui.panels.annotate.submit import SubmitState
 from workbench.ui.project import recent_labels as latest_labels
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 FURTHEST = ("submitted", "discarded", "draft", "pending")  # states, the last step of work first
 
 
-class AnnotateActs(FinishState):
+class AnnotateActions(SubmitState):
     """The state with its actions. Each is saved immediately; errors are shown, never raised."""
 
     # ------------------------------------------------------------ choosing
@@ -41,7 +41,7 @@ class AnnotateActs(FinishState):
         if self.doc is None:
             return
         fields = self.doc.document.fields
-        walk = Walk(fields, self.spans, self.suggestions)
+        walk = SpanOrder(fields, self.spans, self.suggestions)
         name = walk.step(way, self.chosen, (field, caret))
         if name is not None:
             self.choose(name)

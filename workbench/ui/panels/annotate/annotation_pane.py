@@ -42,7 +42,7 @@ from workbench.ui.widgets.words import Counted, Elided, call, words
 if TYPE_CHECKING:
     from workbench.storage.annotation.annotations import SpanRow
     from workbench.storage.annotation.suggestions import SuggestionRow
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
 
 WIDEST_LEAST = 340  # maximum width in pixels, independent of the text size
 EXCERPT = 120  # code points of a span shown in a row
@@ -60,7 +60,7 @@ QWIDGETSIZE_MAX = 16_777_215  # Qt's own name: no limit
 class AnnotationPane(QFrame):
     """The guideline if it is open, suggestions, spans and metadata."""
 
-    def __init__(self, state: AnnotateActs) -> None:
+    def __init__(self, state: AnnotateActions) -> None:
         super().__init__()
         self.state = state
         self._remarks: object = None  # those that are shown

@@ -20,7 +20,7 @@ from workbench.ui.widgets.layout import TurningRow, row
 from workbench.ui.widgets.words import Elided
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
 
 STATE_TONES = {"submitted": "good", "draft": "warn", "discarded": "bad", "pending": ""}
 SIDE, GAP = 24, 10  # pixels beside and between the parts
@@ -34,7 +34,7 @@ class DocumentHead(QWidget):
     hidden before the key.
     """
 
-    def __init__(self, state: AnnotateActs) -> None:
+    def __init__(self, state: AnnotateActions) -> None:
         super().__init__()
         self._state = state
         self._key = Elided("", "ui", weight=600, mode=Qt.TextElideMode.ElideMiddle)

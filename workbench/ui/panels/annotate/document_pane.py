@@ -38,7 +38,7 @@ from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.text.labels import Layer
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
 
 FOCUS = QEvent.Type.FocusIn, QEvent.Type.FocusOut
 # from the edges of the card: beyond them are its border and its corners
@@ -66,7 +66,7 @@ class DocumentPane(QFrame):
     more = Signal()
     text_made = Signal(object)
 
-    def __init__(self, state: AnnotateActs) -> None:
+    def __init__(self, state: AnnotateActions) -> None:
         super().__init__()
         self.state = state
         self.texts: list[DocumentText] = []

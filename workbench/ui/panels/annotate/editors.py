@@ -39,7 +39,7 @@ from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.text.labels import Layer
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
     from workbench.ui.panels.annotate.values import ShownNumber
 
 FIELD = 86  # width of the number field, pixels at 100%
@@ -57,7 +57,7 @@ class ValueEditor(QWidget):
     controls: tuple[QWidget, ...]
     left = Signal()  # Escape: the keyboard focus should return to the text
 
-    def __init__(self, state: AnnotateActs, layer: Layer) -> None:
+    def __init__(self, state: AnnotateActions, layer: Layer) -> None:
         super().__init__()
         self.state, self.layer = state, layer
 
@@ -184,7 +184,7 @@ def _disc(x: float, y: float, radius: float) -> QRectF:
 class NumberEditor(ValueEditor):
     """A slider and a field; digits, + and - work in the text of the document as well."""
 
-    def __init__(self, state: AnnotateActs, layer: Layer) -> None:
+    def __init__(self, state: AnnotateActions, layer: Layer) -> None:
         super().__init__(state, layer)
         self._title = words("", "small", weight=600)
         self.slider, self.field = ScaleSlider(), QLineEdit()
@@ -296,7 +296,7 @@ class TextEditor(ValueEditor):
     The key of Submit works there, too.
     """
 
-    def __init__(self, state: AnnotateActs, layer: Layer) -> None:
+    def __init__(self, state: AnnotateActions, layer: Layer) -> None:
         super().__init__(state, layer)
         self._title = words("", "small", weight=600)
         self.field = QPlainTextEdit()

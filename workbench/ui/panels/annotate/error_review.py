@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui.panels.annotate.actions import AnnotateActs
+from workbench.ui.panels.annotate.actions import AnnotateActions
 from workbench.ui.panels.annotate.differences import Differences
 from workbench.ui.style import formats
 from workbench.ui.widgets.button import Button
@@ -16,7 +16,7 @@ from workbench.ui.widgets.layout import layout_of, row
 class ErrorReview(Callout):
     """How the prediction differs from gold, and a button that accepts it."""
 
-    def __init__(self, state: AnnotateActs):
+    def __init__(self, state: AnnotateActions):
         leave = Button(
             _("Exit"),
             kind="quiet",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.ui.panels.annotate.actions import AnnotateActs
+from workbench.ui.panels.annotate.actions import AnnotateActions
 from workbench.ui.panels.annotate.document_pane import DocumentPane
 from workbench.ui.panels.annotate.finder import Match
 from workbench.ui.widgets.find_bar import FindBar
@@ -13,7 +13,7 @@ MAX_QUERY_LENGTH = 100  # code points of selected text that Ctrl+F uses as the q
 class Find(FindBar):
     """The bar above the text. Matches are drawn in the text, the current one is selected there."""
 
-    def __init__(self, state: AnnotateActs, paper: DocumentPane):
+    def __init__(self, state: AnnotateActions, paper: DocumentPane):
         super().__init__()
         self.state, self._paper = state, paper
         self._shown_match: tuple[int | None, Match | None] | None = None  # document, match

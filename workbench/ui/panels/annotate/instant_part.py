@@ -16,13 +16,13 @@ from workbench.ui.widgets.layout import line, row
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
 
 
 class InstantPart(QFrame):
     """Hidden where no selected layer can be learned."""
 
-    def __init__(self, state: AnnotateActs, show_learning: Callable[[], None]) -> None:
+    def __init__(self, state: AnnotateActions, show_learning: Callable[[], None]) -> None:
         super().__init__()
         self.state = state
         self._state = words("", "small", "muted")

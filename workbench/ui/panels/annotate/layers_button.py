@@ -12,13 +12,13 @@ from workbench.ui.style import escaping
 from workbench.ui.widgets.button import Button
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
 
 
 class LayersButton(Button):
     """The layers are checked in its menu. short: without a text."""
 
-    def __init__(self, state: AnnotateActs, parent: QWidget, *, short: bool = False) -> None:
+    def __init__(self, state: AnnotateActions, parent: QWidget, *, short: bool = False) -> None:
         self._menu = QMenu(parent)
         super().__init__(
             "" if short else _("Layers"),

@@ -13,14 +13,14 @@ from workbench.ui.widgets import span_layout
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
     from workbench.ui.panels.annotate.document_pane import DocumentText
 
 
 class LinkLine:
     """`words` says what to do while a relation is being made."""
 
-    def __init__(self, state: AnnotateActs) -> None:
+    def __init__(self, state: AnnotateActions) -> None:
         self._state = state
         self.words = words("", "small", "accent", wrap=True)
 
@@ -55,7 +55,7 @@ class LinkLine:
                 text.show_range(min(span.start for span in here), max(item.end for item in here))
 
 
-def signed(state: AnnotateActs, layer: Layer) -> tuple[Label, ...]:
+def signed(state: AnnotateActions, layer: Layer) -> tuple[Label, ...]:
     """The labels of a layer as its bar shows them: those of relations with their direction."""
     found = state.with_keys(layer)
     if not layer.traits.between_spans:

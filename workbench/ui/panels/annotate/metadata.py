@@ -19,7 +19,7 @@ from workbench.ui.widgets.layout import line, row
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
 
 _KEY = "annotate.metadata"  # in the settings of the window: False while folded
 VALUE_LENGTH = 2_000  # characters of a value that are shown
@@ -31,7 +31,7 @@ AROUND = 14  # pixels: border and padding of a text in the style sheet
 class MetadataPane(QFrame):
     """Name and value of each field, to read and to copy. Hidden without metadata."""
 
-    def __init__(self, state: AnnotateActs) -> None:
+    def __init__(self, state: AnnotateActions) -> None:
         super().__init__()
         self._state = state
         self._kept = state.context.settings.window

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from workbench.project.changes import Changes
     from workbench.project.project import Project
     from workbench.text.labels import Label
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
 
 SEARCH = "occurrences"  # key of the task
 DOCUMENT, QUEUE, PROJECT = "document", "queue", "project"  # where to search
@@ -45,7 +45,7 @@ class OccurrencesState(State):
     `state` is that of the page.
     """
 
-    def __init__(self, state: AnnotateActs) -> None:
+    def __init__(self, state: AnnotateActions) -> None:
         super().__init__()
         self._page, self._project = state, state.project
         self.shown, self.text = False, ""

@@ -34,7 +34,7 @@ from workbench.ui.widgets.table import Column, Rows, Table
 from workbench.ui.widgets.words import Elided, IconLabel, KeyCap
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
     from workbench.ui.panels.annotate.document_pane import DocumentPane
 
 MAX_HEADING_LENGTH = 60  # code points of the text in the heading
@@ -107,7 +107,7 @@ class _InContext(QStyledItemDelegate):
 class OccurrencesPane(QFrame):
     """Hidden until `open`; Enter adds the label, Esc closes."""
 
-    def __init__(self, page: AnnotateActs, paper: DocumentPane) -> None:
+    def __init__(self, page: AnnotateActions, paper: DocumentPane) -> None:
         super().__init__()
         self._page, self._paper = page, paper
         self.state = state = OccurrencesState(page)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from workbench.operations.annotation.patterns import Counted, Hits
     from workbench.project.changes import Changes
     from workbench.text.labels import Label
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
 
 COUNT = "patterns-count"  # key of the task
 
@@ -47,7 +47,7 @@ class PatternsState(State):
     action failed, "" if it did not.
     """
 
-    def __init__(self, page: AnnotateActs) -> None:
+    def __init__(self, page: AnnotateActions) -> None:
         super().__init__()
         self._page, self._project = page, page.project
         self.rows: tuple[PatternRow, ...] = ()

@@ -31,7 +31,7 @@ from workbench.ui.widgets.table import Column, Rows, Table
 from workbench.ui.widgets.words import Elided, call
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
 
 FILES = "*.csv *.jsonl"
 ON = 0  # column
@@ -52,7 +52,7 @@ class _On(QStyledItemDelegate):
 class PatternsDialog(Dialog):
     """Every change is stored at once and can be undone; Esc closes."""
 
-    def __init__(self, parent: QWidget, page: AnnotateActs) -> None:
+    def __init__(self, parent: QWidget, page: AnnotateActions) -> None:
         super().__init__(
             parent,
             _("Patterns"),

@@ -16,13 +16,13 @@ from workbench.ui.widgets.key_cap import with_key
 from workbench.ui.widgets.words import Elided
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
 
 
-class AheadPart:
+class PreannotationPart:
     """`button`: with a menu of the runs. `line`: how many of the next documents are predicted."""
 
-    def __init__(self, state: AnnotateActs, parent: QWidget) -> None:
+    def __init__(self, state: AnnotateActions, parent: QWidget) -> None:
         self.state = state
         self.menu = QMenu(parent)
         self.menu.setAccessibleName(_("Pre-annotate with"))

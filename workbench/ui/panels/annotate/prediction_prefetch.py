@@ -27,7 +27,7 @@ MOVED = frozenset({"ids", "document_id", "off", "left"})  # what changes the nex
 
 
 @dataclass(frozen=True)
-class AheadChoice:
+class PreannotationChoice:
     """The runs of a layer: (id, title), None for none. `chosen`: one of the ids.
 
     refused: id → why the run cannot predict.
@@ -77,7 +77,7 @@ class PredictionPrefetch(OrderState):
         }
 
     @property
-    def ahead_choices(self) -> tuple[AheadChoice, ...]:
+    def ahead_choices(self) -> tuple[PreannotationChoice, ...]:
         """The choices for each selected layer that a run can predict."""
         found, chosen = [], self.ahead_chosen
         for layer in self.ordered_layers:
@@ -90,7 +90,7 @@ class PredictionPrefetch(OrderState):
                 runs += [(run.id, run.name) for run in fitting]
                 refused = preannotate.refused(self.project, layer)
                 now = chosen.get(row_id(layer))
-                found.append(AheadChoice(layer.name, tuple(runs), now, refused))
+                found.append(PreannotationChoice(layer.name, tuple(runs), now, refused))
         return tuple(found)
 
     @property

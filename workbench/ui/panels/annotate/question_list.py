@@ -26,7 +26,7 @@ from workbench.ui.widgets.span_layout import starts_rtl
 from workbench.ui.widgets.words import KeyCap, call, set_tone, words
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
 
 BETWEEN = " · "
 LEAST_LIST = 56  # height that questions keep, pixels at 100%
@@ -115,7 +115,7 @@ class QuestionPane(QFrame):
 
     left, answered = Signal(), Signal()
 
-    def __init__(self, state: AnnotateActs) -> None:
+    def __init__(self, state: AnnotateActions) -> None:
         super().__init__()
         self.state, self._editing = state, False
         self.rows: list[QuestionRow] = []

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QWidget
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
 
 
 class QueueDialogs:
     """Over the window of a page."""
 
-    def __init__(self, page: QWidget, state: AnnotateActs) -> None:
+    def __init__(self, page: QWidget, state: AnnotateActions) -> None:
         self._page, self._state = page, state
 
     def show_order(self) -> None:

@@ -21,7 +21,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.text.document import SPLITS
 from workbench.ui.panels.annotate.instant_part import InstantPart
-from workbench.ui.panels.annotate.preannotation_part import AheadPart
+from workbench.ui.panels.annotate.preannotation_part import PreannotationPart
 from workbench.ui.panels.annotate.queue import NO_SPLIT, UNLABELLED
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.button import Button, icon_button
@@ -36,7 +36,7 @@ from workbench.ui.widgets.query_bar import QueryBar
 from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
     from workbench.ui.panels.annotate.queue_dialogs import QueueDialogs
 
 # minimum width in pixels at 100%; upper limit, independent of the text size
@@ -56,7 +56,7 @@ _CLEARED = {
 class QueueSide(QFrame):
     """The documents in queue order, the progress, and the button for the next unlabelled one."""
 
-    def __init__(self, state: AnnotateActs, dialogs: QueueDialogs) -> None:
+    def __init__(self, state: AnnotateActions, dialogs: QueueDialogs) -> None:
         super().__init__()
         self.state = state
         self.setProperty("part", "side")
@@ -76,7 +76,7 @@ class QueueSide(QFrame):
         self._filter = icon_button("filter", _("Filter the queue"), self._ask_filter, small=True)
         title = _("Order of the queue")
         self._order = icon_button("arrow-down-up", title, dialogs.show_order, small=True)
-        self.ahead = AheadPart(state, self)
+        self.ahead = PreannotationPart(state, self)
         self._beside = (self._filter, self._order, self.ahead.button, self._unlabelled)
         self.bar = QueryBar(state.query, placeholder=_("Search"), beside=self._beside)
         self._size()
@@ -280,7 +280,7 @@ class QueueSide(QFrame):
 class FilterMenu(QMenu):
     """The available filters of the queue; filled each time the menu opens."""
 
-    def __init__(self, state: AnnotateActs, parent: QWidget, saved: QMenu) -> None:
+    def __init__(self, state: AnnotateActions, parent: QWidget, saved: QMenu) -> None:
         super().__init__(parent)
         self.state, self._saved = state, saved
         self.setAccessibleName(_("Filter the queue"))

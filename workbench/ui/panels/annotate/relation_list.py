@@ -19,7 +19,7 @@ from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import RelationRow
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
 
 EXCERPT = 60  # code points of a span shown in a row
 HEIGHT = 44  # of a row of two lines, pixels at 100%
@@ -30,7 +30,7 @@ MAX_VISIBLE_ROWS = 5  # rows shown without scrolling
 class RelationList:
     """`part` is the widget; it is visible while a relation layer is selected."""
 
-    def __init__(self, state: AnnotateActs) -> None:
+    def __init__(self, state: AnnotateActions) -> None:
         self.state = state
         columns = (Column(_("Label and spans"), self.words_of, tip=self._tip_of),)
         self.table = Table(columns, name=_("Relations"), key=lambda r: r.id)

@@ -9,7 +9,7 @@ from workbench.ui.widgets.arc_layout import TextArc
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import RelationRow, SpanRow
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
 
 Made = tuple[object, object, object, TextArc]
 
@@ -17,7 +17,7 @@ Made = tuple[object, object, object, TextArc]
 class ShownArcs:
     """Keeps the arcs of unchanged relations, so that an edit places only the changed lines."""
 
-    def __init__(self, state: AnnotateActs, no_label: int | str) -> None:
+    def __init__(self, state: AnnotateActions, no_label: int | str) -> None:
         """`no_label`: the tint of a relation whose label was deleted."""
         self.state, self._no_label = state, no_label
         self._made: dict[int, Made] = {}

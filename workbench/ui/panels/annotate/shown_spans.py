@@ -12,7 +12,7 @@ from workbench.ui.widgets.span_layout import TextSpan
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import SpanRow, SpanRows
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
     from workbench.ui.panels.annotate.differences import Predicted
     from workbench.ui.panels.annotate.document_pane import DocumentText
 
@@ -45,7 +45,7 @@ class ShownSpans:
     its time does not depend on the number of spans.
     """
 
-    def __init__(self, state: AnnotateActs) -> None:
+    def __init__(self, state: AnnotateActions) -> None:
         self.state = state
         self._looks = Looks({}, frozenset(), frozenset())
         self._rows: SpanRows | None = None  # the gold that is drawn

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Key = tuple[int, int, int, Name]
 
 
-class Walk:
+class SpanOrder:
     """Spans and suggestions of all texts as one order.
 
     `fields` are the names of the texts. Spans are sorted by text and start already, so they are

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import DocumentView
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
 
 SHOWN_ANYWAY = frozenset({"doc", "chosen"})  # fields of the state after such an edit
 
@@ -18,7 +18,7 @@ class SpansOnly:
     All parts of the page but the text and the list of spans then stay as they are.
     """
 
-    def __init__(self, state: AnnotateActs) -> None:
+    def __init__(self, state: AnnotateActions) -> None:
         self._state = state
         self._shown: DocumentView | None = None
 

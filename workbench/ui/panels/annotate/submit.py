@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _GOES_ON = "annotate.goes_on"  # project uid → whether the key of a class also submits
 
 
-class FinishState(ValueState, QuestionState, RelationState, SourceState):
+class SubmitState(ValueState, QuestionState, RelationState, SourceState):
     """The selected span, the unit in focus, and the end of work on a document."""
 
     # suggestions, name and the suggestion of that name

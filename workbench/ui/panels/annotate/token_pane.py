@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from workbench.storage.annotation.annotations import SpanRow
     from workbench.storage.annotation.suggestions import SuggestionRow
     from workbench.text.labels import Label, Layer
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
 
 
 STRIP = 14  # pixels at 100%: what is left of the tokens where large text needs the room
@@ -28,7 +28,7 @@ STRIP = 14  # pixels at 100%: what is left of the tokens where large text needs 
 class TokenPane(QWidget):
     """Shows the page of tokens that contains the selected one."""
 
-    def __init__(self, state: AnnotateActs) -> None:
+    def __init__(self, state: AnnotateActions) -> None:
         super().__init__()
         self.state = state
         self.grid = TokenGrid(_("Tokens"), see=self._see)

@@ -16,7 +16,7 @@ from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
     from workbench.ui.panels.annotate.tokens import Offer
 
 MAX_TAGS = 4  # tags shown
@@ -25,7 +25,7 @@ MAX_TAGS = 4  # tags shown
 class TokenSide(QFrame):
     """Visible while all labels in the text are tags. A click on a tag gives it to the token."""
 
-    def __init__(self, state: AnnotateActs) -> None:
+    def __init__(self, state: AnnotateActions) -> None:
         super().__init__()
         self.state = state
         self._title = Elided("", "ui", weight=600)

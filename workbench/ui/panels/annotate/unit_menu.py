@@ -14,13 +14,13 @@ from workbench.ui.style import escaping
 from workbench.ui.widgets.button import Button
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
 
 
 class UnitButton(Button):
     """Says which unit of how many is in focus; its menu chooses the kind of units."""
 
-    def __init__(self, state: AnnotateActs, parent: QWidget) -> None:
+    def __init__(self, state: AnnotateActions, parent: QWidget) -> None:
         self._menu = QMenu(parent)
         super().__init__(_("Whole document"), small=True, menu=self._menu)
         self._state = state

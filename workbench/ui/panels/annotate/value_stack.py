@@ -14,7 +14,7 @@ from workbench.ui.widgets.layout import remove
 
 if TYPE_CHECKING:
     from workbench.text.labels import Layer
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
 
 GAP = 6  # pixels between two editors
 
@@ -26,7 +26,7 @@ class ValueStack(QScrollArea):
 
     left = Signal()
 
-    def __init__(self, state: AnnotateActs) -> None:
+    def __init__(self, state: AnnotateActions) -> None:
         super().__init__()
         self._state = state
         self._most = 0  # pixels; 0: as many as needed

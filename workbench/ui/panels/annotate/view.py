@@ -45,7 +45,7 @@ from workbench.ui.widgets.pages import PageLayout
 from workbench.ui.widgets.text_view import TextView
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.actions import AnnotateActs
+    from workbench.ui.panels.annotate.actions import AnnotateActions
     from workbench.ui.panels.annotate.remarks import Name
 
 BELOW = 16  # pixels between the card with the text and the acts
@@ -56,9 +56,9 @@ AGAIN = "annotate.again"  # the command that trains the newest run again
 
 
 class AnnotateView(View):
-    state: AnnotateActs
+    state: AnnotateActions
 
-    def __init__(self, state: AnnotateActs) -> None:
+    def __init__(self, state: AnnotateActions) -> None:
         super().__init__(state)
         self._kept = state.context.settings.window
         self._build_header()
