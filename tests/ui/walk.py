@@ -201,7 +201,7 @@ def annotate(way: Walk) -> None:
         panel.state.open(id)
         way.at("annotate, another document")
     menus = panel.view._menus
-    way.context_menu("menu of the text", menus._words(panel.view._paper.text))
+    way.context_menu("menu of the text", menus._words(panel.view._document_pane.text))
     way.context_menu("menu of the queue", menus.document())
     for name in [("gold", span.id) for span in panel.state.spans] + [
         ("suggested", suggestion.id) for suggestion in panel.state.suggestions

@@ -60,7 +60,7 @@ def test_a_password_is_not_copied(app, line):
 def test_the_text_of_annotate_is_copied_as_it_is_stored(app, project_file, qtbot):
     app.open_project(project_file, page="annotate")
     view = app.window.panel("annotate").view
-    text = view._paper.text
+    text = view._document_pane.text
     text.setFocus()
     text.select(0, 7)
 

@@ -59,7 +59,7 @@ def test_a_number_key_chooses_and_undo_takes_it_back(view, state, asked, filled)
 
 
 def rows(view):
-    return [row for row in view._paper.choices.rows if row.isVisible()]
+    return [row for row in view._document_pane.choices.rows if row.isVisible()]
 
 
 def test_a_click_chooses_and_long_texts_are_wrapped(view, state):
@@ -116,5 +116,5 @@ def test_the_choices_take_only_the_height_they_need(view, state, filled, qtbot):
 
     state.open(id)
 
-    text = view.paper.texts[0]
+    text = view.document_pane.texts[0]
     qtbot.waitUntil(lambda: text.height() >= text.content_height(), timeout=2_000)

@@ -104,7 +104,7 @@ def test_the_rows_keep_their_place_from_document_to_document(many, open_view, mo
         many.state.step(1)
         QTest.qWait(1)
         shown = chips(view)
-        parts = (shown[NAMES[4 * step]], shown[NAMES[4 * step + 4]], view.paper.text)
+        parts = (shown[NAMES[4 * step]], shown[NAMES[4 * step + 4]], view.document_pane.text)
         places.append(tuple(part.mapTo(view, part.rect().topLeft()).y() for part in parts))
 
     assert len(set(places)) == 1
@@ -199,7 +199,7 @@ def test_turning_the_model_off_in_the_card_shows_the_most_frequent_classes(
     view = open_view(state)
     assert {"Most probable", "Learned from 9 documents."} <= {*said(view)}
 
-    (off,) = [b for b in view.paper.findChildren(Button) if b.text() == "Turn off"]
+    (off,) = [b for b in view.document_pane.findChildren(Button) if b.text() == "Turn off"]
     QTest.mouseClick(off, Qt.MouseButton.LeftButton)
     assert state.instant is None and first(many).chances == {}
     assert "Most frequent" in said(view) and "0.30" not in said(view)
@@ -219,7 +219,7 @@ def test_without_recent_labels_their_heading_is_hidden(many, open_view):
 def test_the_button_in_the_card_names_the_instant_model(many, open_view):
     view = open_view(many.state)
 
-    names = [button.text() for button in view.paper.findChildren(Button)]
+    names = [button.text() for button in view.document_pane.findChildren(Button)]
     assert "Turn on instant model" in names
 
 
@@ -227,16 +227,16 @@ def test_in_a_low_window_only_whole_rows_are_shown_and_the_text_stays(many, open
     view = open_view(many.state)
     view.resize(1100, 700)
     QTest.qWait(10)
-    usual = view.paper.text.height()
+    usual = view.document_pane.text.height()
     for height in (520, 420, 340):
         view.resize(1100, height)
         QTest.qWait(10)
         rows = [chip for name, chip in chips(view).items() if name.startswith("topic")]
         assert all(chip.height() >= 24 for chip in rows) and len(rows) <= 5
-        assert view.paper.text.height() > 40
+        assert view.document_pane.text.height() > 40
     view.resize(1100, 700)
     QTest.qWait(10)
-    assert len(chips(view)) == 5 and view.paper.text.height() == usual
+    assert len(chips(view)) == 5 and view.document_pane.text.height() == usual
 
 
 def goes_on(view):
@@ -367,8 +367,10 @@ def test_all_classes_keep_their_place_and_leave_the_text_room(many, open_view):
         for _document in range(2):
             many.state.step(1)
             QTest.qWait(1)
-            places.add((shown.isVisible(), shown.geometry().getRect(), view.paper.text.height()))
-        assert len(places) == 1 and view.paper.text.height() > 70
+            places.add(
+                (shown.isVisible(), shown.geometry().getRect(), view.document_pane.text.height())
+            )
+        assert len(places) == 1 and view.document_pane.text.height() > 70
         assert shown.isVisible() == (height > 500)
 
 

@@ -38,11 +38,11 @@ def test_it_labels_the_selection_and_has_the_latest_label_first(shown, qtbot):
     state = shown.state
     latest = state.latest_labels[1]
     state.label(latest.id)
-    drag(qtbot, shown.paper.text, 0, 3)
+    drag(qtbot, shown.document_pane.text, 0, 3)
 
     assert shown._beside.isVisible()
     assert chips(shown)[0] == latest.name
-    text = shown.paper.text
+    text = shown.document_pane.text
     assert (
         shown._beside.y() > text.viewport().mapTo(shown, text.rect_of(0).bottomLeft().toPoint()).y()
     )
@@ -52,15 +52,15 @@ def test_it_labels_the_selection_and_has_the_latest_label_first(shown, qtbot):
 
 
 def test_a_key_hides_it(shown, qtbot):
-    drag(qtbot, shown.paper.text, 0, 3)
-    qtbot.keyClick(shown.paper.text, Qt.Key.Key_Right)
+    drag(qtbot, shown.document_pane.text, 0, 3)
+    qtbot.keyClick(shown.document_pane.text, Qt.Key.Key_Right)
 
     assert shown._beside.isHidden()
 
 
 def test_it_does_not_appear_if_it_is_turned_off(shown, qtbot):
     shown.state.context.settings.selection_bar = False
-    drag(qtbot, shown.paper.text, 0, 3)
+    drag(qtbot, shown.document_pane.text, 0, 3)
 
     assert shown._beside.isHidden()
 
@@ -81,13 +81,13 @@ def test_it_covers_no_line_of_any_text(shown, qtbot, key):
     if key == "two":  # a span layer for pairs
         labels.add_layer(shown.state.project, "parts", "span", texts=2, labels=("A", "B"))
     shown.state.open(next(row.id for row in shown.state.rows(shown.state.ids) if row.key == key))
-    text = shown.paper.texts[0]
+    text = shown.document_pane.texts[0]
     drag(qtbot, text, 0, 3)
 
     bar = shown._beside
     assert bar.isVisible() and shown.rect().contains(bar.geometry())
     assert bar.geometry().right() < shown.right.mapTo(shown, shown.right.rect().topLeft()).x()
-    for other in (part for part in shown.paper.texts if part.isVisible()):
+    for other in (part for part in shown.document_pane.texts if part.isVisible()):
         for place in range(0, len(other.text), 5):
             line = other.rect_of(place)
             if line.bottom() > other.viewport().height():
@@ -108,4 +108,6 @@ def test_the_palette_covers_no_line_of_the_text(shown, key):
     palette = shown.findChild(LabelPalette)
 
     assert palette.isVisible() and shown.rect().contains(palette.geometry())
-    assert not any(palette.geometry().intersects(area) for area in shown.paper.text_areas(shown))
+    assert not any(
+        palette.geometry().intersects(area) for area in shown.document_pane.text_areas(shown)
+    )

@@ -41,7 +41,7 @@ def shown(view):
     """What the page shows of spans: in its texts, its list, and its remark on missing labels."""
     state = view.state
     return (
-        [(text.field, text.spans, text._spans._reach) for text in view.paper.texts],
+        [(text.field, text.spans, text._spans._reach) for text in view.document_pane.texts],
         view.right.spans.rows(),
         state.span_of,
         state.saved_as,
@@ -152,7 +152,7 @@ def test_an_edit_gives_the_text_only_the_changed_span(view, monkeypatch):
     for _turn in range(8):
         add(state, draw)
     given = []
-    text = view.paper.texts[0]
+    text = view.document_pane.texts[0]
     monkeypatch.setattr(text, "set_spans", lambda spans: pytest.fail("all spans were given"))
     monkeypatch.setattr(text, "exchange_spans", lambda gone, come: given.append((gone, come)))
 
@@ -164,7 +164,7 @@ def test_an_edit_gives_the_text_only_the_changed_span(view, monkeypatch):
 
 
 def test_a_text_that_missed_an_edit_is_given_all_spans_later(view):
-    state, draw, (item, other) = view.state, random.Random(6), view.paper.texts[:2]
+    state, draw, (item, other) = view.state, random.Random(6), view.document_pane.texts[:2]
     shown_spans = ShownSpans(state)
     for _turn in range(6):
         add(state, draw)
@@ -172,7 +172,7 @@ def test_a_text_that_missed_an_edit_is_given_all_spans_later(view):
 
     shown_spans.show_in([other])
 
-    assert other.spans == Index(view.paper.texts[1].spans).spans
+    assert other.spans == Index(view.document_pane.texts[1].spans).spans
     assert {span.id for span in other.spans} == {
         row.id for row in state.spans if row.field == "text_b"
     }
@@ -181,7 +181,7 @@ def test_a_text_that_missed_an_edit_is_given_all_spans_later(view):
 def test_an_edit_of_spans_leaves_the_other_parts_of_the_page_alone(view, monkeypatch):
     state = view.state
     draw, rendered = random.Random(0), []
-    for part in (view.paper, view.right, view.head):
+    for part in (view.document_pane, view.right, view.head):
         monkeypatch.setattr(part, "render", lambda part=part, **_named: rendered.append(part))
     add(state, draw)  # the document becomes a draft, which all parts show
     assert len(rendered) == 3
@@ -194,4 +194,7 @@ def test_an_edit_of_spans_leaves_the_other_parts_of_the_page_alone(view, monkeyp
     annotate.add_span(state.project, state.document_id, 90, 95, span_labels(state)[0])
     assert rendered == []
     assert len(state.spans) == before + 1 == len(view.right.spans.rows())
-    assert len(view.paper.texts[0].spans) + len(view.paper.texts[1].spans) == before + 1
+    assert (
+        len(view.document_pane.texts[0].spans) + len(view.document_pane.texts[1].spans)
+        == before + 1
+    )

@@ -148,7 +148,7 @@ def test_the_list_of_spans_and_the_chips_tell_who_made_them(view, suggested):
 
     (row,) = suggested.spans
     assert suggested.briefly_made(row).startswith("pattern “times” at 0.40, ")
-    chips = view.paper.findChildren(ChipButton)
+    chips = view.document_pane.findChildren(ChipButton)
     (good,) = [chip for chip in chips if chip.text() == "good"]
     assert "you, today" in good.toolTip()
     suggested.label(label_id(suggested, "bad"))

@@ -257,8 +257,8 @@ def view(tagging, open_view):
 
 
 def test_the_tokens_stand_in_place_of_the_text_and_take_the_keys(view, qtbot):
-    state, grid = view.state, view._paper.tokens.grid
-    assert grid.hasFocus() and not view._paper.texts[0].isVisible()
+    state, grid = view.state, view._document_pane.tokens.grid
+    assert grid.hasFocus() and not view._document_pane.texts[0].isVisible()
     keys = {
         found.name: key for key, id in state.tag_keys.items() for found in [state.label_of[id][1]]
     }
@@ -273,7 +273,7 @@ def test_the_tokens_stand_in_place_of_the_text_and_take_the_keys(view, qtbot):
 
 
 def test_shift_with_up_and_down_steps_through_tags_and_alone_they_move(view, qtbot):
-    state, grid = view.state, view.paper.tokens.grid
+    state, grid = view.state, view.document_pane.tokens.grid
     suggest_tags(state, (0, "VERB", 0.9))
 
     qtbot.keyClick(grid, Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
@@ -300,7 +300,7 @@ def test_a_low_window_shows_fewer_suggestions_and_nothing_over_another(view, qtb
 
 
 def test_shift_a_accepts_the_tags_of_all_other_tokens(view, qtbot):
-    state, grid = view.state, view.paper.tokens.grid
+    state, grid = view.state, view.document_pane.tokens.grid
     suggest_tags(state, (0, "DET", 0.9), (2, "NOUN", 0.8))
 
     qtbot.keyClick(grid, Key.Key_A, Qt.KeyboardModifier.ShiftModifier)
@@ -309,7 +309,7 @@ def test_shift_a_accepts_the_tags_of_all_other_tokens(view, qtbot):
 
 
 def test_m_lists_the_occurrences_of_the_selected_token_with_its_tag(view, qtbot):
-    state, grid, pane = view.state, view.paper.tokens.grid, view.occurrences
+    state, grid, pane = view.state, view.document_pane.tokens.grid, view.occurrences
     state.step_tag(1)
     state.step_tag(1)
 
@@ -347,8 +347,8 @@ def test_with_a_span_layer_the_text_stands_above_the_tokens(view):
 
     state.switch_layer(names.id, True)
 
-    assert view._paper.texts[0].isVisible() and view._paper.tokens.isVisible()
-    assert [cell.text for cell in view._paper.tokens.grid._cells][:1] == [word(state)]
+    assert view._document_pane.texts[0].isVisible() and view._document_pane.tokens.isVisible()
+    assert [cell.text for cell in view._document_pane.tokens.grid._cells][:1] == [word(state)]
 
 
 def test_tags_are_not_drawn_as_spans_in_the_text(view):
@@ -363,4 +363,4 @@ def test_without_a_layer_of_tags_there_are_no_tokens(view):
     for layer in state.tag_layers:
         state.switch_layer(layer.id, False)
 
-    assert not view._paper.tokens.isVisible()
+    assert not view._document_pane.tokens.isVisible()

@@ -34,7 +34,7 @@ def view(rated, state, open_view):
 
 
 def editor(view, layer):
-    return view._paper._values.editors[layer]
+    return view._document_pane._values.editors[layer]
 
 
 def value(filled, rated, layer=1):

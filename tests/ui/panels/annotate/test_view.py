@@ -301,7 +301,9 @@ def test_without_the_right_to_write_suggestions_have_no_check_and_cross(
     table = view.right.suggestions
 
     assert len(table.rows()) == 1
-    assert table.isColumnHidden(1) and table.isColumnHidden(2) and not view.right._acts.isVisible()
+    assert (
+        table.isColumnHidden(1) and table.isColumnHidden(2) and not view.right._actions.isVisible()
+    )
 
 
 def test_a_span_is_deleted_and_stretched_by_mouse_alone(view, text):
@@ -356,12 +358,12 @@ def test_the_queue_shows_a_document_when_its_row_is_clicked_or_reached_by_arrows
 
 def test_a_pair_shows_two_texts_and_the_first_is_called_text(view, text):
     view.state.open(view.state.ids[-1])
-    shown = [text for text in view._paper.texts if text.isVisible()]
+    shown = [text for text in view._document_pane.texts if text.isVisible()]
 
     assert [widget.text.text for widget in shown] == ["It rains.", "The sun shines."]
     assert [widget.accessibleName() for widget in shown] == ["Text", "Second text"]
     view.state.open(view.state.ids[0])
-    assert [text.isVisible() for text in view._paper.texts] == [True, False]
+    assert [text.isVisible() for text in view._document_pane.texts] == [True, False]
 
 
 def test_two_long_texts_share_all_the_room_and_a_short_one_takes_no_more_than_it_needs(
@@ -376,14 +378,14 @@ def test_two_long_texts_share_all_the_room_and_a_short_one_takes_no_more_than_it
 
     def all_is_used() -> bool:
         return (
-            sum(text.height() for text in view._paper.texts[:2])
-            > view._paper._middle.geometry().height() - 80
+            sum(text.height() for text in view._document_pane.texts[:2])
+            > view._document_pane._middle.geometry().height() - 80
         )
 
     for key in ("long", "mixed"):
         view.state.open(next(row.id for row in view.state.rows(view.state.ids) if row.key == key))
         qtbot.waitUntil(all_is_used)
-    assert view._paper.texts[0].height() < 60 < view._paper.texts[1].height()
+    assert view._document_pane.texts[0].height() < 60 < view._document_pane.texts[1].height()
 
 
 def test_every_control_has_a_name(view):
@@ -466,10 +468,10 @@ def test_without_documents_and_without_labels_a_button_leads_on(view, context):
 
 def test_the_keys_of_skip_and_submit_show_where_there_is_room(view, qtbot):
     view.resize(1400, 700)
-    qtbot.waitUntil(lambda: all(cap.isVisible() for cap in view._acts.caps))
+    qtbot.waitUntil(lambda: all(cap.isVisible() for cap in view._actions.caps))
 
     view.resize(900, 700)
-    qtbot.waitUntil(lambda: not any(cap.isVisible() for cap in view._acts.caps))
+    qtbot.waitUntil(lambda: not any(cap.isVisible() for cap in view._actions.caps))
 
 
 def test_without_documents_enter_leads_to_the_import(view, context):
@@ -716,8 +718,8 @@ def test_with_both_sides_folded_the_text_stands_in_the_middle(view, text, qtbot)
     view.fold("right")
 
     def margins() -> tuple[int, int]:
-        left = text.mapTo(view._paper, QPoint(0, 0)).x()
-        return left, view._paper.width() - left - text.width()
+        left = text.mapTo(view._document_pane, QPoint(0, 0)).x()
+        return left, view._document_pane.width() - left - text.width()
 
     qtbot.waitUntil(lambda: margins()[0] > 100)
     assert text.width() == text.maximumWidth() and abs(margins()[0] - margins()[1]) <= 1
@@ -763,12 +765,12 @@ def test_many_labels_fill_the_room_that_a_short_text_leaves(view, qtbot):
         for number in range(77):
             labels.add_label(view.state.project, layer.id, f"intent number {number}")
     view.resize(1100, 700)
-    bar = next(bar for bar in view._paper._bars.values() if len(bar.chips) > 70)
+    bar = next(bar for bar in view._document_pane._bars.values() if len(bar.chips) > 70)
     qtbot.waitUntil(lambda: bar.most_lines > 4)
 
     shown = [chip for chip in bar.chips if chip.isVisible()]
     assert len(shown) > 15 and bar.height() > 4 * 28
-    assert view._paper.text.height() >= view._paper.text.content_height()
+    assert view._document_pane.text.height() >= view._document_pane.text.content_height()
 
     view.state.project.undo()
 
@@ -829,12 +831,12 @@ def test_label_bars_scroll_before_they_hide_three_lines_of_text(state, open_view
         labels.add_layer(state.project, f"layer {number}", "span", labels=names)
     view = open_view(state)
     view.resize(1100, 640)
-    text = view.paper.text
+    text = view.document_pane.text
     text.set_zoom(150)
     text.set_text("many words of a text " * 60, ())
-    view.paper._fit_bars()
+    view.document_pane._fit_bars()
     QApplication.processEvents()
-    stack = view.paper._spans
+    stack = view.document_pane._spans
 
     assert text.height() >= text.height_of_lines(3) > 0
     assert stack.height() < stack.needed()
@@ -850,10 +852,10 @@ def test_two_lines_of_large_text_stay_beside_layers_of_every_kind(state, open_vi
     view = open_view(state)
     view.resize(1100, 560)
     view._zoomed(300)
-    text, tokens, stack = view.first, view.paper.tokens, view.paper._values
+    text, tokens, stack = view.first, view.document_pane.tokens, view.document_pane._values
     text.set_text("many words of a text " * 60, ())
     text.setFocus()
-    view.paper._fit()
+    view.document_pane._fit()
     QApplication.processEvents()
 
     captions = text.height_of_lines(3) - text.height_of_lines(2) - text.rect_of(0).height()
@@ -870,9 +872,9 @@ def test_two_lines_of_large_text_stay_beside_layers_of_every_kind(state, open_vi
 def test_values_have_their_usual_height_where_there_is_room(state, open_view):
     labels.add_layer(state.project, "sum", "text")
     view = open_view(state, height=1000)
-    (editor,) = view.paper._values.editors.values()
+    (editor,) = view.document_pane._values.editors.values()
 
-    assert view.paper._values.height() == editor.height_of(low=False) == editor.height()
+    assert view.document_pane._values.height() == editor.height_of(low=False) == editor.height()
 
 
 def test_large_text_takes_the_room_of_the_header_and_gives_it_back(state, open_view):

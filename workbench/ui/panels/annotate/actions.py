@@ -41,8 +41,8 @@ class AnnotateActions(SubmitState):
         if self.doc is None:
             return
         fields = self.doc.document.fields
-        walk = SpanOrder(fields, self.spans, self.suggestions)
-        name = walk.step(way, self.chosen, (field, caret))
+        order = SpanOrder(fields, self.spans, self.suggestions)
+        name = order.step(way, self.chosen, (field, caret))
         if name is not None:
             self.choose(name)
 

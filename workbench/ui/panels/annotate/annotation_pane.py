@@ -110,7 +110,7 @@ class AnnotationPane(QFrame):
             gap=6,
             margins=(14, 12, 14, 4),
         )
-        self._acts = self._suggestion_acts()
+        self._actions = self._suggestion_actions()
         message = _("No suggestion of this document matches the filter.")
         self._nothing = words(message, "small", "muted", wrap=True)
         self._none = column(self._nothing, margins=(14, 0, 14, 10))
@@ -132,9 +132,9 @@ class AnnotationPane(QFrame):
         self._sorting = column(both, self._scores, gap=6, margins=(12, 2, 12, 6))
         for part in (self._sorting, head):
             part.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self._acts.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        self._actions.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         self._suggested_part = column(
-            head, self._sorting, self.suggestions, self._acts, self._none, line(), gap=0
+            head, self._sorting, self.suggestions, self._actions, self._none, line(), gap=0
         )
         policy = QSizePolicy.Policy
         self._suggested_part.setSizePolicy(policy.Preferred, policy.Maximum)
@@ -165,7 +165,7 @@ class AnnotationPane(QFrame):
         table.clicked.connect(self._clicked)
         return table
 
-    def _suggestion_acts(self) -> QFrame:
+    def _suggestion_actions(self) -> QFrame:
         """Buttons that accept the confident suggestions, or reject all."""
         state, kept = self.state, self.state.context.settings
         self._sure = QDoubleSpinBox()
@@ -193,8 +193,8 @@ class AnnotationPane(QFrame):
         follow_tip(self._reject, "", kept, "annotate.reject-all", "Ctrl+Shift+X")
         self._menu = QMenu(self)
         self._more = icon_button("ellipsis", _("More suggestion actions"), self._ask, small=True)
-        acts = flow(row(self._accept, self._sure, gap=6), self._reject, gap=6)
-        return row((acts, 1), self._more, gap=6, margins=(12, 6, 12, 10))
+        actions = flow(row(self._accept, self._sure, gap=6), self._reject, gap=6)
+        return row((actions, 1), self._more, gap=6, margins=(12, 6, 12, 10))
 
     def _build_spans(self) -> None:
         columns = (Column(_("Label and text"), self._words_of, tip=self._span_tip),)
@@ -264,7 +264,7 @@ class AnnotationPane(QFrame):
         return " · ".join(filter(None, (self._text_of(span), self.state.remarks.line(span.id))))
 
     def _ask(self) -> None:
-        """The acts on suggestions of one source, and of all documents."""
+        """The actions on suggestions of one source, and of all documents."""
         self._menu.clear()
         context_menu.fill(self._menu, source_choices(self.state))
         self._menu.popup(self._more.mapToGlobal(self._more.rect().bottomLeft()))
@@ -308,7 +308,7 @@ class AnnotationPane(QFrame):
         suggestions = state.suggestions
         self.suggestions.set_rows(suggestions)
         self.suggestions.setVisible(bool(suggestions))
-        self._acts.setVisible(bool(suggestions) and self.state.can_write)
+        self._actions.setVisible(bool(suggestions) and self.state.can_write)
         filtered = state.source is not None or state.scores != EVERY
         self._suggested_part.setVisible(bool(suggestions) or filtered)
         self._none.setVisible(not suggestions)

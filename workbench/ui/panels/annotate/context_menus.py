@@ -209,7 +209,7 @@ class ContextMenus:
         )
 
     def _of_source(self, row: SpanRow | SuggestionRow | RelationRow) -> Choice:
-        """The acts on everything from the source of a span, relation or suggestion."""
+        """The actions on everything from the source of a span, relation or suggestion."""
         state, origin = self._state, self._state.origin_of(row)
         n = next((n for item, _title, n in state.origins if item == origin), 0)
         title = _("&From {source}").format(source=escaping.menu_text(state.maker(row)))

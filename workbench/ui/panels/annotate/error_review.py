@@ -42,8 +42,8 @@ class ErrorReview(Callout):
         kept = state.context.settings
         accept = CommandCap(kept, "annotate.accept", "A")
         following = CommandCap(kept, "annotate.error", "F8")
-        acts = flow(row(self._accept, accept, gap=6), row(on_next, following, gap=6), gap=14)
-        layout_of(self).addWidget(row((acts, 1), margins=(25, 0, 0, 0)))
+        actions = flow(row(self._accept, accept, gap=6), row(on_next, following, gap=6), gap=14)
+        layout_of(self).addWidget(row((actions, 1), margins=(25, 0, 0, 0)))
         self.hide()
 
     def render(self) -> None:

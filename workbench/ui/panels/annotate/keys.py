@@ -46,7 +46,7 @@ class Keys(QObject):
         self._jump = jump.Jump()
         kept = view.state.context.settings.window
         self._own = BareKeys(lambda: kept.get("keys", _NONE), BARE_COMMANDS)
-        self._acts = {
+        self._actions = {
             _Key.Key_Return: view.links.enter,
             _Key.Key_Enter: view.links.enter,
             _Key.Key_Space: self._state.skip,
@@ -116,10 +116,10 @@ class Keys(QObject):
             if not event.isAutoRepeat():
                 self._state.accept_other_tags()
             return True
-        if not modifiers and event.key() in self._acts:
+        if not modifiers and event.key() in self._actions:
             # ignore auto-repeat: a held key must not run through the queue
             if not event.isAutoRepeat():
-                self._acts[_Key(event.key())]()
+                self._actions[_Key(event.key())]()
             return True
         return self._letter(event, self._state.tag_keys if in_tokens else {}, in_tokens)
 
@@ -201,7 +201,7 @@ class Keys(QObject):
 
     def _starts_chain(self) -> bool:
         """Whether + is about chains, where it also raises a number: text or a span is chosen."""
-        marked = self._view.paper.text.selection is not None
+        marked = self._view.document_pane.text.selection is not None
         return bool(self._state.chain_layers) and (marked or self._state.chosen_span() is not None)
 
     def _letter_of(self, event: QKeyEvent) -> str:

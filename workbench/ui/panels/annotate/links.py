@@ -51,7 +51,7 @@ class Links:
         """
         if not any(layer.traits.editor == TEXT for layer in self._state.active):
             return None
-        text = self._view.paper.text
+        text = self._view.document_pane.text
         span = self._state.chosen_span()
         chosen = (span.start, span.end) if span is not None and span.field == text.field else None
         found = text.selection or chosen or text.target
@@ -82,18 +82,18 @@ class Links:
     def _mention(self, act: Callable[[Target | None], None]) -> None:
         """Label the selected text; the words are a span afterwards, and no longer selected."""
         before = self._state.chosen
-        act(self.target(self._view.paper.text))
+        act(self.target(self._view.document_pane.text))
         self._view.leave_selection(before)
 
     def add_part(self) -> None:
-        self._state.add_part(self.target(self._view.paper.text))
+        self._state.add_part(self.target(self._view.document_pane.text))
 
     def sign(self, sign: str) -> bool:
         """Chains: `=` adds the text to the current one, `+` starts one; `&` adds a part."""
-        acts = {"&": self.add_part}
+        actions = {"&": self.add_part}
         if self._state.chain_layers:
-            acts |= {"=": self.join_chain, "+": self.new_chain}
-        if sign not in acts:
+            actions |= {"=": self.join_chain, "+": self.new_chain}
+        if sign not in actions:
             return False
-        acts[sign]()
+        actions[sign]()
         return True

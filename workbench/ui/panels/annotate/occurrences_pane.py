@@ -107,9 +107,9 @@ class _InContext(QStyledItemDelegate):
 class OccurrencesPane(QFrame):
     """Hidden until `open`; Enter adds the label, Esc closes."""
 
-    def __init__(self, page: AnnotateActions, paper: DocumentPane) -> None:
+    def __init__(self, page: AnnotateActions, document_pane: DocumentPane) -> None:
         super().__init__()
-        self._page, self._paper = page, paper
+        self._page, self._document_pane = page, document_pane
         self.state = state = OccurrencesState(page)
         self.setProperty("part", "card")
         self.setAccessibleName(_("Label all occurrences"))
@@ -196,12 +196,12 @@ class OccurrencesPane(QFrame):
         """All occurrences of the selected span or suggestion, else of the selected words; where
         only tags are shown, of the selected token.
         """
-        text = self._paper.text
+        text = self._document_pane.text
         chosen = self._page.chosen_span() or self._page.chosen_suggestion()
         if chosen is not None and chosen.start is not None and chosen.end is not None:
             content = self._page.shown_doc.document.content(chosen.field)
             self.state.open(content[chosen.start : chosen.end], chosen.label_id)
-        elif self._page.only_tags or self._paper.tokens.grid.hasFocus():
+        elif self._page.only_tags or self._document_pane.tokens.grid.hasFocus():
             self._open_token()
         elif text.target:
             start, end = text.target
@@ -254,7 +254,7 @@ class OccurrencesPane(QFrame):
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
         if "shown" in fields and not state.shown and self.isVisible():
-            self._paper.focus_text()
+            self._document_pane.focus_text()
         if "found" in fields:  # while hidden, too: it is painted before the next search ends
             self.table.set_rows(range(len(state.found.rows)))
         self.setVisible(state.shown)

@@ -64,7 +64,7 @@ class PatternsDialog(Dialog):
         )
         self.state = state = PatternsState(page)
         self._shown: Pattern | None = None
-        self.put(self._build_table(), self._build_acts(), line(), self._build_form())
+        self.put(self._build_table(), self._build_actions(), line(), self._build_form())
         self._build_end()
         state.changed.connect(self.render)
         self.finished.connect(lambda _code: self._finish())
@@ -96,7 +96,7 @@ class PatternsDialog(Dialog):
         self.table.installEventFilter(self)
         return self.table
 
-    def _build_acts(self) -> QFrame:
+    def _build_actions(self) -> QFrame:
         state = self.state
         self._new = Button(_("New pattern"), "plus", small=True, on=self._start)
         self._gone = Button(_("Remove"), "trash-2", small=True, on=self._remove)

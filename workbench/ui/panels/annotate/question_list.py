@@ -107,7 +107,7 @@ class QuestionRow(QAbstractButton):
 
 
 class QuestionPane(QFrame):
-    """The list, a field for new questions, and acts on the current one.
+    """The list, a field for new questions, and actions on the current one.
 
     `left`: the keyboard focus should return to the text. `answered`: the selected text is to be an
     answer.
@@ -153,8 +153,8 @@ class QuestionPane(QFrame):
             _("Delete"), kind="quiet", small=True, on=state.delete_question,
             tip=_("Delete the question with its answers (Shift+Delete)"),
         )  # fmt: skip
-        acts = row(self._answer, self._null, None, self._edit, self._delete, gap=6)
-        below = column(self._none, self.field, acts, gap=8, margins=(14, 6, 14, 10))
+        actions = row(self._answer, self._null, None, self._edit, self._delete, gap=6)
+        below = column(self._none, self.field, actions, gap=8, margins=(14, 6, 14, 10))
         self._others = head, below
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

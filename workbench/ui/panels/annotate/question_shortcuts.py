@@ -15,17 +15,17 @@ class QuestionShortcuts:
 
     def __init__(self, view: AnnotateView) -> None:
         self._view = view
-        view.right.questions.left.connect(lambda: view.paper.focus_text())
+        view.right.questions.left.connect(lambda: view.document_pane.focus_text())
         view.right.questions.answered.connect(self._answer_by_mouse)
 
     def _answer_by_mouse(self) -> None:
         if not self.answer():
             self._view.state.context.note(_("Select the answer in the text first."))
-        self._view.paper.focus_text()
+        self._view.document_pane.focus_text()
 
     def answer(self) -> bool:
         """Make the selected text an answer of the current question; whether text was selected."""
-        text, state = self._view.paper.text, self._view.state
+        text, state = self._view.document_pane.text, self._view.state
         if not text.selection or text.target is None or state.question is None:
             return False
         state.answer_question(*text.target)

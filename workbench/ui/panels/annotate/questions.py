@@ -1,4 +1,4 @@
-"""Questions about a document: the current one, its answers in the text, and acts. No Qt."""
+"""Questions about a document: the current one, its answers in the text, and actions. No Qt."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ class QuestionState(ChoiceState):
             return ""
         return self._words(proposed.start, proposed.end) or NO_ANSWER
 
-    # ------------------------------------------------------------ acts
+    # ------------------------------------------------------------ actions
 
     def choose_question(self, id: int) -> None:
         self.update(asked=id)

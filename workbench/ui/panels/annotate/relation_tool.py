@@ -1,8 +1,8 @@
 """Relations, chains and parts of spans: making and changing them in Annotate. No Qt.
 
 A relation starts at the selected span (`start_link`); the next selected span is its target, and a
-label, or Enter if only one is allowed, makes it. Between spans of a layer of chains, the same acts
-merge chains.
+label, or Enter if only one is allowed, makes it. Between spans of a layer of chains, the same
+actions merge chains.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ Name = tuple[str, int]  # (GOLD or "suggested", id)
 class RemarkState(State):
     """`found`: the notes and flags of the document and its spans.
 
-    The acts are on the selected span (`span_id`), or on the document if none is selected.
+    The actions are on the selected span (`span_id`), or on the document if none is selected.
     """
 
     def __init__(self, context: PanelContext) -> None:
@@ -76,7 +76,7 @@ class RemarkState(State):
         message = _("flag {names}").format(names=", ".join(flags)) if flags else ""
         return " · ".join(part for part in (message, note) if part)
 
-    # ------------------------------------------------------------ acts
+    # ------------------------------------------------------------ actions
 
     def set_note(self, text: str) -> None:
         """Raises SpecError for a text that is too long."""

@@ -122,7 +122,7 @@ class SelectionBar(QFrame):
             QRect(QPoint(x, viewport.mapTo(view, QPoint(0, int(top))).y()), self.size())
             for top in sorted(tops, key=farness)
         ]
-        covered = view.paper.text_areas(view)
+        covered = view.document_pane.text_areas(view)
         for place in places:
             if inside.contains(place) and not any(place.intersects(area) for area in covered):
                 self.move(place.topLeft())

@@ -17,7 +17,7 @@ Choices = tuple[Choice | None, ...]
 
 
 def source_choices(state: SourceState) -> Choices:
-    """A submenu for each source of suggestions in the document, and the acts on all documents."""
+    """A submenu for each source of suggestions in the document; actions on all documents."""
     can = state.can_edit
     sure = formats.decimal(state.sure, 2)
     return (
@@ -45,7 +45,7 @@ def source_choices(state: SourceState) -> Choices:
 
 
 def of_source(state: SourceState, origin: Origin, n: int) -> Choices:
-    """The acts on one source; `n`: number of its suggestions in the document."""
+    """The actions on one source; `n`: number of its suggestions in the document."""
     here = ngettext("&Accept {n:,} in this document", "&Accept {n:,} in this document", n)
     not_here = ngettext("&Reject {n:,} in this document", "&Reject {n:,} in this document", n)
     in_all = partial(state.decide_everywhere, origin=origin)

@@ -1,4 +1,4 @@
-"""Where suggestions and spans come from: filter, order, acts on everything of an origin. No Qt."""
+"""Where suggestions and spans come from: filter, order, actions on an origin. No Qt."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ class UnitState(State):
         limits = self.limits(start, start)
         return (max(start, limits[0]), min(end, limits[1])) if limits else (start, end)
 
-    # ------------------------------------------------------------ acts
+    # ------------------------------------------------------------ actions
 
     def choose_kind(self, kind: str) -> None:
         if kind != self.kind:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.annotate.actions import AnnotateActions
     from workbench.ui.panels.annotate.remarks import Name
 
-BELOW = 16  # pixels between the card with the text and the acts
+BELOW = 16  # pixels between the card with the text and the actions
 SPARED = 60  # pixels, more than what tighter margins save
 # fields that change neither the page nor the height of its parts
 FITS_AS_BEFORE = frozenset({"stale_rows", "chosen", "progress", "left"})
@@ -89,17 +89,17 @@ class AnnotateView(View):
         for part in (self.queue.list, *right):
             self._keys.watch(part)
         self._menus = ContextMenus(self)
-        self._keys.watch(self._paper.tokens.grid)
-        for text in self._paper.texts:
+        self._keys.watch(self._document_pane.tokens.grid)
+        for text in self._document_pane.texts:
             self._watch_text(text)
-        self._paper.text_made.connect(self._watch_text)
+        self._document_pane.text_made.connect(self._watch_text)
         self._shown_document: int | None = None
         self._spans_only = SpansOnly(state)
         self._shown_layers: tuple[object, ...] | None = None
-        self._sides = Sides(self._splitter, self._kept, lambda: self._paper.focus_text())
+        self._sides = Sides(self._splitter, self._kept, lambda: self._document_pane.focus_text())
         self.right.show_guideline(bool(self._kept.get("annotate.guideline")))
         state.listen(theme.changed, self._restyle)
-        self.first = self._paper.texts[0]
+        self.first = self._document_pane.texts[0]
         self.asking = QuestionShortcuts(self)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -137,12 +137,12 @@ class AnnotateView(View):
         state = self.state
         self.head = DocumentHead(state)
         self._errors = ErrorReview(state)
-        self._paper = DocumentPane(state)
-        self._find = Find(state, self._paper)
-        self.occurrences = OccurrencesPane(state, self._paper)
-        self._paper.picked.connect(self.label)
-        self._paper.found.connect(self.label_found)
-        self._paper.more.connect(self._show_palette)
+        self._document_pane = DocumentPane(state)
+        self._find = Find(state, self._document_pane)
+        self.occurrences = OccurrencesPane(state, self._document_pane)
+        self._document_pane.picked.connect(self.label)
+        self._document_pane.found.connect(self.label_found)
+        self._document_pane.more.connect(self._show_palette)
         self._centre = QWidget()
         self._centre.setMinimumWidth(360)
         layout = QVBoxLayout(self._centre)
@@ -150,15 +150,15 @@ class AnnotateView(View):
         layout.setSpacing(0)
         layout.addWidget(self.head)
         self.remarks = RemarkParts(self, state.remarks)
-        self._acts = ActionBar(state, self.remarks)
+        self._actions = ActionBar(state, self.remarks)
         layout.addWidget(self.remarks.line)
         framed = self._framed = QVBoxLayout()
         framed.setContentsMargins(24, 0, 24, BELOW)
         framed.setSpacing(8)
-        for part in (self._find, self._errors, self._paper, self.occurrences):
-            framed.addWidget(part, int(part is self._paper))
+        for part in (self._find, self._errors, self._document_pane, self.occurrences):
+            framed.addWidget(part, int(part is self._document_pane))
         layout.addLayout(framed, 1)
-        layout.addWidget(self._acts)
+        layout.addWidget(self._actions)
 
     def _watch_text(self, text: TextView) -> None:
         self._keys.watch(text)
@@ -197,12 +197,12 @@ class AnnotateView(View):
         if concerns(fields, "doc", "off", "predicted", "layers", "errors", *listed):
             few = self._spans_only.follow(fields)
         if few:
-            self._paper.show_spans()
+            self._document_pane.show_spans()
             self.right.show_spans()
         elif concerns(fields, "doc", "off", "predicted", "layers", "errors", *listed):
             new = state.document_id != self._shown_document
             self._shown_document = state.document_id
-            self._paper.render(new=new)
+            self._document_pane.render(new=new)
             self.right.render()
             self._sides.show_empty(self.right.empty)
             self._show_head()
@@ -211,23 +211,23 @@ class AnnotateView(View):
             self.remarks.render()
             self.right.show_remarks()
         if concerns(fields, "instant", "instant_line"):
-            self._paper.show_instant()
+            self._document_pane.show_instant()
         if concerns(fields, "goes_on_changes"):
-            self._acts.render()
+            self._actions.render()
         if concerns(fields, "unit_changes"):
-            self._paper.show_unit()
+            self._document_pane.show_unit()
             self._show_head()
         if concerns(fields, "token"):
-            self._paper.tokens.show_token()
+            self._document_pane.tokens.show_token()
             self.right.token.render()
         if concerns(fields, "sure"):
             self.right.show_sure()
         elif concerns(fields, "asked"):
-            self._paper.show_answers()
+            self._document_pane.show_answers()
             self.right.questions.render()
         if concerns(fields, "chosen", "doc", "off", "predicted", "linking"):
             self._beside.hide()
-            self._paper.show_chosen()
+            self._document_pane.show_chosen()
             self.right.show_chosen()
         if not (few or fields <= FITS_AS_BEFORE):
             self._show_page()
@@ -242,22 +242,24 @@ class AnnotateView(View):
         self._fit_header()
 
     def _fit_header(self) -> None:
-        """Where large text leaves no room for some lines of it, the header gives way: its acts are
-        in the menus, and the layers above the text.
+        """Where large text leaves no room for some lines of it, the header gives way: its actions
+        are in the menus, and the layers above the text.
         """
-        parts = (self._header, self.head, self._acts)
+        parts = (self._header, self.head, self._actions)
         needed = sum(part.sizeHint().height() for part in parts) + BELOW
-        needed += self._paper.height_with_lines() + (SPARED if self._header.isHidden() else 0)
+        needed += self._document_pane.height_with_lines() + (
+            SPARED if self._header.isHidden() else 0
+        )
         folded = needed > self.height()
         if folded == self._header.isHidden():
             return
         focused = self._header.isAncestorOf(self.focusWidget() or self)
         self._header.setVisible(not folded)
         self.head.show_layers(folded)
-        self._paper.tighten(folded)
+        self._document_pane.tighten(folded)
         self._framed.setContentsMargins(24, 0, 24, 4 if folded else BELOW)
         if focused:
-            self._paper.focus_text()
+            self._document_pane.focus_text()
 
     def _show_layers(self) -> None:
         state = self.state
@@ -281,26 +283,26 @@ class AnnotateView(View):
 
     def _show_head(self) -> None:
         self.head.render()
-        self._acts.render()
+        self._actions.render()
         self._errors.render()
 
     @property
-    def paper(self) -> DocumentPane:
-        return self._paper
+    def document_pane(self) -> DocumentPane:
+        return self._document_pane
 
     def take_focus(self) -> None:
         if self._stack.currentIndex() == 0:
-            self._paper.focus_text(self._paper.texts[0])
+            self._document_pane.focus_text(self._document_pane.texts[0])
         else:
             page = cast(QWidget, self._stack.currentWidget())
             cast(Button, page.findChild(Button)).setFocus()  # the recommended next action
 
     def _restyle(self) -> None:
-        self._paper.restyle()
+        self._document_pane.restyle()
         self.queue.restyle()
         self.right.restyle()
         self._show_head()
-        self._acts.fit()
+        self._actions.fit()
         self._sides.fit(self.width())
         self._fit_header()
 
@@ -311,7 +313,7 @@ class AnnotateView(View):
         at the caret.
         """
         before, snap = self.state.chosen, self.state.snap_of(label_id)
-        self.state.label(label_id, self.links.target(self._paper.text, snap))
+        self.state.label(label_id, self.links.target(self._document_pane.text, snap))
         self.leave_selection(before)
 
     def label_by_key(self, label_id: int) -> None:
@@ -328,13 +330,13 @@ class AnnotateView(View):
 
     def leave_selection(self, before: Name | None) -> None:
         """Select no words any more if they became a span. `before`: what was chosen."""
-        text = self._paper.text
+        text = self._document_pane.text
         if self.state.chosen != before and text.selection:
             text.select(text.caret, text.caret, show=False)
 
     def open_palette(self) -> None:
         """The search of the card where that is of all there is to label, else the palette."""
-        if self.state.can_edit and not self._paper.find_class():
+        if self.state.can_edit and not self._document_pane.find_class():
             self._show_palette()
 
     def _show_palette(self) -> None:
@@ -342,9 +344,9 @@ class AnnotateView(View):
         may have.
         """
         if self.state.can_edit:
-            middle = QPoint(self._paper.width() // 2, self._paper.height() - 52)
-            above = self._paper.mapTo(self, middle)
-            texts = self._paper.text_areas(self)
+            middle = QPoint(self._document_pane.width() // 2, self._document_pane.height() - 52)
+            above = self._document_pane.mapTo(self, middle)
+            texts = self._document_pane.text_areas(self)
             self._palette.ask(self.links.choices(), above, beside=self.links.place(), texts=texts)
 
     def show_patterns(self) -> None:
@@ -360,13 +362,13 @@ class AnnotateView(View):
 
     def show_text(self, field: str, start: int, end: int) -> None:
         """Select code points of a text of the open document and scroll to them."""
-        self._paper.choose_text(field, start, end)
+        self._document_pane.choose_text(field, start, end)
 
     def leave_find(self) -> None:
         self._find.leave()
 
     def unselect(self) -> None:
-        text = self._paper.text
+        text = self._document_pane.text
         if text.cancel_drag():
             return
         if self.state.finder.shown:
@@ -381,13 +383,17 @@ class AnnotateView(View):
             text.select(text.caret, text.caret)
 
     def step_span(self, way: int) -> None:
-        text = self._paper.text
+        text = self._document_pane.text
         self.state.choose_step(way, text.field, text.caret)
 
     def text_of_chosen(self) -> TextView | None:
         span = self.state.chosen_span()
         return next(
-            (text for text in self._paper.texts if span is not None and text.field == span.field),
+            (
+                text
+                for text in self._document_pane.texts
+                if span is not None and text.field == span.field
+            ),
             None,
         )
 
@@ -409,7 +415,7 @@ class AnnotateView(View):
             if table.isVisible() and table.rows()
         ]
         return [
-            *self._paper.panes,
+            *self._document_pane.panes,
             *tables,
             *([self.queue.list] if self.queue.isVisible() else []),
         ]
@@ -448,14 +454,14 @@ class AnnotateView(View):
     @property
     def zoomed_by(self) -> int:
         """Set the zoom of the reading text, in percent."""
-        return self._paper.texts[0].zoom
+        return self._document_pane.texts[0].zoom
 
     def zoom(self, step: int) -> None:
-        self._paper.texts[0].zoom_by(step)
+        self._document_pane.texts[0].zoom_by(step)
 
     def _zoomed(self, per_cent: int) -> None:
         self._kept["annotate.zoom"] = per_cent
-        self._paper.tokens.grid.set_zoom(per_cent)
-        for text in self._paper.texts:
+        self._document_pane.tokens.grid.set_zoom(per_cent)
+        for text in self._document_pane.texts:
             text.set_zoom(per_cent)
         self._fit_header()
