@@ -3,10 +3,10 @@
 from unittest.mock import MagicMock
 
 from PySide6.QtWidgets import QPlainTextEdit
-from workbench.ui.widgets.live_plot import LivePlot
 
 from tests.ui.tips import read
 from workbench.ui.panels.train.live_view import PRETRAINING, LiveRun
+from workbench.ui.widgets.charts.live_plot import LivePlot
 
 
 def test_the_perplexities_of_a_language_model_have_their_definitions_on_hover(look, qtbot):
