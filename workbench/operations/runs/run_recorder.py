@@ -7,6 +7,7 @@ project. Events that happened while the project was closed are recorded when it 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -127,7 +128,7 @@ def ended(project: Project, run_id: int, event: Finished) -> None:
     if event.status == "cancelled":
         discard(project, run_id)
     elif event.status in ("done", "stopped") and event.result:
-        keep(project, run_id, event.status, TrainResult.from_json(event.result))
+        keep(project, run_id, event.status, event.result)
     else:
         run_folders.recover(project, run_id)
         _failed(project, run_id, event)
@@ -138,11 +139,11 @@ def discard(project: Project, run_id: int) -> None:
     run_folders.remove(project, run_id)
 
 
-def keep(project: Project, run_id: int, status: str, result: TrainResult) -> None:
+def keep(project: Project, run_id: int, status: str, result: Mapping[str, Any]) -> None:
     """Store a finished training: scores, versions, fingerprints, times and the predictions on dev
-    (and test).
+    (and test). result: in the form in which the worker returned it.
     """
-    run = runs.get(project.db, run_id)
+    run, evaluations = runs.get(project.db, run_id), run_results.scored(result)
     folder = paths.run_folder(project.path, run_id)
     with project.write():
         runs.save_predictions(project.db, run_id, _answers(folder / "predictions.jsonl"))
@@ -150,10 +151,10 @@ def keep(project: Project, run_id: int, status: str, result: TrainResult) -> Non
             project.db,
             run_id,
             status=status,
-            **run_results.columns(result),
-            base_fingerprint=result.base_sha256,
-            test_fingerprint=_test_fingerprint(project, run, result),
-            seen_test=run.seen_test + ("test" in result.evaluations),
+            **run_results.columns_of_form(result),
+            base_fingerprint=result.get("base_sha256") or "",
+            test_fingerprint=_test_fingerprint(project, run, evaluations),
+            seen_test=run.seen_test + ("test" in evaluations),
         )
 
 
@@ -165,14 +166,16 @@ def _answers(path: Path) -> list[tuple[int, str, dict[str, Any]]]:
     return [(row["document_id"], row["text_hash"], row["prediction"]) for row in rows]
 
 
-def _test_fingerprint(project: Project, run: Run, result: TrainResult) -> str:
+def _test_fingerprint(
+    project: Project, run: Run, evaluations: Mapping[str, Mapping[str, Any]]
+) -> str:
     """Fingerprint of the test documents and their gold, to tell whether later scores use the same
     set.
     """
-    if (test := result.evaluations.get("test")) is None:
+    if (test := evaluations.get("test")) is None:
         return run.test_fingerprint
-    if test.is_complete:
-        return test.fingerprint
+    if fingerprint := test.get("fingerprint"):
+        return str(fingerprint)
     from workbench.operations.evaluation import scoring
     from workbench.operations.runs import results
 
@@ -229,7 +232,7 @@ def keep_checkpoint(project: Project, run_id: int) -> None:
         keep(project, run_id, "stopped", result)
 
 
-def _found_result(project: Project, run_id: int) -> TrainResult | None:
+def _found_result(project: Project, run_id: int) -> Mapping[str, Any] | None:
     """Information on the model in a run's folder: the worker's own result, else its events up to
     the last save.
     """
@@ -238,8 +241,9 @@ def _found_result(project: Project, run_id: int) -> TrainResult | None:
         return None
     last = _result_file(project, run_id)
     if last is not None and last.status in ("done", "stopped", "interrupted") and last.result:
-        return TrainResult.from_json(last.result)
-    return _from_events(folder / "events.jsonl")
+        return last.result
+    result = _from_events(folder / "events.jsonl")
+    return result.to_json() if result is not None else None
 
 
 def _recorded_ending(project: Project, run_id: int) -> Finished | None:
@@ -255,7 +259,7 @@ def _stopped_with_checkpoint(project: Project, run_id: int) -> Finished | None:
     """The checkpoint that a worker had saved before it crashed, if it had been asked to stop."""
     run_folders.recover(project, run_id)
     result = _found_result(project, run_id)
-    return Finished("stopped", result.to_json()) if result is not None else None
+    return Finished("stopped", result) if result is not None else None
 
 
 def _result_file(project: Project, run_id: int) -> Finished | None:

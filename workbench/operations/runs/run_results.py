@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from workbench.metrics import evaluation
@@ -33,11 +34,33 @@ def prompted(run: Run) -> PromptResult:
 
 
 def columns(result: TrainResult | PromptResult) -> dict[str, Any]:
-    """The columns of a run that hold a result; scores and versions have their own."""
+    """The columns of a run that hold a result."""
+    return columns_of_form(result.to_json())
+
+
+def columns_of_form(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """The same of a result in the form that a worker returned; scores and versions have columns
+    of their own.
+    """
+    other = ("versions", "scores")
     return {
-        "result": {name: value for name, value in result.to_json().items() if name != "versions"},
-        "scores": {split: dict(item.scores) for split, item in result.evaluations.items()},
-        "versions": dict(result.versions),
+        "result": {name: value for name, value in raw.items() if name not in other},
+        "scores": {split: dict(item["scores"]) for split, item in scored(raw).items()},
+        "versions": dict(raw.get("versions") or {}),
+    }
+
+
+def scored(raw: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """The evaluations in the form of a result, by split; damaged ones are left out.
+
+    Of an earlier version only the scores.
+    """
+    forms = {split: {"scores": scores} for split, scores in (raw.get("scores") or {}).items()}
+    forms |= raw.get("evaluations") or {}
+    return {
+        split: form
+        for split, form in forms.items()
+        if isinstance(form, Mapping) and isinstance(form.get("scores"), Mapping)
     }
 
 
