@@ -115,9 +115,9 @@ class FineTuning:
         self.dev_set = (yield from self.encode("dev")) if self.records["dev"] else []
         encoder = self.model.encoder
         encoder.narrow(self.train_set.prepared.inputs)
-        documents, items = len(self.records["train"]), len(self.train_set.lengths)
+        golds, items = self.golds["train"], len(self.train_set.lengths)
         labels = len(self.labels)
-        self.plan = prepare.plan_for(encoder, self.spec, documents, items, labels, self.planned)
+        self.plan = prepare.plan_for(encoder, self.spec, golds, items, labels, self.planned)
         self.usual = self.task.usual_counts(self.train_set.targets, self.plan.batch_size)
         for line in prepare.messages(self.plan, self.spec, self.train_set.prepared, encoder):
             yield Log(line)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +15,7 @@ from workbench.training.methods import spec as methods
 from workbench.training.spec import TrainSpec
 
 EVALUATIONS = 10
+RARE_LABEL_VIEWS = 140  # how often a rare label is seen, at least; see `rare_documents`
 DEFAULT_MAX_LENGTH = 512  # tokens of an input, if neither the settings nor the model say less
 
 
@@ -57,6 +59,7 @@ def plan(
     *,
     documents: int,
     labels: int = 2,
+    rare: int = 0,
     width: int = 384,
     model_length: int = 512,
     items: int | None = None,
@@ -64,7 +67,7 @@ def plan(
 ) -> Plan:
     """Resolve the automatic settings for a number of training documents.
 
-    `labels` is the number of labels of the layer.
+    `labels` is the number of labels of the layer, `rare` the `rare_documents`, 0 if not known.
     `items` is the number of model inputs if documents have several (windows of long texts).
     `width` is the model's hidden size, `model_length` its maximum input length; `learning_rate` is
     the recommended rate of the model, 0 if it has none.
@@ -73,8 +76,8 @@ def plan(
     batch = spec.option("batch_size") or (16 if items < 1000 else 32)
     per_epoch = _per_epoch(items, batch, spec.option("accumulation"))
     if spec.info.windows:
-        labels = 2  # a document has several, so that each is seen often enough
-    epochs = spec.option("epochs") or _epochs(spec.info, items, per_epoch, labels)
+        labels, rare = 2, 0  # a document has several, so that each is seen often enough
+    epochs = spec.option("epochs") or _epochs(spec.info, items, per_epoch, labels, rare)
     rate = spec.option("learning_rate")
     rate = rate or _rate(spec, learning_rate, width, epochs * per_epoch, labels)
     length = input_length(spec.option("max_length"), model_length)
@@ -88,19 +91,31 @@ def input_length(chosen: int | None, model_length: int) -> int:
     return min(chosen or DEFAULT_MAX_LENGTH, model_length or DEFAULT_MAX_LENGTH)
 
 
+def rare_documents(labels: Iterable[Iterable[str]]) -> int:
+    """How many documents have a rare label: the one at the lower quartile of the labels that occur.
+
+    labels: of each training document. 0 if none has any.
+    """
+    counts = sorted(Counter(label for names in labels for label in set(names)).values())
+    return counts[len(counts) // 4] if counts else 0
+
+
 def _per_epoch(items: int, batch: int, accumulation: int) -> int:
     """Optimizer updates of an epoch."""
     return max(1, math.ceil(math.ceil(items / batch) / accumulation))
 
 
-def _epochs(info: TaskInfo, items: int, per_epoch: int, labels: int) -> int:
-    """Many classes need more steps: each is the gold of few documents of a batch."""
+def _epochs(info: TaskInfo, items: int, per_epoch: int, labels: int, rare: int) -> int:
+    """Many classes need more steps: each is the gold of few documents of a batch. Rare ones need
+    more epochs, however many the documents of the others.
+    """
     if items >= 100_000:
         return 1
     if items >= 20_000:
         return 2
     steps = info.few_steps * learning_rates.bits(labels)
-    return min(20 if labels > 2 else 15, max(3, round(steps / per_epoch)))
+    fewest = max(3, round(RARE_LABEL_VIEWS / rare)) if rare else 3
+    return min(20 if labels > 2 else 15, max(fewest, round(steps / per_epoch)))
 
 
 def _rate(spec: TrainSpec, model: float, width: int, steps: int, labels: int) -> float:

@@ -19,11 +19,12 @@ from workbench.models.base import Encoder
 from workbench.runtime.inputs import Prepared
 from workbench.runtime.preparers.words import WordPreparer
 from workbench.tasks import spec as tasks
+from workbench.tasks.spec import Gold
 from workbench.text.alignment import token_style
 from workbench.text.dataset import Dataset, Record
 from workbench.text.segmenters import base as segmenters
 from workbench.training.events import Log
-from workbench.training.plan import Plan, plan
+from workbench.training.plan import Plan, plan, rare_documents
 from workbench.training.spec import TrainSpec, limited
 from workbench.version import __version__
 
@@ -127,7 +128,7 @@ def bundles(batches: Iterator[np.ndarray], size: int) -> Iterator[list[np.ndarra
 def plan_for(
     encoder: Encoder,
     spec: TrainSpec,
-    documents: int,
+    golds: Sequence[Gold],
     items: int,
     labels: int,
     planned: Plan | None = None,
@@ -137,9 +138,10 @@ def plan_for(
         return planned.with_items(items, spec.option("accumulation"))
     return plan(
         spec,
-        documents=documents,
+        documents=len(golds),
         items=items,
         labels=labels,
+        rare=rare_documents(gold.labels() for gold in golds),
         width=encoder.width,
         model_length=encoder.max_length,
         learning_rate=encoder.info.learning_rate,

@@ -49,7 +49,7 @@ def show_batch(
     options = {**spec.all_options, **task.resolve(golds, labels, spec.all_options)}
     features = Features(prepared, task.targets(prepared, golds, labels, options))
     planned, items = Plan.from_json(params.get("plan")), len(features.lengths)
-    plan = prepare.plan_for(encoder, spec, len(documents), items, len(labels), planned)
+    plan = prepare.plan_for(encoder, spec, golds, items, len(labels), planned)
     often = task.sampling_weights(features.targets, options)
     rng = np.random.default_rng(spec.seed)
     count = int(params.get("batches", 1))

@@ -89,6 +89,7 @@ def settings_plan(
         documents=max(1, data.used["train"]),
         items=items,
         labels=len(data.layer.names) if data.layer else 2,
+        rare=data.rare,
         width=width or learning_rates.USUAL_WIDTH,
         learning_rate=model.learning_rate,
         model_length=model.max_length,

@@ -26,7 +26,7 @@ from workbench.tasks import spec as tasks
 from workbench.text.labels import Layer
 from workbench.text.rows import row_id
 from workbench.text.segmenters import base as segmenters
-from workbench.training.plan import input_length
+from workbench.training.plan import input_length, rare_documents
 from workbench.training.spec import limited
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Plan:
 
     `problem` says why it cannot start, "" if it can. `unsplit` documents have no split yet,
     `assigned` documents get a split, or another one, at the start; `used` counts them in the split
-    they will have.
+    they will have. `rare`: see `workbench.training.plan.rare_documents`.
     """
 
     task: str
@@ -62,6 +62,7 @@ class Plan:
     warnings: tuple[str, ...]
     problem: str = ""
     assigned: int = 0
+    rare: int = 0
 
 
 # ---------------------------------------------------------------- the layer
@@ -270,15 +271,17 @@ class Tally:
             used["train"] = train_limit
         if self.overlapping:
             left_out.append(LeftOut(tasks.info(self.task).why_left_out(), self.overlapping))
+        train = limited(self.ids["train"], train_limit, seed)
         return Plan(
             self.task,
             self.layer,
             used,
             self.unsplit,
             tuple(left_out),
-            warnings + self._warnings(limited(self.ids["train"], train_limit, seed)),
+            warnings + self._warnings(train),
             self.problem(),
             self.assigned,
+            rare_documents(self._labels_of.get(id, ()) for id in train),
         )
 
     def problem(self) -> str:
