@@ -55,7 +55,7 @@ def test_the_order_of_a_plugin_that_is_disabled_is_listed_greyed(dialog, state):
 
 def test_the_dialog_opens_with_what_the_present_order_reads(state, qtbot, monkeypatch):
     from workbench.ui.panels.annotate import order_dialog
-    from workbench.ui.panels.annotate.ordering import OrderChoices
+    from workbench.ui.panels.annotate.queue import OrderChoices
 
     strategies = ("margin", "Margin"), ("diversity", "Diversity")
     models = ("one", "First model"), ("two", "Second model")

@@ -19,9 +19,8 @@ from workbench.operations.runs import rerun, rounds
 from workbench.text.rows import row_id
 from workbench.ui.panels.annotate import learning
 from workbench.ui.panels.annotate.instant_model import FAILED, INDEXING, READY, Instant
-from workbench.ui.panels.annotate.ordering import FILES
 from workbench.ui.panels.annotate.prediction_prefetch import PredictionPrefetch
-from workbench.ui.panels.annotate.queue import DONE
+from workbench.ui.panels.annotate.queue import DONE, FILES
 from workbench.ui.style import formats
 
 if TYPE_CHECKING:

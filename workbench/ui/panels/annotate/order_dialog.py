@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.base.i18n import _
 from workbench.ui.panels.annotate.instant import InstantState
-from workbench.ui.panels.annotate.ordering import FILES
+from workbench.ui.panels.annotate.queue import FILES
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field, combo, fill

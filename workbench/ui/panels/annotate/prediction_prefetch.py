@@ -16,7 +16,7 @@ from workbench.operations.annotation.preannotate import (
     Preannotation,
 )
 from workbench.text.rows import row_id
-from workbench.ui.panels.annotate.ordering import OrderState
+from workbench.ui.panels.annotate.queue import QueueState
 
 if TYPE_CHECKING:
     from workbench.project.changes import Changes
@@ -39,7 +39,7 @@ class PreannotationChoice:
     refused: Mapping[int, str] = field(default_factory=dict)
 
 
-class PredictionPrefetch(OrderState):
+class PredictionPrefetch(QueueState):
     """`ahead_line`: what pre-annotation does, or what went wrong; "" while no run is chosen.
 
     A run is chosen for each layer, or none; the choice is kept for the project. `run_changes`: a

@@ -11,7 +11,7 @@ from tests.ui.panels.annotate.test_queue import keys
 from tests.ui.panels.annotate.test_state import key_of, label_id, layer_id
 from workbench.operations.annotation import queue_orders
 from workbench.ui.panels.annotate.instant import INSTANT
-from workbench.ui.panels.annotate.ordering import FILES
+from workbench.ui.panels.annotate.queue import FILES
 
 
 @pytest.fixture
