@@ -1,36 +1,48 @@
-"""Actions of the user on a document in Annotate: label, correct, accept, submit. No Qt."""
+"""Actions of the user on a document in Annotate: label, correct, accept, submit, skip. No Qt."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.operations.annotation import annotate, suggestion_edits
 from workbench.operations.annotation.annotate import NewSuggestion, SpanRow, SuggestionRow
+from workbench.text import query_edit, snap
 from workbench.text.document import TEXT
 from workbench.text.fields import DocumentLabels
 from workbench.text.labels import TEXT as TEXT_EDITOR
 from workbench.text.labels import TOKENS
 from workbench.text.rows import row_id
 from workbench.ui.panels.annotate.differences import Differences
-from workbench.ui.panels.annotate.label_keys import steps
-from workbench.ui.panels.annotate.remarks import GOLD
+from workbench.ui.panels.annotate.label_keys import has_many, steps
+from workbench.ui.panels.annotate.questions import QuestionState
+from workbench.ui.panels.annotate.queue import DONE
+from workbench.ui.panels.annotate.relation_tool import RelationState
+from workbench.ui.panels.annotate.remarks import GOLD, Name
+from workbench.ui.panels.annotate.sources import SourceState
 from workbench.ui.panels.annotate.span_order import SpanOrder
 from workbench.ui.panels.annotate.state import SUGGESTED, Target
-from workbench.ui.panels.annotate.submit import SubmitState
-from workbench.ui.project import recent_labels as latest_labels
+from workbench.ui.panels.annotate.values import ValueState
+from workbench.ui.project import recent_labels, shown_layers
 
 if TYPE_CHECKING:
+    from workbench.operations.annotation.annotate import DocumentView
     from workbench.project.project import Project
     from workbench.text.labels import Label, Layer
 
 FURTHEST = ("submitted", "discarded", "draft", "pending")  # states, the last step of work first
+_GOES_ON = "annotate.goes_on"  # project uid → whether the key of a class also submits
 
 
-class AnnotateActions(SubmitState):
+class AnnotateActions(ValueState, QuestionState, RelationState, SourceState):
     """The state with its actions. Each is saved immediately; errors are shown, never raised."""
+
+    # suggestions, name and the suggestion of that name
+    _found: tuple[object, Name, SuggestionRow | None] | None = None
+    _opened: DocumentView | None = None  # the open document as it was when it was opened
+    goes_on_changes = 0  # a number that changes with `goes_on`
 
     # ------------------------------------------------------------ choosing
 
@@ -96,7 +108,7 @@ class AnnotateActions(SubmitState):
     def order_of_use(self) -> Mapping[int, int]:
         """Label id → its place among the labels used last in this project."""
         labels = (label for layer in self.layers for label in layer.labels)
-        found = latest_labels.latest(self.context, labels)
+        found = recent_labels.latest(self.context, labels)
         return {id: number for number, id in enumerate(found)}
 
     def label(self, label_id: int, target: Target | None = None) -> None:
@@ -109,7 +121,7 @@ class AnnotateActions(SubmitState):
         if not self.can_edit or found is None:
             return
         layer, label = found
-        latest_labels.used(self.context, label)
+        recent_labels.used(self.context, label)
         if layer == self.choice_layer:
             self.choose_number(layer.names.index(label.name) + 1)
         elif layer.traits.on_document:
@@ -363,3 +375,321 @@ class AnnotateActions(SubmitState):
             done = self._do(act, ids)
             if done:
                 self.context.note(words(done).format(n=done), undo=True)
+
+    # ------------------------------------------------------------ the selected span
+
+    def _do(self, act: Callable[..., Any], *args: Any, **named: Any) -> Any:
+        return self.context.attempt(act, self.project, *args, origin=self, **named)
+
+    def chosen_span(self) -> SpanRow | None:
+        if self.chosen is None or self.chosen[0] != GOLD:
+            return None
+        return self.spans.by_id.get(self.chosen[1])
+
+    def chosen_suggestion(self) -> SuggestionRow | None:
+        """Cached, as it is read often."""
+        if self.chosen is None or self.chosen[0] != SUGGESTED:
+            return None
+        rows = self.suggestions
+        if self._found is None or self._found[0] is not rows or self._found[1] != self.chosen:
+            row = next((row for row in rows if row.id == self.chosen[1]), None)
+            self._found = rows, self.chosen, row
+        return self._found[2]
+
+    # ------------------------------------------------------------ what spans snap to
+
+    @property
+    def snap(self) -> str:
+        """To what a selection snaps: the finest of the selected layers."""
+        return snap.finest(layer for layer in self.active if layer.traits.in_text)
+
+    def snap_of(self, label_id: int) -> str:
+        """To what new spans with a label snap."""
+        known = self.label_of.get(label_id)
+        return snap.snap_of(known[0]) if known is not None else snap.WORD
+
+    @property
+    def snap_of_chosen(self) -> str:
+        """To what the boundaries of the selected span snap."""
+        span = self.chosen_span()
+        layer = next((layer for layer in self.layers if span and layer.id == span.layer_id), None)
+        return snap.snap_of(layer) if layer is not None else snap.WORD
+
+    # ------------------------------------------------------------ sentences and paragraphs
+
+    def open(self, document_id: int, chosen: Name | None = None) -> None:
+        before = self.document_id
+        super().open(document_id, chosen)
+        if before != self.document_id or self._opened is None:
+            self._opened = self.doc
+        self._focus_chosen()
+
+    def choose(self, name: Name | None) -> None:
+        super().choose(name)
+        self._focus_chosen()
+
+    def _focus_chosen(self) -> None:
+        row = self.chosen_span() or self.chosen_suggestion()
+        if row is not None and row.start is not None and row.field == TEXT:
+            self.units.follow(row.start)
+
+    def step_unit(self, way: int) -> None:
+        """Go to the next or previous unit, then to the next or previous document."""
+        if self.units.step(way):
+            self._enter_unit()
+        elif self.step(way):
+            if way < 0 and self.units.ranges:
+                self.units.follow(self.units.ranges[-1][0])
+            self._enter_unit()
+
+    def finish_unit(self) -> None:
+        """Go to the next unit; after the last one, submit the document."""
+        if self.units.step(1):
+            self._enter_unit()
+        else:
+            self.submit()
+
+    def _enter_unit(self) -> None:
+        self.choose(None)
+        if self.units.range is not None and self.tag_layers:
+            self.choose_token_at(self.units.range[0])
+
+    # ------------------------------------------------------------ finishing a document
+
+    @property
+    def untouched(self) -> tuple[Layer, ...]:
+        """Shown layers that the user has not begun in the open document: it has no label in them,
+        and has lost none since it was opened.
+        """
+        doc, before = self.shown_doc, self._opened
+        touched = {id for id, state in doc.states.items() if state != "pending"} | doc.labelled
+        if before is not None and before.document.id == doc.document.id:
+            open_ones = {row.id for row in doc.suggestions}
+            decided = (row for row in before.suggestions if row.id > 0 and row.id not in open_ones)
+            touched |= before.labelled | {row.layer_id for row in decided}
+        return tuple(layer for layer in self.active if layer.id not in touched)
+
+    def submit(self) -> None:
+        """Submit in the layers that the user labels, and open the next document.
+
+        Until the user has chosen the layers to label, these are those with a label in this
+        document, or all if there is none. A class layer without a class stays a draft. What is not
+        submitted, and what is submitted without a label, is shown as a message.
+        """
+        if not self.can_edit:
+            return
+        if not self.active:
+            self.context.note(_("No layer is selected, so there is nothing to submit."))
+            return
+        self.save_texts()
+        here, key, untouched = self.shown_id, self.shown_doc.document.key, self.untouched
+        place = "" if self.units.is_last else self.units.message
+        layers = self.active
+        if len(untouched) < len(layers) and not shown_layers.chosen(self.context):
+            layers = tuple(layer for layer in layers if layer not in untouched)
+        warnings = self._do(annotate.submit, here, [row_id(layer) for layer in layers])
+        if warnings is None:
+            return
+        whole = _("Submitted {key} as a whole ({place}).").format(key=key, place=place)
+        said = [whole] if place else []
+        if rest := [layer for layer in self.active if layer not in layers]:
+            self._say_part(here, said, layers, rest)
+        elif empty := self._empty_to_tell(untouched):
+            self._say_empty([*said, *warnings], empty)
+        elif warnings:
+            self.context.note(
+                f"{key}: {' '.join(warnings)}", lambda: self.open(here), action=_("Go back")
+            )
+        elif said:
+            self.context.note(whole, undo=True)
+        self._go_on(keep_note=bool(rest or empty or warnings or said))
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether the key of a class can submit as well: all to label is one of many classes."""
+        layers = self.active
+        flag = len(layers) == 1 and has_many(layers[0]) and not layers[0].traits.several
+        return flag and not self.errors
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the key of a class also submits the document and opens the next."""
+        kept = self.context.settings.window.get(_GOES_ON, {})
+        return self.can_go_on and bool(kept.get(self.project.uid))
+
+    def set_goes_on(self, goes_on: bool) -> None:
+        """Kept for the project."""
+        window = self.context.settings.window
+        kept = {uid: True for uid in window.get(_GOES_ON, {}) if uid != self.project.uid}
+        window[_GOES_ON] = {**kept, self.project.uid: True} if goes_on else kept
+        self.context.settings.save()
+        self.update(goes_on_changes=self.goes_on_changes + 1)
+
+    def choose_and_go_on(self, label_id: int) -> None:
+        """Set the class, submit the document and open the next; one undo step takes all back."""
+        if not self.can_edit:
+            return
+        layer, label = self.label_of[label_id]
+        here = self.shown_id
+
+        def choose(project: Project, *, origin: object) -> bool:
+            title = _("Set class {label} and submit").format(label=label.name)
+            with project.edit(title, origin=origin):
+                annotate.set_class(project, here, label_id, origin=origin)
+                annotate.submit(project, here, [row_id(layer)], origin=origin)
+            return True
+
+        recent_labels.used(self.context, label)
+        if self._do(choose) is not None:
+            self._go_on()
+
+    def _say_part(
+        self, here: int, said: list[str], done: Sequence[Layer], rest: Sequence[Layer]
+    ) -> None:
+        """Say which layers were not submitted, after `said`, and offer to choose the layers to
+        label.
+        """
+        key = self.shown_doc.document.key
+        names = {"layers": _names(done), "rest": _names(rest)}
+        message = ngettext(
+            "Submitted {key} in {layers} only: {rest} has no labels.",
+            "Submitted {key} in {layers} only: {rest} have no labels.",
+            len(rest),
+        )
+
+        def always() -> None:
+            shown_layers.choose(self.context)
+            shown_layers.tell_empty(self.context, rest, False)
+            self._do(annotate.submit, here, [row_id(layer) for layer in rest])
+
+        def leave() -> None:
+            off = self.off | {layer.id for layer in rest}
+            shown_layers.hide(self.context, [layer for layer in self.layers if layer.id in off])
+
+        choices = (
+            (_("Label only {layers}").format(**names), leave),
+            (_("Always submit {rest} too").format(**names), always),
+        )
+        text = " ".join((*said, message.format(key=key, **names)))
+        self.context.note(text, undo=True, more=choices)
+
+    def _empty_to_tell(self, untouched: Sequence[Layer]) -> tuple[Layer, ...]:
+        """Layers of which a message says that the document was submitted without a label in them;
+        none for the only layer, in which that is what Submit was pressed for.
+        """
+        if len(self.active) < 2:
+            return ()
+        return tuple(
+            layer
+            for layer in untouched
+            if layer.traits.empty_is_answer and shown_layers.empty_is_told(self.context, layer)
+        )
+
+    @property
+    def tells_empty(self) -> bool:
+        """Whether a message says for every layer that it was submitted without a label."""
+        return all(shown_layers.empty_is_told(self.context, layer) for layer in self.layers)
+
+    def tell_empty(self, tell: bool) -> None:
+        shown_layers.tell_empty(self.context, self.layers, tell)
+
+    def _say_empty(self, said: Sequence[str], empty: Sequence[Layer]) -> None:
+        """Say, after `said`, in which layers the document was submitted without a label."""
+        message = _("Submitted {key} without a label in {layers}.")
+        text = message.format(key=self.shown_doc.document.key, layers=_names(empty))
+
+        def always() -> None:
+            shown_layers.tell_empty(self.context, empty, False)
+
+        self.context.note(" ".join((*said, text)), undo=True, more=((_("Always"), always),))
+
+    def discard(self) -> None:
+        """Discard the document in the shown layers and open the next, or restore it."""
+        if not self.can_edit or not self.active:
+            return
+        shown, key = [row_id(layer) for layer in self.active], self.shown_doc.document.key
+        if self.state_of_document == "discarded":
+            self._do(annotate.reopen, self.document_id, shown)
+            return
+        self._do(annotate.discard, self.document_id, shown)
+        self.context.note(_("Discarded {key}.").format(key=key), undo=True)
+        self._go_on(keep_note=True)
+
+    def skip(self) -> None:
+        """Move the document to the end of the queue, unchanged."""
+        if self.doc is None or self.errors:
+            self.next_error()
+            return
+        here, at, key = self.shown_id, self.place, self.doc.document.key
+        if list(self.ids) == [here]:
+            self.context.note(_("This is the only document in the queue."))
+            return
+        following = self._next_open(here)
+        self._put_last(here)
+        if following not in (None, here):
+            self.open(following)
+        elif at is not None:
+            self.open(self.ids[at])
+        self.context.note(
+            _("Skipped {key}; moved to the end of the queue.").format(key=key),
+            lambda: self._put_back(here),
+        )
+
+    def show_suggestions(self, run_id: int | None = None) -> None:
+        """Filter the queue to documents with suggestions and open the first.
+
+        The layer of the run is shown for this even if it is hidden.
+        """
+        if self.errors:
+            self.leave_errors()
+        off, text, here = self.off, self.query.text, self.document_id
+        if run_id is not None:
+            layer = next(
+                (layer for layer in self.layers if layer.id == self._layer_of(run_id)), None
+            )
+            self.update(off=off - {layer.id} if layer else off)
+        self.query.set(query_edit.term("has", "suggestion"))
+        self.document_id = None  # the open document may be the first
+        first = self._next_open(None)
+        if first is None:
+            self.document_id = here
+            self.update(off=off)
+            self.query.set(text)
+            self.context.note(_("There are no suggestions in the selected layers."))
+            return
+        self.open(first)
+        self._load_queue()
+
+    def _layer_of(self, run_id: int) -> int | None:
+        from workbench.operations.runs import results
+
+        run = self.context.attempt(results.run, self.project, run_id)
+        return run.layer_id if run is not None else None
+
+    def _go_on(self, *, keep_note: bool = False) -> None:
+        """After submitting: the next document to label; else the next of a filtered queue."""
+        if self.errors:
+            self.next_error()
+        elif self._next_open(self.document_id) not in (None, self.document_id):
+            self.next_unlabelled()
+        elif not (self.narrowed.state in DONE and self.step(1)) and not keep_note:
+            self.say_all_is_done()
+
+    def say_all_is_done(self) -> None:
+        """Show that everything is labelled, and offer the next action."""
+        if self.narrowed.empty:
+            self.context.note(
+                _("All documents are labelled."),
+                lambda: self.context.go("train"),
+                action=_("Train"),
+            )
+        else:
+            self.context.note(
+                _("All documents in this part of the queue are labelled."),
+                self.clear_filters,
+                action=_("Show all"),
+            )
+
+
+def _names(layers: Sequence[Layer]) -> str:
+    return ", ".join(layer.name for layer in layers)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.base.events import State, concerns
+from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.operations.documents import notes
 from workbench.operations.documents.notes import Remarks
-from workbench.ui.panels.annotate.label_keys import LabelKeys
 from workbench.ui.project.opened import opened
 
 if TYPE_CHECKING:
@@ -91,27 +90,3 @@ class RemarkState(State):
 
     def toggle(self, name: str) -> None:
         self.context.attempt(self.set_flag, name, on=name not in self.names)
-
-
-class WithRemarks(LabelKeys):
-    """`remarks` follows the open document and the selected span, `chosen`."""
-
-    def __init__(self, context: PanelContext) -> None:
-        super().__init__(context)
-        self.chosen: Name | None = None
-        self.remarks = RemarkState(context)
-        self.remark_changes = 0  # a number that changes with each change of `remarks`
-        self.listen(self.changed, self._follow_remarks)
-        self.listen(self.remarks.changed, self._remarks_changed)
-
-    def _follow_remarks(self, fields: frozenset[str]) -> None:
-        if concerns(fields, "document_id", "chosen", "doc"):
-            kind, span_id = self.chosen or ("", 0)
-            self.remarks.show(self.document_id, span_id if kind == GOLD else None)
-
-    def _remarks_changed(self, _fields: frozenset[str]) -> None:
-        self.update(remark_changes=self.remark_changes + 1)
-
-    def close(self) -> None:
-        self.remarks.close()
-        super().close()

@@ -10,6 +10,7 @@ from array import array
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from workbench.base.events import concerns
 from workbench.operations.annotation import annotate
 from workbench.operations.annotation.annotate import (
     DocumentView,
@@ -25,8 +26,9 @@ from workbench.text.rows import row_id
 from workbench.text.spans import Span, flatten
 from workbench.ui.panels.annotate.differences import Differences, Predicted
 from workbench.ui.panels.annotate.finder import Finder
+from workbench.ui.panels.annotate.label_keys import LabelKeys
 from workbench.ui.panels.annotate.queue import MAX_SINGLE_CHECKS
-from workbench.ui.panels.annotate.remarks import GOLD, Name, WithRemarks
+from workbench.ui.panels.annotate.remarks import GOLD, Name, RemarkState
 from workbench.ui.panels.annotate.units import UnitState
 from workbench.ui.project import shown_layers
 
@@ -53,15 +55,20 @@ class Target(NamedTuple):
     end: int
 
 
-class AnnotateState(WithRemarks):
+class AnnotateState(LabelKeys):
     """`doc`: the open document. `chosen`: a Name or None. `off`: layers that are not selected.
 
     `errors`: the documents of an error review started on Results, with the run's `predicted` labels
-    beside gold; empty otherwise.
+    beside gold; empty otherwise. `remarks` follows the open document and the selected span.
     """
 
     def __init__(self, context: PanelContext) -> None:
         super().__init__(context)
+        self.chosen: Name | None = None
+        self.remarks = RemarkState(context)
+        self.remark_changes = 0  # a number that changes with each change of `remarks`
+        self.listen(self.changed, self._follow_remarks)
+        self.listen(self.remarks.changed, self._remarks_changed)
         self.finder = Finder(context)
         self.units = UnitState(context)
         self.unit_changes = 0  # a number that changes with each change of `units`
@@ -209,8 +216,17 @@ class AnnotateState(WithRemarks):
     def _units_changed(self, _fields: frozenset[str]) -> None:
         self.update(unit_changes=self.unit_changes + 1)
 
+    def _follow_remarks(self, fields: frozenset[str]) -> None:
+        if concerns(fields, "document_id", "chosen", "doc"):
+            kind, span_id = self.chosen or ("", 0)
+            self.remarks.show(self.document_id, span_id if kind == GOLD else None)
+
+    def _remarks_changed(self, _fields: frozenset[str]) -> None:
+        self.update(remark_changes=self.remark_changes + 1)
+
     def close(self) -> None:
         self.units.close()
+        self.remarks.close()
         super().close()
 
     @property
