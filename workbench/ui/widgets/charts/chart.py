@@ -201,12 +201,11 @@ class Chart(Savable, QWidget):
         """(series, point) of the nearest point within HIT_RADIUS."""
         if not self.has_data:
             return None
-        origin, units = self._frame.place(0, 0), self._frame.place(1, 1)
-        across, up = units.x() - origin.x(), units.y() - origin.y()
+        left, across, bottom, down = self._frame.mapping()
         best, nearest = float(HIT_RADIUS), None
         for number, series in enumerate(self._series):
             for point, (x, y) in enumerate(zip(series.x, series.y, strict=True)):
-                dx, dy = origin.x() + x * across - place.x(), origin.y() + y * up - place.y()
+                dx, dy = left + x * across - place.x(), bottom + y * down - place.y()
                 if abs(dx) < best and (distance := math.hypot(dx, dy)) < best:
                     best, nearest = distance, (number, point)
         return nearest

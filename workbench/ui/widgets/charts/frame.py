@@ -66,6 +66,7 @@ class Frame(QWidget):
         self._marks: tuple[Layer, ...] = ()
         self._ranges: tuple[Range, Range] = (UNIT, UNIT)
         self._items: tuple[list[Any], list[Any]] = ([], [])  # of layers and marks
+        self._placed: tuple[object, _Place] | None = None
         self._scene: _Scene | None = None
         self._ratio = 1.0  # pixels of the screen per unit of length
         self.above = self.below = 0  # more room above and below the area, pixels at 100%
@@ -111,18 +112,28 @@ class Frame(QWidget):
 
     def place(self, x: float, y: float) -> QPointF:
         """Where a point is on the frame."""
+        left, across, bottom, down = self.mapping()
+        return QPointF(left + x * across, bottom + y * down)
+
+    def mapping(self) -> tuple[float, float, float, float]:
+        """(left, across, bottom, down): (x, y) is at (left + x * across, bottom + y * down)."""
         area, ((left, right), (low, high)) = self.area(), self._ranges
-        across, up = (x - left) / (right - left), (y - low) / (high - low)
-        return QPointF(area.left() + across * area.width(), area.bottom() - up * area.height())
+        across, down = area.width() / (right - left), -area.height() / (high - low)
+        return area.left() - left * across, across, area.bottom() - low * down, down
 
     def point(self, place: QPointF) -> tuple[float, float]:
         """The point at a place on the frame."""
-        area, ((left, right), (low, high)) = self.area(), self._ranges
-        across = (place.x() - area.left()) / area.width()
-        up = (area.bottom() - place.y()) / area.height()
-        return left + across * (right - left), low + up * (high - low)
+        left, across, bottom, down = self.mapping()
+        return (place.x() - left) / across, (place.y() - bottom) / down
 
     def _place(self, size: QSizeF) -> _Place:
+        """Computed once for a size and range: the mouse asks for it at every move."""
+        key = (size.toTuple(), self._ranges, self._x, self._y, self.above, self.below)
+        if self._placed is None or self._placed[0] != key:
+            self._placed = key, self._computed(size)
+        return self._placed[1]
+
+    def _computed(self, size: QSizeF) -> _Place:
         metrics = QFontMetricsF(theme.font("caption"))
         top = theme.px(ABOVE + self.above + (NAME + 4 if self._y.name else 0))
         bottom = theme.px(TEXT + self.below + (NAME if self._x.name else 0))
@@ -159,13 +170,13 @@ class Frame(QWidget):
         if self._scene is None:
             self._scene = _Scene(self, clip=self._clip, interactive=self._interactive)
             self._restyle()
-            self._arrange()
             if self._interactive:
                 self._scene.box.sigRangeChanged.connect(self._follow)
                 self._scene.view.scene().sigMouseMoved.connect(lambda at: self.hovered.emit(at))
         return self._scene
 
     def _restyle(self) -> None:
+        self._placed = None  # another font has other widths
         if self._scene is not None:
             self._ratio = self.devicePixelRatioF()
             self._scene.dress(baseline=self._baseline)

@@ -75,12 +75,14 @@ class NamedPoints(Frame):
 
     def at(self, place: QPointF) -> list[NamedPoint]:
         """The points at a place of the frame, the first of `show_points` first."""
-        found = []
+        left, across, bottom, down = self.mapping()
+        points = []
         for point in self._points:
-            away = self.place(point.x, point.y) - place
-            if away.x() ** 2 + away.y() ** 2 <= (point.marker.size / 2 + 2) ** 2:
-                found.append(point)
-        return found
+            dx = left + point.x * across - place.x()
+            dy = bottom + point.y * down - place.y()
+            if dx * dx + dy * dy <= (point.marker.size / 2 + 2) ** 2:
+                points.append(point)
+        return points
 
     def place_names(self) -> None:
         """Name as many points as fit without overlap."""
