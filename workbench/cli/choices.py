@@ -23,7 +23,7 @@ class ContributionChoice(click.Choice[str]):
         return tuple(registry().ids(self.kind))
 
     @choices.setter
-    def choices(self, given: Iterable[str]) -> None:
+    def choices(self, values: Iterable[str]) -> None:
         """Click sets the attribute; the registry has the values."""
 
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:

@@ -126,14 +126,14 @@ class Progress:
         """`part` is the completed fraction, None if unknown."""
         if self.quiet:
             return
-        shown = f"{self.title} {part:4.0%} {text}" if part is not None else f"{self.title} {text}"
+        line = f"{self.title} {part:4.0%} {text}" if part is not None else f"{self.title} {text}"
         if self._terminal:
-            sys.stderr.write(f"\r\x1b[K{shown}")
+            sys.stderr.write(f"\r\x1b[K{line}")
             sys.stderr.flush()
             self._open = True
         elif part is not None and int(part * 10) > self._tenth:
             self._tenth = int(part * 10)
-            note(shown.rstrip())
+            note(line.rstrip())
 
     def heard(self, payload: Mapping[str, Any], job: Job) -> None:
         """As `on_event`; the total may be a parameter of the job."""

@@ -175,7 +175,7 @@ def key_values(
     _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, str]:
     """The values of a repeated option KEY=VALUE, for click. Raises BadParameter."""
-    found = {}
+    settings = {}
     for value in values:
         key, sign, setting = value.partition("=")
         if not sign or not key:
@@ -184,5 +184,5 @@ def key_values(
                     value=value
                 )
             )
-        found[key.strip()] = setting
-    return found
+        settings[key.strip()] = setting
+    return settings

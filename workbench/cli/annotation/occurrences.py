@@ -26,33 +26,33 @@ def label_id(project: Project, name: str, layer: str | None) -> int:
     from workbench.operations.schema import labels
 
     every = labels.layers(project)
-    searched = [given for given in every if layer in (None, given.name)]
+    searched = [item for item in every if layer in (None, item.name)]
     if layer is not None and not searched:
         raise SpecError(
             _("The project has no layer {layer!r}.").format(layer=layer),
-            hint=_("Its layers: {known}.").format(known=", ".join(given.name for given in every)),
+            hint=_("Its layers: {known}.").format(known=", ".join(item.name for item in every)),
         )
-    found = [
-        (given.name, label.id) for given in searched for label in given.labels if label.name == name
+    matches = [
+        (item.name, label.id) for item in searched for label in item.labels if label.name == name
     ]
-    if not found:
+    if not matches:
         message = (
             _("The project has no label {name!r}.")
             if layer is None
             else _("The layer {layer!r} has no label {name!r}.")
         )
-        known = ", ".join(dict.fromkeys(label.name for given in searched for label in given.labels))
+        known = ", ".join(dict.fromkeys(label.name for item in searched for label in item.labels))
         raise SpecError(
             message.format(name=name, layer=layer),
             hint=_("Its labels: {known}.").format(known=known or _("none")),
         )
-    if len(found) > 1:
+    if len(matches) > 1:
         message = _("The label {name!r} is in several layers: {layers}.")
         raise SpecError(
-            message.format(name=name, layers=", ".join(text for text, _id in found)),
+            message.format(name=name, layers=", ".join(text for text, _id in matches)),
             hint=_("Choose one with --layer."),
         )
-    return found[0][1] or 0
+    return matches[0][1] or 0
 
 
 @click.command()
@@ -87,7 +87,7 @@ def occurrences(
     """
     from workbench.operations.annotation import occurrences as operations
 
-    def wanted(project: Project) -> Wanted:
+    def request_for(project: Project) -> Wanted:
         return operations.Wanted(
             text,
             label_id(project, name, layer),
@@ -98,21 +98,23 @@ def occurrences(
 
     if added is None:
         with reading(file) as project:
-            found = operations.find_occurrences(project, wanted(project))
-        _report(found, None, as_json)
+            result = operations.find_occurrences(project, request_for(project))
+        _report(result, None, as_json)
         return
     gold = added == "gold"
     with session(file) as opened:
         progress = Progress(_("Labelling"), quiet=as_json)
-        watch, asked = Watch(progress.show), wanted(opened.project)
+        watch, request = Watch(progress.show), request_for(opened.project)
         with interrupts(lambda _count: None, post=opened.mailbox, at_once=watch.cancel):
-            found = operations.find_occurrences(opened.project, asked, watch=watch.part(0.0, 0.5))
-            free = [row for row in found.rows if row.is_free(gold=gold)]
+            result = operations.find_occurrences(
+                opened.project, request, watch=watch.part(0.0, 0.5)
+            )
+            free = [row for row in result.rows if row.is_free(gold=gold)]
             done = operations.label_occurrences(
-                opened.project, asked, free, gold=gold, watch=watch.part(0.5, 1.0)
+                opened.project, request, free, gold=gold, watch=watch.part(0.5, 1.0)
             )
         progress.end()
-    _report(found, done, as_json)
+    _report(result, done, as_json)
 
 
 def _where(project: Project, key: str | None) -> Filter:
@@ -123,22 +125,22 @@ def _where(project: Project, key: str | None) -> Filter:
     return Filter() if key is None else Filter(ids=[row_id(by_key(project, key))])
 
 
-def _report(found: Occurrences, done: int | None, as_json: bool) -> None:
+def _report(result: Occurrences, done: int | None, as_json: bool) -> None:
     if as_json:
         emit(
             {
-                "occurrences": [_as_dict(row) for row in found.rows],
-                "documents": found.documents,
-                "complete": not found.cut,
+                "occurrences": [_as_dict(row) for row in result.rows],
+                "documents": result.documents,
+                "complete": not result.cut,
                 "added": done,
             }
         )
         return
     head = (_("Document"), _("Occurrence"), _("State"))
-    table(head, [(row.key, _in_context(row), _state(row)) for row in found.rows[:SHOWN]])
-    message = ngettext("{n:,} occurrence found.", "{n:,} occurrences found.", len(found.rows))
-    say(message.format(n=len(found.rows)))
-    if found.cut:
+    table(head, [(row.key, _in_context(row), _state(row)) for row in result.rows[:SHOWN]])
+    message = ngettext("{n:,} occurrence found.", "{n:,} occurrences found.", len(result.rows))
+    say(message.format(n=len(result.rows)))
+    if result.cut:
         say(_("There are more occurrences; the search stopped after these."))
     if done is not None:
         say(ngettext("Labelled {n:,} place.", "Labelled {n:,} places.", done).format(n=done))

@@ -50,19 +50,19 @@ def list_patterns(file: Path, as_json: bool) -> None:
     from workbench.operations.annotation import patterns as operations
 
     with reading(file) as project:
-        found = operations.all_patterns(project)
-        rows = _rows(project, found)
+        saved = operations.all_patterns(project)
+        rows = _rows(project, saved)
     if as_json:
         emit(rows)
         return
     _show(rows)
 
 
-def _rows(project: Project, found: Sequence[Pattern]) -> list[dict[str, object]]:
+def _rows(project: Project, patterns: Sequence[Pattern]) -> list[dict[str, object]]:
     from workbench.operations.annotation import pattern_files
 
     named = pattern_files.named(project)
-    return [{"id": pattern.id, **pattern_files.as_dict(pattern, named)} for pattern in found]
+    return [{"id": pattern.id, **pattern_files.as_dict(pattern, named)} for pattern in patterns]
 
 
 def _show(rows: Sequence[dict[str, object]], *more: str) -> None:
@@ -163,11 +163,11 @@ def count(file: Path, split: str | None, state: str | None, where: str, as_json:
     from workbench.operations.annotation.annotate import Filter
 
     with reading(file) as project:
-        found = operations.all_patterns(project)
+        saved = operations.all_patterns(project)
         only = Filter(split=split, state=state, query=checked(project, where))
-        counted = operations.count(project, found, where=only)
-        rows = _rows(project, found)
-    for row, pattern in zip(rows, found, strict=True):
+        counted = operations.count(project, saved, where=only)
+        rows = _rows(project, saved)
+    for row, pattern in zip(rows, saved, strict=True):
         hits = counted.of[pattern.id or 0]
         row.update(hits=hits.places, documents=hits.documents)
     if as_json:

@@ -88,11 +88,11 @@ def queue(
         if order == FILES:
             queue_orders.forget(opened.project, layer.id or 0)
         elif order != KEPT:
-            found = _wanted(opened, layer, order, run_names, model, control, seed)
-            _computed(opened, found)
-        kept = queue_orders.kept(opened.project, layer.id or 0)
-        listed = queue_list.next_documents(opened.project, layer, kept, count, only=only)
-    _show(layer.name, kept, listed, as_json=as_json)
+            spec = _wanted(opened, layer, order, run_names, model, control, seed)
+            _computed(opened, spec)
+        stored = queue_orders.kept(opened.project, layer.id or 0)
+        listed = queue_list.next_documents(opened.project, layer, stored, count, only=only)
+    _show(layer.name, stored, listed, as_json=as_json)
 
 
 def _wanted(
@@ -113,12 +113,12 @@ def _wanted(
     return queue_orders.Wanted(order, layer, runs, vectors, control, seed)
 
 
-def _computed(opened: Session, wanted: Wanted) -> Order:
+def _computed(opened: Session, spec: Wanted) -> Order:
     """Compute and keep an order; Ctrl+C cancels."""
     from workbench.operations.annotation import queue_orders
 
     with opened.progress(_("Ordering")) as watch:
-        return queue_orders.compute(opened.project, opened.queue, wanted, watch=watch)
+        return queue_orders.compute(opened.project, opened.queue, spec, watch=watch)
 
 
 def _show(layer: str, order: Order | None, listed: Listed, *, as_json: bool) -> None:

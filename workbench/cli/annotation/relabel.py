@@ -49,24 +49,24 @@ def add(file: Path, layer: str, labels: Sequence[str], kind: str | None, as_json
 
     with session(file) as opened:
         project = opened.project
-        found = {item.name: item for item in schema.layers(project)}
+        existing = {item.name: item for item in schema.layers(project)}
         if kind:
-            if layer in found:
+            if layer in existing:
                 raise SpecError(_("The project has a layer {name} already.").format(name=layer))
             schema.add_layer(project, layer, kind, labels=labels)
             added = list(labels)
-        elif layer not in found:
+        elif layer not in existing:
             raise SpecError(
                 _("The project has no layer {name}.").format(name=layer),
                 hint=_("Layers: {names}. To create it, use --kind.").format(
-                    names=", ".join(found) or "–"
+                    names=", ".join(existing) or "–"
                 ),
             )
         else:
-            before = {label.name for label in found[layer].labels}
+            before = {label.name for label in existing[layer].labels}
             added = [name for name in dict.fromkeys(labels) if name not in before]
             if added:
-                schema.add_labels(project, row_id(found[layer]), added)
+                schema.add_labels(project, row_id(existing[layer]), added)
     if as_json:
         emit({"layer": layer, "added": added})
     else:

@@ -42,14 +42,14 @@ def list_sources(file: Path, as_json: bool) -> None:
     from workbench.operations.annotation import provenance
 
     with reading(file) as project:
-        found = provenance.sources(project)
+        every = provenance.sources(project)
     if as_json:
-        emit([{"source": _id(source), **_as_dict(source)} for source in found])
+        emit([{"source": _id(source), **_as_dict(source)} for source in every])
         return
     head = (_("Source"), _("Made by"), _("Labels"), _("Suggestions"), _("Last"))
     rows = [
         (_id(source), plain(source.title), source.labels, source.suggestions, source.last)
-        for source in found
+        for source in every
     ]
     table(head, rows)
 
@@ -72,13 +72,13 @@ def _as_dict(source: Source) -> dict[str, object]:
 def _chosen(project: Project, name: str) -> Source:
     from workbench.operations.annotation import provenance
 
-    found = provenance.sources(project)
-    for source in found:
+    every = provenance.sources(project)
+    for source in every:
         if name in (_id(source), source.title):
             return source
     raise SpecError(
         _("There is no source {name!r}.").format(name=name),
-        hint=_("Its sources: {known}.").format(known=", ".join(map(_id, found)) or _("none")),
+        hint=_("Its sources: {known}.").format(known=", ".join(map(_id, every)) or _("none")),
     )
 
 

@@ -35,8 +35,8 @@ def sample(folder: Path, as_json: bool) -> None:
     """
     from workbench.operations.documents import corpus
 
-    made = corpus.create_sample(folder)
-    emit({"path": str(made)}) if as_json else say(str(made))
+    created = corpus.create_sample(folder)
+    emit({"path": str(created)}) if as_json else say(str(created))
 
 
 @click.group()
@@ -77,23 +77,23 @@ def info(file: Path, as_json: bool) -> None:
     from workbench.operations.documents import corpus
 
     with reading(file) as opened:
-        found = corpus.info(opened)
-    emit(found) if as_json else _show_info(file, found)
+        summary = corpus.info(opened)
+    emit(summary) if as_json else _show_info(file, summary)
 
 
-def _show_info(file: Path, found: dict[str, Any]) -> None:
+def _show_info(file: Path, summary: dict[str, Any]) -> None:
     say(
         ngettext(
             "{file}: {n:,} document",
             "{file}: {n:,} documents",
-            found["documents"],
-        ).format(file=file, n=found["documents"])
+            summary["documents"],
+        ).format(file=file, n=summary["documents"])
     )
-    say("  ".join(f"{name} {count:,}" for name, count in found["splits"].items()))
-    say("  ".join(f"{term(name)} {count:,}" for name, count in found["states"].items()))
+    say("  ".join(f"{name} {count:,}" for name, count in summary["splits"].items()))
+    say("  ".join(f"{term(name)} {count:,}" for name, count in summary["states"].items()))
     say()
     table(
-        (_("Layer"), _("Kind"), _("Labels"), *(term(state) for state in found["states"])),
+        (_("Layer"), _("Kind"), _("Labels"), *(term(state) for state in summary["states"])),
         [
             (
                 item["layer"],
@@ -101,14 +101,14 @@ def _show_info(file: Path, found: dict[str, Any]) -> None:
                 item["labels"],
                 *map("{:,}".format, item["states"].values()),
             )
-            for item in found["layers"]
+            for item in summary["layers"]
         ],
     )
-    if found["runs"]:
+    if summary["runs"]:
         say()
         table(
             (_("Run"), _("Status"), _("Task"), _("Model"), _("Scores on dev")),
-            [_run_row(item) for item in found["runs"]],
+            [_run_row(item) for item in summary["runs"]],
         )
 
 
@@ -135,8 +135,8 @@ def copy(file: Path, out: Path, as_json: bool) -> None:
     from workbench.project import backup
 
     with reading(file) as opened:
-        made = backup.save_copy(opened, out)
-    emit({"path": str(made)}) if as_json else say(str(made))
+        target = backup.save_copy(opened, out)
+    emit({"path": str(target)}) if as_json else say(str(target))
 
 
 @project.command("backup")
@@ -165,10 +165,10 @@ def backups(file: Path, as_json: bool) -> None:
     """
     from workbench.project import backup
 
-    found = [_version(version) for version in backup.versions(file)]
+    versions = [_version(version) for version in backup.versions(file)]
     if as_json:
-        emit(found)
-    elif not found:
+        emit(versions)
+    elif not versions:
         say(_("There are no versions of {file}.").format(file=file))
     else:
         head = (_("Saved"), _("Reason"), _("Name"), _("Size"), _("File"))
@@ -180,7 +180,7 @@ def backups(file: Path, as_json: bool) -> None:
                 size(entry["bytes"]),
                 entry["file"],
             )
-            for entry in found
+            for entry in versions
         ]
         table(head, rows)
 
@@ -197,14 +197,20 @@ def restore(file: Path, version: str, as_json: bool) -> None:
     """
     from workbench.project import backup
 
-    found = backup.find(file, version)
-    kept = backup.restore(file, found.path)
+    source = backup.find(file, version)
+    previous = backup.restore(file, source.path)
     if as_json:
-        emit({"path": str(file), "restored": found.path.name, "backup": kept and str(kept)})
+        emit(
+            {
+                "path": str(file),
+                "restored": source.path.name,
+                "backup": previous and str(previous),
+            }
+        )
         return
-    say(_("{file} was restored from {version}.").format(file=file, version=found.path.name))
-    if kept is not None:
-        say(_("The previous state is kept as {path}.").format(path=kept))
+    say(_("{file} was restored from {version}.").format(file=file, version=source.path.name))
+    if previous is not None:
+        say(_("The previous state is kept as {path}.").format(path=previous))
 
 
 def _version(version: Version) -> dict[str, Any]:
@@ -236,10 +242,10 @@ def check(file: Path, as_json: bool) -> None:
         problems = problems_of(file)
     except ProjectDamaged as error:
         problems = [error.message]
-    found = recoverable(file) if problems else None
-    rest = {"recoverable": found and _recovered(found)} if problems else {}
+    recovered = recoverable(file) if problems else None
+    rest = {"recoverable": recovered and _recovered(recovered)} if problems else {}
     of_runs = _("Restore these folders from a backup, or train again.")
-    hint = _way_out(found) if problems else of_runs
+    hint = _way_out(recovered) if problems else of_runs
     problems += weights(file)
     if as_json:
         emit({"ok": not problems, "problems": problems, **rest})
@@ -255,17 +261,17 @@ def check(file: Path, as_json: bool) -> None:
         say(_("{file}: no problems found.").format(file=file))
 
 
-def _way_out(found: Recovered | None) -> str:
-    if found is None:
+def _way_out(recovered: Recovered | None) -> str:
+    if recovered is None:
         return _("Restore it from a backup.")
     message = ngettext(
         "Restore it from a backup, or write {n:,} document to a new file with `glossbench project "
         "recover`.",
         "Restore it from a backup, or write {n:,} documents to a new file with `glossbench project "
         "recover`.",
-        found.documents,
+        recovered.documents,
     )
-    return " ".join((message.format(n=found.documents), *found.lost))
+    return " ".join((message.format(n=recovered.documents), *recovered.lost))
 
 
 @project.command("recover")
@@ -287,22 +293,26 @@ def recover(file: Path, out: Path, as_json: bool) -> None:
             ),
             hint=_("Project files must have this suffix."),
         )
-    found = recovery.recover(file, out)
+    recovered = recovery.recover(file, out)
     if as_json:
-        emit({"path": str(out), **_recovered(found)})
+        emit({"path": str(out), **_recovered(recovered)})
         return
     message = ngettext(
         "{n:,} document was written to {out}.",
         "{n:,} documents were written to {out}.",
-        found.documents,
+        recovered.documents,
     )
-    say(message.format(n=found.documents, out=out))
-    for sentence in found.lost or (_("Nothing was lost."),):
+    say(message.format(n=recovered.documents, out=out))
+    for sentence in recovered.lost or (_("Nothing was lost."),):
         say(sentence)
 
 
-def _recovered(found: Recovered) -> dict[str, Any]:
-    return {"documents": found.documents, "rows": dict(found.rows), "lost": list(found.lost)}
+def _recovered(recovered: Recovered) -> dict[str, Any]:
+    return {
+        "documents": recovered.documents,
+        "rows": dict(recovered.rows),
+        "lost": list(recovered.lost),
+    }
 
 
 @project.command("remove")
@@ -326,8 +336,8 @@ def remove(file: Path, where: str, ids: str, dry_run: bool, yes: bool, as_json: 
 
     with closing(Project.open(file)) as opened:
         chosen = _chosen(opened, where, ids)
-        found = removal.preview(opened, chosen)
-        for sentence in () if as_json else (*removal.describe(found), removal.warning(found)):
+        preview = removal.preview(opened, chosen)
+        for sentence in () if as_json else (*removal.describe(preview), removal.warning(preview)):
             say(sentence)
         if dry_run or not chosen:
             removed = None
@@ -335,7 +345,7 @@ def remove(file: Path, where: str, ids: str, dry_run: bool, yes: bool, as_json: 
             if not yes:
                 click.confirm(_("Remove them permanently?"), abort=True, err=True)
             removed = removal.remove(opened, chosen)
-    report: dict[str, Any] = _previewed(found)
+    report: dict[str, Any] = _previewed(preview)
     if removed is not None:
         report |= {"removed": removed.documents, "left": list(removed.left)}
     if as_json:
@@ -360,29 +370,29 @@ def _chosen(project: Project, where: str, ids: str) -> list[int]:
             hint=_("For example: --where 'key:m-0001'"),
         )
     try:
-        wanted = {int(id) for id in ids.split(",")} if ids else None
+        id_set = {int(id) for id in ids.split(",")} if ids else None
     except ValueError:
         raise SpecError(_("{ids} are not ids of documents.").format(ids=ids)) from None
-    return sorted(matching(project, where) or ()) if wanted is None else sorted(wanted)
+    return sorted(matching(project, where) or ()) if id_set is None else sorted(id_set)
 
 
-def _previewed(found: Preview) -> dict[str, Any]:
+def _previewed(preview: Preview) -> dict[str, Any]:
     return {
-        "documents": found.found.documents,
-        "labels": found.found.labels,
-        "predictions": found.found.predictions,
-        "history": found.found.history,
-        "versions": [version.path.name for version in found.versions],
+        "documents": preview.found.documents,
+        "labels": preview.found.labels,
+        "predictions": preview.found.predictions,
+        "history": preview.found.history,
+        "versions": [version.path.name for version in preview.versions],
         "deleted_versions": [
-            deleted_version.path.name for deleted_version in found.deleted_versions
+            deleted_version.path.name for deleted_version in preview.deleted_versions
         ],
-        "files": [str(path) for path in found.files],
-        "runs": list(found.runs),
-        "cache_bytes": found.cache_bytes,
-        "models": [str(path) for path in found.models],
-        "mentions": found.mentions,
-        "patterns": list(found.patterns),
-        "filters": list(found.filters),
+        "files": [str(path) for path in preview.files],
+        "runs": list(preview.runs),
+        "cache_bytes": preview.cache_bytes,
+        "models": [str(path) for path in preview.models],
+        "mentions": preview.mentions,
+        "patterns": list(preview.patterns),
+        "filters": list(preview.filters),
     }
 
 

@@ -26,11 +26,11 @@ def labels(file: Path, as_json: bool) -> None:
     from workbench.operations.documents import corpus
 
     with reading(file) as opened:
-        found = corpus.labels(opened)
+        layers = corpus.labels(opened)
     if as_json:
-        emit(found)
+        emit(layers)
         return
-    for layer in found:
+    for layer in layers:
         say(f"{layer['layer']} ({layer['kind']})")
         if layer.get("questions"):
             say(questions.in_words(questions.AskedCounts(**layer["questions"])))

@@ -26,7 +26,7 @@ SPLITS = ("train", "dev", "test")
 def _roles(
     _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
 ) -> tuple[tuple[str, str], ...]:
-    found = []
+    roles = []
     for value in values:
         role, sign, column = value.partition("=")
         if not sign or not role or not column:
@@ -36,8 +36,8 @@ def _roles(
                     "label:topic=kind."
                 ).format(value=value)
             )
-        found.append((role, column))
-    return tuple(found)
+        roles.append((role, column))
+    return tuple(roles)
 
 
 @click.command("import")
@@ -176,8 +176,8 @@ def import_data(
             watch=watch,
             **read_as,
         )
-    found = _report(outcome, offer if as_json else "")
-    emit(found) if as_json else _show_import(found, outcome.sentence)
+    report = _report(outcome, offer if as_json else "")
+    emit(report) if as_json else _show_import(report, outcome.sentence)
     if outcome.failed:
         first = outcome.skipped[0]
         raise ImportFailed(
@@ -220,24 +220,24 @@ def _offered_splits(data: tuple[Path, ...]) -> str:
     """A sentence about the splits that the file names suggest, "" if they suggest none."""
     from workbench.operations.transfer.import_splits import described, suggested
 
-    if not (found := suggested(data)):
+    if not (splits := suggested(data)):
         return ""
     return _("The file names suggest splits: {splits}. To set them, use --split by-name.").format(
-        splits=described(found)
+        splits=described(splits)
     )
 
 
-def _show_import(found: dict[str, Any], sentence: str) -> None:
+def _show_import(report: dict[str, Any], sentence: str) -> None:
     say(sentence)
-    for item in found["skipped"][:20]:
+    for item in report["skipped"][:20]:
         note(_("Skipped {file}, line {line}: {reason}").format(**item))
-    if len(found["skipped"]) > 20:
+    if len(report["skipped"]) > 20:
         note(
             ngettext(
                 "… and {n:,} more skipped record. Use --json to list all of them.",
                 "… and {n:,} more skipped records. Use --json to list all of them.",
-                len(found["skipped"]) - 20,
-            ).format(n=len(found["skipped"]) - 20)
+                len(report["skipped"]) - 20,
+            ).format(n=len(report["skipped"]) - 20)
         )
-    for warning in found["warnings"]:
+    for warning in report["warnings"]:
         note(_("Warning: {warning}").format(warning=warning))

@@ -84,13 +84,13 @@ def duplicates(
             session(file) as opened,
             interrupts(lambda _count: None, post=opened.mailbox, at_once=watch.cancel),
         ):
-            found = _find(opened.project, near, shingle, where, leaks, watch)
-            value = operations.to_json(opened.project, found)
-            done = _act(opened.project, found, fix, alike, watch)
+            result = _find(opened.project, near, shingle, where, leaks, watch)
+            value = operations.to_json(opened.project, result)
+            done = _act(opened.project, result, fix, alike, watch)
     else:
         with reading(file) as project:
-            found = _find(project, near, shingle, where, leaks, watch)
-            value = operations.to_json(project, found)
+            result = _find(project, near, shingle, where, leaks, watch)
+            value = operations.to_json(project, result)
     if as_json:
         emit({**value, "done": done or None})
     else:
@@ -103,27 +103,27 @@ def _find(
     from workbench.operations.documents import duplicates as operations
 
     ids = matching(project, where)
-    found = operations.find(project, ids, near=near, size=size, watch=watch)
-    return replace(found, groups=found.leaks) if leaks else found
+    result = operations.find(project, ids, near=near, size=size, watch=watch)
+    return replace(result, groups=result.leaks) if leaks else result
 
 
 def _act(
-    project: Project, found: Duplicates, fix: str | None, alike: str | None, watch: Watch
+    project: Project, result: Duplicates, fix: str | None, alike: str | None, watch: Watch
 ) -> dict[str, Any]:
     from workbench.operations.annotation import label_alike
     from workbench.operations.documents import corpus
     from workbench.operations.documents import duplicates as operations
 
-    if not found.shown:
+    if not result.shown:
         raise SpecError(_("There are no such duplicates, so nothing was changed."))
     if fix:
-        fixed = operations.fix_leaks(project, found.leaks, fix, watch=watch)
+        fixed = operations.fix_leaks(project, result.leaks, fix, watch=watch)
         return {"act": "fix", "documents": fixed}
     if alike:
         suggest = alike == "suggestions"
-        copied = label_alike.label_alike(project, found.shown, suggest=suggest, watch=watch)
+        copied = label_alike.label_alike(project, result.shown, suggest=suggest, watch=watch)
         return {"act": "alike", **asdict(copied)}
-    deleted = corpus.delete_documents(project, found.surplus, watch=watch)
+    deleted = corpus.delete_documents(project, result.surplus, watch=watch)
     return {"act": "keep-one", "documents": deleted}
 
 

@@ -68,9 +68,9 @@ def find(file: Path, query: str, as_json: bool) -> None:
         checked(project, query)
         ids = queries.matching(project, query)
         rows = corpus.rows(project, ids)
-    found = [{"key": row.key, "split": row.split, "state": row.state} for row in rows]
+    documents = [{"key": row.key, "split": row.split, "state": row.state} for row in rows]
     if as_json:
-        emit({"query": query, "documents": found})
+        emit({"query": query, "documents": documents})
         return
     table((_("Key"), _("Split"), _("State")), [(r.key, r.split or "", r.state) for r in rows])
     message = ngettext("{n:,} document matches.", "{n:,} documents match.", len(rows))

@@ -15,66 +15,66 @@ if TYPE_CHECKING:
 
 def dry_run_json(files: Sequence[Path], previews: Sequence[Preview]) -> list[dict[str, Any]]:
     """One object per file."""
-    return [_as_dict(file, found) for file, found in zip(files, previews, strict=True)]
+    return [_as_dict(file, preview) for file, preview in zip(files, previews, strict=True)]
 
 
-def _as_dict(file: Path, found: Preview) -> dict[str, object]:
+def _as_dict(file: Path, preview: Preview) -> dict[str, object]:
     return {
         "file": str(file),
-        "format": found.format,
-        "encoding": found.encoding,
+        "format": preview.format,
+        "encoding": preview.encoding,
         "columns": [
-            {"name": name, "role": role, "spans": found.spans.get(name)}
-            for name, role in _roles(found)
+            {"name": name, "role": role, "spans": preview.spans.get(name)}
+            for name, role in _roles(preview)
         ],
-        "checked": found.checked,
-        "complete": found.complete,
-        "failed": found.failed,
-        "problems": [{"line": line, "reason": reason} for line, reason in found.problems],
-        "warnings": list(found.warnings),
-        "question": found.question,
+        "checked": preview.checked,
+        "complete": preview.complete,
+        "failed": preview.failed,
+        "problems": [{"line": line, "reason": reason} for line, reason in preview.problems],
+        "warnings": list(preview.warnings),
+        "question": preview.question,
     }
 
 
 def show_dry_run(files: Sequence[Path], previews: Sequence[Preview]) -> None:
-    for file, found in zip(files, previews, strict=True):
+    for file, preview in zip(files, previews, strict=True):
         say(
             _("{file}: format {format} ({why}), encoding {encoding}").format(
-                file=file, format=found.format, why=found.why, encoding=found.encoding
+                file=file, format=preview.format, why=preview.why, encoding=preview.encoding
             )
         )
-        _show_columns(found)
+        _show_columns(preview)
         message = (
             _("Records with errors: {failed:,} of {checked:,}")
-            if found.complete
+            if preview.complete
             else _("Records with errors: {failed:,} of the first {checked:,}")
         )
-        say(message.format(checked=found.checked, failed=found.failed))
-        for line, reason in found.problems:
+        say(message.format(checked=preview.checked, failed=preview.failed))
+        for line, reason in preview.problems:
             note(_("Line {line:,}: {reason}").format(line=line, reason=reason))
-        for warning in (*found.warnings, *([found.question] if found.question else [])):
+        for warning in (*preview.warnings, *([preview.question] if preview.question else [])):
             note(_("Warning: {warning}").format(warning=warning))
         say()
 
 
-def _show_columns(found: Preview) -> None:
+def _show_columns(preview: Preview) -> None:
     head: tuple[str, ...] = (_("Column"), _("Role"), _("Example"))
-    example = next((row.cells for row in found.rows if not row.problem), ())
+    example = next((row.cells for row in preview.rows if not row.problem), ())
     rows: list[tuple[object, ...]] = [
         (name, role or _("left out"), " ".join(cell.split())[:60])
         for (name, role), cell in zip(
-            _roles(found), (*example, *[""] * len(found.columns)), strict=False
+            _roles(preview), (*example, *[""] * len(preview.columns)), strict=False
         )
     ]
-    if found.spans:
+    if preview.spans:
         head = (*head[:2], _("Spans"), head[2])
-        rows = [(*row[:2], found.spans.get(str(row[0])), row[2]) for row in rows]
+        rows = [(*row[:2], preview.spans.get(str(row[0])), row[2]) for row in rows]
     table(head, rows)
-    if found.spans and found.examined:
-        say(found.examined)
+    if preview.spans and preview.examined:
+        say(preview.examined)
 
 
-def _roles(found: Preview) -> list[tuple[str, str]]:
+def _roles(preview: Preview) -> list[tuple[str, str]]:
     """(column, role) in file order."""
-    roles = {column: role for role, column in found.mapping}
-    return [(name, roles.get(name, "")) for name in found.columns]
+    roles = {column: role for role, column in preview.mapping}
+    return [(name, roles.get(name, "")) for name in preview.columns]

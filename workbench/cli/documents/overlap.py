@@ -48,22 +48,22 @@ def overlap(file: Path, texts: tuple[Path, ...], split: str, ngram: int, as_json
     with reading(file) as project:
         chosen = "" if split == ALL else split
         watch = Watch(progress.show)
-        found = operations.overlap(project, texts, split=chosen, size=ngram, watch=watch)
+        result = operations.overlap(project, texts, split=chosen, size=ngram, watch=watch)
     progress.end()
     if as_json:
-        emit({**to_plain(found), "share": found.share})
+        emit({**to_plain(result), "share": result.share})
         return
     message = _(
         "Documents that share {n}-grams of words with the texts: {count:,} of {all:,} "
         "({share:.1%})."
     )
-    enough = found.documents - found.short
-    say(message.format(share=found.share, n=found.size, count=len(found.rows), all=enough))
-    if found.short:
-        say(_("Too short to compare: {n:,}.").format(n=found.short))
+    enough = result.documents - result.short
+    say(message.format(share=result.share, n=result.size, count=len(result.rows), all=enough))
+    if result.short:
+        say(_("Too short to compare: {n:,}.").format(n=result.short))
     rows = [
         (plain(row.key), term(row.split) if row.split else "", f"{row.share:.0%}", row.words)
-        for row in found.rows[:MOST_SHOWN]
+        for row in result.rows[:MOST_SHOWN]
     ]
     if rows:
         table((_("Document"), _("Split"), _("Share"), _("Words")), rows)

@@ -50,9 +50,9 @@ def split(file: Path, unit: str, where: str, dry_run: bool, as_json: bool) -> No
 
     if dry_run:
         with reading(file) as project:
-            found = operations.preview(project, _ids(project, where), unit)
+            divided = operations.preview(project, _ids(project, where), unit)
     else:
-        found = _run(
+        divided = _run(
             file,
             _("Splitting"),
             where,
@@ -60,7 +60,7 @@ def split(file: Path, unit: str, where: str, dry_run: bool, as_json: bool) -> No
             as_json,
         )
     message = _("{documents} become {parts}.") if dry_run else _("{documents} became {parts}.")
-    _report(found, message, as_json)
+    _report(divided, message, as_json)
 
 
 @parts.command("join")
@@ -75,21 +75,21 @@ def join(file: Path, where: str, as_json: bool) -> None:
     """
     from workbench.operations.documents import parts as operations
 
-    found = _run(
+    divided = _run(
         file,
         _("Joining"),
         where or "meta.part_of:*",
         lambda project, ids, watch: operations.join(project, ids, watch=watch),
         as_json,
     )
-    _report(found, _("{documents} were joined from {parts}."), as_json)
+    _report(divided, _("{documents} were joined from {parts}."), as_json)
 
 
 def _ids(project: Project, where: str) -> list[int]:
     from workbench.operations.documents import queries
 
-    found = matching(project, where)
-    return list(queries.matching(project, "") if found is None else found)
+    ids = matching(project, where)
+    return list(queries.matching(project, "") if ids is None else ids)
 
 
 def _run(file: Path, title: str, where: str, act: Act, quiet: bool) -> Divided:
@@ -97,19 +97,21 @@ def _run(file: Path, title: str, where: str, act: Act, quiet: bool) -> Divided:
         progress = Progress(title, quiet=quiet)
         watch = Watch(progress.show)
         with interrupts(lambda _count: None, post=opened.mailbox, at_once=watch.cancel):
-            found = act(opened.project, _ids(opened.project, where), watch)
+            divided = act(opened.project, _ids(opened.project, where), watch)
         progress.end()
-    return found
+    return divided
 
 
-def _report(found: Divided, message: str, as_json: bool) -> None:
+def _report(divided: Divided, message: str, as_json: bool) -> None:
     from workbench.operations.documents import parts as operations
 
     if as_json:
-        emit({"documents": found.documents, "parts": found.parts, "kept": dict(found.kept)})
+        emit({"documents": divided.documents, "parts": divided.parts, "kept": dict(divided.kept)})
         return
-    item = ngettext("{n:,} document", "{n:,} documents", found.documents).format(n=found.documents)
-    many = ngettext("{n:,} part", "{n:,} parts", found.parts).format(n=found.parts)
+    item = ngettext("{n:,} document", "{n:,} documents", divided.documents).format(
+        n=divided.documents
+    )
+    many = ngettext("{n:,} part", "{n:,} parts", divided.parts).format(n=divided.parts)
     say(message.format(documents=item, parts=many))
-    if left := operations.describe(found):
+    if left := operations.describe(divided):
         note(left)

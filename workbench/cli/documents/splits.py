@@ -94,13 +94,13 @@ def splits(
         with reading(file) as project:
             choice = _choice(project, layers, seed, values)
             data = operations.split_data(project, choice.layers)
-            found = operations.preview_splits(data, choice)
+            preview = operations.preview_splits(data, choice)
     else:
         with session(file) as opened:
             choice, watch = _choice(opened.project, layers, seed, values), Watch()
             with interrupts(lambda _count: None, post=opened.mailbox, at_once=watch.cancel):
-                found = operations.divide(opened.project, choice, watch=watch)
-    emit(_as_dict(choice, found, dry_run)) if as_json else _show(found, dry_run)
+                preview = operations.divide(opened.project, choice, watch=watch)
+    emit(_as_dict(choice, preview, dry_run)) if as_json else _show(preview, dry_run)
 
 
 def _choice(
@@ -127,45 +127,45 @@ def _choice(
     return SplitChoice(layers, project.seed if seed is None else seed, ids=only, **values)
 
 
-def _as_dict(choice: SplitChoice, found: SplitPreview, dry_run: bool) -> dict[str, object]:
+def _as_dict(choice: SplitChoice, preview: SplitPreview, dry_run: bool) -> dict[str, object]:
     return {
         "dry_run": dry_run,
         "shares": dict(choice.shares),
         "seed": choice.seed,
         "layers": list(choice.layers),
         "anew": not choice.keep,
-        "splits": dict(found.counts),
+        "splits": dict(preview.counts),
         "labels": [
             {"layer": label.layer, "label": label.label or None, **label.counts}
-            for label in found.labels
+            for label in preview.labels
         ],
-        "changed": found.changed,
-        "kept": found.kept,
-        "left_test": found.left_test,
-        "outside": found.outside,
-        "warnings": list(found.warnings),
+        "changed": preview.changed,
+        "kept": preview.kept,
+        "left_test": preview.left_test,
+        "outside": preview.outside,
+        "warnings": list(preview.warnings),
     }
 
 
-def _show(found: SplitPreview, dry_run: bool) -> None:
+def _show(preview: SplitPreview, dry_run: bool) -> None:
     head = (_("Layer"), _("Label"), *(term(split) for split in SPLITS))
     rows = [
         (label.layer, label.label or _("(no label)"), *label.counts.values())
-        for label in found.labels
+        for label in preview.labels
     ]
-    table(head, [("", _("All documents"), *found.counts.values()), *rows])
+    table(head, [("", _("All documents"), *preview.counts.values()), *rows])
     if dry_run:
         message = ngettext(
             "{n:,} document would change its split.",
             "{n:,} documents would change their split.",
-            found.changed,
+            preview.changed,
         )
     else:
         message = ngettext(
             "{n:,} document changed its split.",
             "{n:,} documents changed their split.",
-            found.changed,
+            preview.changed,
         )
-    say(message.format(n=found.changed))
-    for warning in found.warnings:
+    say(message.format(n=preview.changed))
+    for warning in preview.warnings:
         note(_("Warning: {warning}").format(warning=warning))

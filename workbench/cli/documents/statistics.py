@@ -44,8 +44,8 @@ def statistics(file: Path, layer: str, where: str, tokenizer: str, as_json: bool
 
     with reading(file) as project:
         layers = _layers(project, layer)
-        found = matching(project, where)
-        ids = corpus.filter_ids(project, corpus.Filter()) if found is None else found
+        matches = matching(project, where)
+        ids = corpus.filter_ids(project, corpus.Filter()) if matches is None else matches
         watch = Watch()
         counted = operations.collect(project, ids, layers, watch=watch)
         lengths = text_lengths.measure(project, ids, tokenizer, watch=watch)
@@ -71,18 +71,18 @@ def _layers(project: Project, name: str) -> tuple[Layer, ...]:
     return chosen
 
 
-def _show(found: Statistics, lengths: Lengths, tokenizer: str) -> None:
-    n = found.documents
+def _show(counted: Statistics, lengths: Lengths, tokenizer: str) -> None:
+    n = counted.documents
     say(ngettext("{n:,} document", "{n:,} documents", n).format(n=n))
-    for layer_statistics in found.layers:
+    for layer_statistics in counted.layers:
         _show_layer(layer_statistics)
     say()
     _show_lengths(lengths.to_json(), tokenizer)
-    if found.days:
+    if counted.days:
         say()
         head = (_("Day"), _("Documents per hour"), _("Measured on"))
-        table(head, [(day.date, round(day.per_hour), day.documents) for day in found.days])
-    if found.agreement:
+        table(head, [(day.date, round(day.per_hour), day.documents) for day in counted.days])
+    if counted.agreement:
         say()
         titles = (_("Suggestions"), _("Layer"), _("Agree"), _("Changed"), _("Wrong"), _("Share"))
         rows = [
@@ -92,7 +92,7 @@ def _show(found: Statistics, lengths: Lengths, tokenizer: str) -> None:
                 *agreement.counts.values(),
                 agreement.share,
             )
-            for agreement in found.agreement
+            for agreement in counted.agreement
         ]
         table(titles, rows)
 
@@ -134,14 +134,14 @@ def _show_layer(layer_statistics: LayerStatistics) -> None:
         table(head, [(plain(names[a]), plain(names[b]), n) for n, a, b in first])
 
 
-def _show_lengths(found: dict[str, Any], tokenizer: str) -> None:
+def _show_lengths(lengths: dict[str, Any], tokenizer: str) -> None:
     head = (_("Text length"), _("Median"), _("Mean"), _("95th percentile"), _("Longest"))
     rows = [
-        (name, *found[key].values())
+        (name, *lengths[key].values())
         for key, name in (("words", _("words")), ("units", plain(tokenizer)))
-        if key in found
+        if key in lengths
     ]
     table(head, rows)
-    for limit, share in found.get("cut", {}).items():
+    for limit, share in lengths.get("cut", {}).items():
         message = _("Longer than {limit} tokens: {share:.1%}")
         say(message.format(limit=limit, share=share))

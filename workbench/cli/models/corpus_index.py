@@ -24,7 +24,7 @@ def needs_index(inspector: str) -> bool:
 
 
 def completed(
-    file: Path | None, choice: Choice, inspector: str, given: Mapping[str, Any], device: str
+    file: Path | None, choice: Choice, inspector: str, values: Mapping[str, Any], device: str
 ) -> dict[str, Any]:
     """The options with the index, which is computed unless it exists; unchanged without a need.
 
@@ -36,26 +36,26 @@ def completed(
 
     info = spec.light(inspector)
     if info is None or not info.corpus:
-        return dict(given)
+        return dict(values)
     if file is None:
         raise click.UsageError(_("--project is required: this inspector reads its documents."))
-    options = spec.options(inspector, given)
+    options = spec.options(inspector, values)
     with reading(file) as project, session(None) as opened:
         _check_senses(project, options.get("senses", ""))
         if static := options.get("static"):
             installed.info(static)  # raises ModelError; before all documents are read
-        wanted = corpus_index.need(project, choice, info, options)
-        if wanted is None:
+        index = corpus_index.need(project, choice, info, options)
+        if index is None:
             raise click.UsageError(_("--set word=WORD is required: its uses are compared."))
-        if not wanted.ready:
-            prepared = corpus_index.prepare(project, wanted)
+        if not index.ready:
+            prepared = corpus_index.prepare(project, index)
             with opened.progress(_("Indexing")) as watch:
                 corpus_index.compute(opened.queue, prepared, device=device, watch=watch)
-        if not wanted.files.about.is_file():
+        if not index.files.about.is_file():
             raise WorkbenchError(
                 _("No document contains {word!r}.").format(word=options.get("word", ""))
             )
-        return corpus_index.completed(project, wanted, options)
+        return corpus_index.completed(project, index, options)
 
 
 def _check_senses(project: Project, layer: str) -> None:

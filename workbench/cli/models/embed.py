@@ -94,7 +94,7 @@ def embed(
     choice = _choice(model_or_run, file)
     quiet = len(documents) < 100
     with session(None) as opened, opened.progress(_("Embedding"), quiet=quiet) as watch:
-        found = operations.embed(
+        embedding = operations.embed(
             opened.queue,
             choice,
             documents,
@@ -105,41 +105,41 @@ def embed(
             device=device,
             watch=watch,
         )
-    _warn(found)
+    _warn(embedding)
     if as_json:
-        emit({**found.to_json(), "unit": unit, "stateful": stateful})
+        emit({**embedding.to_json(), "unit": unit, "stateful": stateful})
     else:
-        _show(found)
+        _show(embedding)
 
 
-def _warn(found: Embedding) -> None:
-    if found.not_finite:
+def _warn(embedding: Embedding) -> None:
+    if embedding.not_finite:
         message = ngettext(
             "Warning: {n:,} document has states that are infinite or not a number. Check the "
             "weights of the model.",
             "Warning: {n:,} documents have states that are infinite or not a number. Check the "
             "weights of the model.",
-            found.not_finite,
+            embedding.not_finite,
         )
-        note(message.format(n=found.not_finite))
+        note(message.format(n=embedding.not_finite))
 
 
-def _show(found: Embedding) -> None:
+def _show(embedding: Embedding) -> None:
     message = ngettext(
         "{path} ({size}): {rows:,} rows of {n:,} document, {layers}, width {width}",
         "{path} ({size}): {rows:,} rows of {n:,} documents, {layers}, width {width}",
-        found.documents,
+        embedding.documents,
     )
     say(
         message.format(
-            path=found.path,
-            size=size(found.bytes),
-            rows=found.rows,
-            n=found.documents,
-            layers=ngettext("{n} layer", "{n} layers", len(found.layers)).format(
-                n=len(found.layers)
+            path=embedding.path,
+            size=size(embedding.bytes),
+            rows=embedding.rows,
+            n=embedding.documents,
+            layers=ngettext("{n} layer", "{n} layers", len(embedding.layers)).format(
+                n=len(embedding.layers)
             ),
-            width=found.width,
+            width=embedding.width,
         )
     )
 
@@ -149,14 +149,14 @@ def _documents(texts: tuple[str, ...], source: Path | None) -> tuple[Document, .
 
     if source is None:
         return predict_files.texts_to_documents(texts)
-    found, skipped = predict_files.read_inputs(source)
+    documents, skipped = predict_files.read_inputs(source)
     for item in skipped:
         note(
             _("Skipped {file}, line {line}: {reason}").format(
                 file=item.file, line=item.line, reason=item.reason
             )
         )
-    return found
+    return documents
 
 
 def _choice(name: str, file: Path | None) -> Choice:

@@ -164,15 +164,15 @@ def _examine(
 
 
 def _options(settings: Sequence[str]) -> dict[str, str]:
-    found = {}
+    options = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals:
             raise click.UsageError(
                 _("{text!r} is not of the form NAME=VALUE.").format(text=setting)
             )
-        found[name] = value
-    return found
+        options[name] = value
+    return options
 
 
 def _found(name: str, file: Path | None, keys: Sequence[str]) -> tuple[Choice, list[Document]]:

@@ -34,16 +34,16 @@ def list_models(as_json: bool) -> None:
     """List every model. A model that cannot be used is listed with the reason."""
     from workbench.operations.models import installed as operations
 
-    found = operations.list()
+    cards = operations.list()
     if as_json:
-        emit([operations.to_json(model) for model in found])
+        emit([operations.to_json(model) for model in cards])
         return
     head = (
         *(_("Name"), _("Family"), _("Parameters"), _("Layers"), _("Width"), _("Size")),
         *(_("Licence"), _("Problem")),
     )
-    whole = any(info.problems for info in found)
-    rows = [_row(info) for info in found]
+    whole = any(info.problems for info in cards)
+    rows = [_row(info) for info in cards]
     table(head, rows) if whole else table(head[:-1], [row[:-1] for row in rows])
 
 
@@ -84,32 +84,32 @@ def info(name: str, as_json: bool) -> None:
     from workbench.models.spec.blocks import model_map
     from workbench.operations.models import installed as operations
 
-    found = operations.info(name)
+    card = operations.info(name)
     if as_json:
-        emit({**operations.to_json(found), "map": model_map(found).to_json()})
+        emit({**operations.to_json(card), "map": model_map(card).to_json()})
     else:
-        _show(found)
-        _show_blocks(found)
-    if found.problems and not found.only_untrusted:
-        raise spec.unusable(found)
+        _show(card)
+        _show_blocks(card)
+    if card.problems and not card.only_untrusted:
+        raise spec.unusable(card)
 
 
-def _show(found: ModelInfo) -> None:
+def _show(card: ModelInfo) -> None:
     from workbench.operations.models import installed as operations
 
-    for key, value in operations.to_json(found).items():
+    for key, value in operations.to_json(card).items():
         if key != "files" and value not in (None, "", [], {}, 0, False):
-            words = "; ".join(found.problems) if key == "problems" else _words(value)
+            words = "; ".join(card.problems) if key == "problems" else _words(value)
             say(f"{key + ':':<14} {plain(words)}")
-    for name, count in found.files:
+    for name, count in card.files:
         say(f"{'':<14} {size(count):>8}  {plain(name)}")
 
 
-def _show_blocks(found: ModelInfo) -> None:
+def _show_blocks(card: ModelInfo) -> None:
     """A table of blocks; nothing for files that do not tell."""
     from workbench.models.spec.blocks import STATES, model_map
 
-    blocks = model_map(found)
+    blocks = model_map(card)
     if not blocks.blocks:
         return
     say()
@@ -153,15 +153,15 @@ def catalogue(search: str, sort: str | None, as_json: bool) -> None:
     """
     from workbench.operations.models.catalogue import published
 
-    found = published(search, sort or "")
+    entries = published(search, sort or "")
     if as_json:
-        emit([published.to_json() for published in found])
+        emit([published.to_json() for published in entries])
         return
-    if not found:
+    if not entries:
         say(_("No model matches."))
         return
     head = (_("Name"), _("Paper"), _("Year"), _("Parameters"), _("Objective"), _("Direction"))
-    table((*head, _("Licence"), _("Hub id"), _("Installed")), map(_published_row, found))
+    table((*head, _("Licence"), _("Hub id"), _("Installed")), map(_published_row, entries))
 
 
 def _published_row(published: Published) -> tuple[str | int | None, ...]:
@@ -268,9 +268,9 @@ def add(folder: Path, allow_pickle: bool, as_json: bool) -> None:
     card = spec.card(folder.absolute())
     if card.only_untrusted and not allow_pickle and not as_json:
         _show(card)
-    found = operations.add(folder, allow_pickle=allow_pickle)
-    emit(operations.to_json(found)) if as_json else say(
-        _("{name} was added.").format(name=plain(found.name))
+    added = operations.add(folder, allow_pickle=allow_pickle)
+    emit(operations.to_json(added)) if as_json else say(
+        _("{name} was added.").format(name=plain(added.name))
     )
 
 
@@ -298,5 +298,5 @@ def remove(name: str, yes: bool, as_json: bool) -> None:
     elif done.deletes:
         say(_("{name} was deleted.").format(name=plain(done.card.name)))
     else:
-        said = _("{name} was removed from the list. Its files remain in {path}.")
-        say(said.format(name=plain(done.card.name), path=plain(done.card.path)))
+        message = _("{name} was removed from the list. Its files remain in {path}.")
+        say(message.format(name=plain(done.card.name), path=plain(done.card.path)))

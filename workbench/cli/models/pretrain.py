@@ -117,8 +117,8 @@ def _spec(
     card = created.card() if created is not None else installed.find(model)
     info = objective(goal)
     info.check(card)
-    given, kept = tuple(map(str, texts)), tuple(map(str, held_out))
-    return PretrainSpec(info.id, card.path, given, kept, seed, settings, card.pickled)
+    train_paths, dev_paths = tuple(map(str, texts)), tuple(map(str, held_out))
+    return PretrainSpec(info.id, card.path, train_paths, dev_paths, seed, settings, card.pickled)
 
 
 def _first_batch(spec: PretrainSpec, folder: Path) -> dict[str, Any]:
@@ -186,21 +186,21 @@ def _list(goal: str | None, model: str | None, as_json: bool) -> None:
     chosen = [objective(goal)] if goal else list(objectives())
     named = new_model(model) if model else None
     created = [named] if named else [] if model else list(new_models())
-    found = {option: [info.id for info in chosen] for option in GENERAL}
+    by_option = {option: [info.id for info in chosen] for option in GENERAL}
     for info in chosen:
         for option in info.options:
-            found.setdefault(option, []).append(info.id)
+            by_option.setdefault(option, []).append(info.id)
     of_models: dict[Option, list[str]] = {}
     for new in created:
         for option in new.creation.options:
             of_models.setdefault(option, []).append(new.name)
     if as_json:
-        list_options({**found, **of_models}, set(), as_json)
+        list_options({**by_option, **of_models}, set(), as_json)
         return
     for info in chosen:
         say(f"{info.id}: {_(info.definition)}")
     say()
-    list_options(found, {info.id for info in chosen}, as_json)
+    list_options(by_option, {info.id for info in chosen}, as_json)
     if of_models:
         say()
         say(_("Settings of new models:"))

@@ -94,12 +94,12 @@ def compare(first: str, second: str, source: Path, as_json: bool) -> None:
     """
     from workbench.operations.models import tokenizers as operations
 
-    found = operations.compare((first, second), _texts(source))
+    comparison = operations.compare((first, second), _texts(source))
     if as_json:
-        emit([{"name": name, **fit.to_json()} for name, fit in found.items()])
+        emit([{"name": name, **fit.to_json()} for name, fit in comparison.items()])
         return
     head = (_("Tokenizer"), _("Tokens per word"), _("Unknown"))
-    limits = [*next(iter(found.values())).cut]
+    limits = [*next(iter(comparison.values())).cut]
     cut = tuple(_("Cut at {limit}").format(limit=limit) for limit in limits)
     share = _("{share:.1%}")
     rows = [
@@ -109,7 +109,7 @@ def compare(first: str, second: str, source: Path, as_json: bool) -> None:
             share.format(share=fit.unknown),
             *(share.format(share=fit.cut[limit]) for limit in limits),
         )
-        for name, fit in found.items()
+        for name, fit in comparison.items()
     ]
     table((*head, *cut), rows)
 
@@ -144,11 +144,11 @@ def show(
 
     if source is not None:
         counts = operations.counts_of(_texts(source))
-        found = {rule: operations.merges(counts, rule, steps) for rule in ("score", "count")}
+        by_rule = {rule: operations.merges(counts, rule, steps) for rule in ("score", "count")}
         if as_json:
-            emit({rule: [row.to_json() for row in rows] for rule, rows in found.items()})
+            emit({rule: [row.to_json() for row in rows] for rule, rows in by_rule.items()})
         else:
-            _show_merges(found)
+            _show_merges(by_rule)
         return
     if model is None or not words:
         raise click.UsageError(_("MODEL and WORDS, or --merges, are required."))
@@ -173,9 +173,9 @@ def _texts(source: Path) -> Iterator[str]:
             yield from document
 
 
-def _show_merges(found: dict[str, list[Merge]]) -> None:
+def _show_merges(by_rule: dict[str, list[Merge]]) -> None:
     titles = {"score": _("By score f(ab) / (f(a) f(b)):"), "count": _("By count f(ab):")}
-    for rule, rows in found.items():
+    for rule, rows in by_rule.items():
         say(titles[rule])
         head = (_("Merge"), _("First"), _("Second"), "f(ab)", "f(a)", "f(b)", _("Score"))
         table(

@@ -66,11 +66,11 @@ def neighbours(words: tuple[str, ...], model: str | None, by: str, top: int, as_
     from workbench.operations.models import vectors as operations
 
     with _opened(model) as (info, lexicon):
-        found = operations.neighbours(lexicon, words, by=by, top=top)
+        results = operations.neighbours(lexicon, words, by=by, top=top)
     if as_json:
-        emit({"model": info.name, "by": by, "words": to_plain(found)})
+        emit({"model": info.name, "by": by, "words": to_plain(results)})
         return
-    for nearest in found:
+    for nearest in results:
         if not nearest.form:
             note(_("{word!r} has no vector in {model}.").format(word=nearest.word, model=info.name))
             continue
@@ -95,11 +95,11 @@ def analogy(a: str, b: str, c: str, model: str | None, by: str, top: int, as_jso
     from workbench.operations.models import vectors as operations
 
     with _opened(model) as (info, lexicon):
-        found = operations.analogy(lexicon, a, b, c, by=by, top=top)
+        nearest = operations.analogy(lexicon, a, b, c, by=by, top=top)
     if as_json:
-        emit({"model": info.name, "by": by, "a": a, "b": b, "c": c, "words": to_plain(found)})
+        emit({"model": info.name, "by": by, "a": a, "b": b, "c": c, "words": to_plain(nearest)})
     else:
-        table((_("Word"), by), [(near.word, near.score) for near in found])
+        table((_("Word"), by), [(near.word, near.score) for near in nearest])
 
 
 @vectors.command()
@@ -126,16 +126,18 @@ def evaluate(model: str, sets: tuple[str, ...], by: str, as_json: bool) -> None:
     files = operations.set_files(sets)
     with _opened(model) as (info, lexicon):
         progress = Progress(_("Evaluating"))
-        found = operations.evaluate(lexicon, files, Watch(progress.show), by=by)
+        results = operations.evaluate(lexicon, files, Watch(progress.show), by=by)
         progress.end()
-    rows = [operations.to_json(similarity) for similarity in found]
+    rows = [operations.to_json(similarity) for similarity in results]
     if as_json:
         emit({"model": info.name, "words": len(lexicon), "by": by, "sets": rows})
         return
     head = (_("Data set"), _("Items"), _("Used"), _("Coverage"), _("Spearman"), _("Accuracy"))
-    made = any(row.get("ngrams") for row in rows)
-    more = (_("n-grams: coverage"), _("n-grams: Spearman")) if made else ()
-    table((*head, *more), [(*_row(row), *(_with_ngrams(row) if made else ())) for row in rows])
+    has_ngrams = any(row.get("ngrams") for row in rows)
+    more = (_("n-grams: coverage"), _("n-grams: Spearman")) if has_ngrams else ()
+    table(
+        (*head, *more), [(*_row(row), *(_with_ngrams(row) if has_ngrams else ())) for row in rows]
+    )
 
 
 def _row(entry: dict[str, Any]) -> tuple[object, ...]:
@@ -151,10 +153,10 @@ def _row(entry: dict[str, Any]) -> tuple[object, ...]:
 
 
 def _with_ngrams(entry: dict[str, Any]) -> tuple[object, ...]:
-    found = entry.get("ngrams")
-    if not found:
+    scores = entry.get("ngrams")
+    if not scores:
         return (None, None)
-    return (_("{share:.1%}").format(share=found["coverage"]), found["spearman"])
+    return (_("{share:.1%}").format(share=scores["coverage"]), scores["spearman"])
 
 
 @vectors.command()

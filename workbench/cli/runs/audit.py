@@ -40,7 +40,7 @@ def audit(
     card = installed.find(model)
     with reading(file) as project:
         layer = folds.layer_named(project, layer_name)
-        found = operations.audit(
+        result = operations.audit(
             project,
             layer,
             card.path,
@@ -51,40 +51,40 @@ def audit(
     moved = 0
     if fix:
         with session(file) as opened:
-            moved = operations.snap(opened.project, found.findings)
+            moved = operations.snap(opened.project, result.findings)
     if as_json:
-        emit({"layer": layer.name, "model": card.name, "fixed": moved, **_report(found)})
+        emit({"layer": layer.name, "model": card.name, "fixed": moved, **_report(result)})
         return
-    _show(found)
+    _show(result)
     if fix:
         say(_("Labels moved to word boundaries: {n:,}").format(n=moved))
 
 
-def _counts(found: Audit) -> dict[str, int]:
+def _counts(result: Audit) -> dict[str, int]:
     """Kind of finding → number, without those that were not found."""
     from workbench.operations.evaluation import alignment_audit as operations
 
-    return {kind: found.counts[kind] for kind in operations.KINDS if found.counts[kind]}
+    return {kind: result.counts[kind] for kind in operations.KINDS if result.counts[kind]}
 
 
-def _report(found: Audit) -> dict[str, object]:
+def _report(result: Audit) -> dict[str, object]:
     return {
-        "task": found.task,
-        "documents": found.documents,
-        "labels": found.labels,
-        "max_length": found.max_length,
-        "kinds": _counts(found),
-        "findings": [finding.to_json() for finding in found.findings],
+        "task": result.task,
+        "documents": result.documents,
+        "labels": result.labels,
+        "max_length": result.max_length,
+        "kinds": _counts(result),
+        "findings": [finding.to_json() for finding in result.findings],
     }
 
 
-def _show(found: Audit) -> None:
+def _show(result: Audit) -> None:
     from workbench.operations.evaluation import alignment_audit as operations
 
     message = _("Documents: {documents:,}, labels: {labels:,}, maximum length: {length}")
-    about = {"documents": found.documents, "labels": found.labels, "length": found.max_length}
+    about = {"documents": result.documents, "labels": result.labels, "length": result.max_length}
     say(message.format(**about))
-    for kind, count in _counts(found).items():
+    for kind, count in _counts(result).items():
         say(f"  {_(operations.TITLES[kind])}: {count:,}")
     rows = [
         (
@@ -93,7 +93,7 @@ def _show(found: Audit) -> None:
             finding.label or "–",
             plain(finding.quote[:50]),
         )
-        for finding in found.findings
+        for finding in result.findings
     ]
     if rows:
         table((_("What"), _("Key"), _("Label"), _("Text")), rows)

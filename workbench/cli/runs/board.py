@@ -79,49 +79,49 @@ def board(
     with reading(file) as opened:
         checked(opened, where)
         layer = layers[0] if layers else ""
-        found = boards.board(opened, layer, split, archived=archived, where=where)
-    if score and score not in found.names:
-        known = ", ".join(found.names) or _("none")
+        entries = boards.board(opened, layer, split, archived=archived, where=where)
+    if score and score not in entries.names:
+        known = ", ".join(entries.names) or _("none")
         raise click.UsageError(
             _("There is no score {score!r}; scores: {known}.").format(score=score, known=known)
         )
-    baseline = found.named(over) if over else None
+    baseline = entries.named(over) if over else None
     if as_json:
-        return emit(board_export.board_report(found, score, baseline))
+        return emit(board_export.board_report(entries, score, baseline))
     if as_csv:
-        return say(board_export.to_csv(found, score, baseline).rstrip("\n"))
+        return say(board_export.to_csv(entries, score, baseline).rstrip("\n"))
     if markdown:
-        return say(board_export.to_markdown(found, score, baseline).rstrip("\n"))
-    _show(found, score or found.score, baseline)
+        return say(board_export.to_markdown(entries, score, baseline).rstrip("\n"))
+    _show(entries, score or entries.score, baseline)
 
 
-def _show_average(found: Average, *, as_json: bool, as_csv: bool, markdown: bool) -> None:
+def _show_average(average: Average, *, as_json: bool, as_csv: bool, markdown: bool) -> None:
     from workbench.operations.evaluation import board_average
 
     if as_json:
-        return emit(board_average.report(found))
+        return emit(board_average.report(average))
     if as_csv or markdown:
         make = board_average.to_csv if as_csv else board_average.to_markdown
-        return say(make(found).rstrip("\n"))
-    say(f"{term(found.split)}: {board_average.documents_text(found)}")
+        return say(make(average).rstrip("\n"))
+    say(f"{term(average.split)}: {board_average.documents_text(average)}")
     rows = [
         [
             system.name,
             board_average.kind_text(system),
-            *(board_average.cell_text(found, system, column) for column in found.layers),
+            *(board_average.cell_text(average, system, column) for column in average.layers),
             board_average.average_text(system),
         ]
-        for system in found.systems
+        for system in average.systems
     ]
-    titles = (column.title for column in found.layers)
+    titles = (column.title for column in average.layers)
     table((_("System"), _("Kind"), *titles, _("Average")), rows)
     say(_(board_average.DEFINITION))
-    for sentence in board_average.notes(found):
+    for sentence in board_average.notes(average):
         note(sentence)
     return None
 
 
-def _show(found: Board, score: str, over: Entry | None) -> None:
+def _show(board: Board, score: str, over: Entry | None) -> None:
     from workbench.operations.evaluation.board_export import gain_text
     from workbench.operations.evaluation.quality import interval_method
     from workbench.tasks import spec as tasks
@@ -129,13 +129,13 @@ def _show(found: Board, score: str, over: Entry | None) -> None:
     message = ngettext(
         "Layer {layer}, {split}, {n:,} document, fingerprint {fingerprint}",
         "Layer {layer}, {split}, {n:,} documents, fingerprint {fingerprint}",
-        found.n,
+        board.n,
     )
-    say(message.format(**vars(found) | {"split": term(found.split)}))
-    if found.where:
-        say(_("Query: {query}").format(query=found.where))
+    say(message.format(**vars(board) | {"split": term(board.split)}))
+    if board.where:
+        say(_("Query: {query}").format(query=board.where))
     rows: list[list[object]] = []
-    for entry in found.sorted_by(score):
+    for entry in board.sorted_by(score):
         at = entry.scores.get(score)
         interval = [at.value, at.low, at.high] if at is not None else [None] * 3
         weight = size(entry.bytes) if entry.bytes is not None else None
@@ -145,10 +145,10 @@ def _show(found: Board, score: str, over: Entry | None) -> None:
     heads = (_("System"), _("Kind"), _("Made from"), tasks.score_title(score), _("Low"))
     gains = () if over is None else (_("Gain"),)
     table((*heads, _("High"), *gains, _("Training, s"), _("Size"), _("CPU s / 1,000")), rows)
-    if found.definition:
-        say(_(found.definition))
+    if board.definition:
+        say(_(board.definition))
     say(interval_method())
-    for entry in found.entries:
-        warn_of_training_texts(entry.run.name, entry.trained_on, found.n)
-    for other in found.others:
+    for entry in board.entries:
+        warn_of_training_texts(entry.run.name, entry.trained_on, board.n)
+    for other in board.others:
         note(_("{run} is not listed: {problem}").format(run=other.run.name, problem=other.problem))

@@ -47,31 +47,31 @@ def compare(
         ids = [results.run_named(opened, name).id for name in names]
         progress = Progress(_("Comparing"))
         watch = Watch(progress.show)
-        found = comparison.compare(opened, ids, split, score=score, where=where, watch=watch)
+        result = comparison.compare(opened, ids, split, score=score, where=where, watch=watch)
         progress.end()
     if as_json:
-        return emit(comparison_report(found))
-    _show_scores(found)
-    for system in found.systems:
-        warn_of_training_texts(system.run.name, system.trained_on, found.n)
-    for pair in found.pairs:
-        _show_pair(found, pair)
-    if found.settings:
-        _show_settings(found)
+        return emit(comparison_report(result))
+    _show_scores(result)
+    for system in result.systems:
+        warn_of_training_texts(system.run.name, system.trained_on, result.n)
+    for pair in result.pairs:
+        _show_pair(result, pair)
+    if result.settings:
+        _show_settings(result)
 
 
-def _show_scores(found: Comparison) -> None:
+def _show_scores(result: Comparison) -> None:
     from workbench.tasks import spec as tasks
 
     message = ngettext(
         "{split}, {n:,} document, fingerprint {fingerprint}",
         "{split}, {n:,} documents, fingerprint {fingerprint}",
-        found.n,
+        result.n,
     )
-    say(message.format(split=term(found.split), n=found.n, fingerprint=found.fingerprint))
+    say(message.format(split=term(result.split), n=result.n, fingerprint=result.fingerprint))
     rows: list[list[object]] = []
-    for name in tasks.score_names(found.systems[0].scores, found.systems[0].evidence.info.id):
-        for system in found.systems:
+    for name in tasks.score_names(result.systems[0].scores, result.systems[0].evidence.info.id):
+        for system in result.systems:
             measured = system.scores.get(name)
             values = (
                 (measured.value, measured.low, measured.high)
@@ -80,13 +80,13 @@ def _show_scores(found: Comparison) -> None:
             )
             rows.append([tasks.score_title(name), system.run.name, *values])
     table((_("Score"), _("Run"), _("Value"), _("Low"), _("High")), rows)
-    say(_(found.definition))
+    say(_(result.definition))
 
 
-def _show_pair(found: Comparison, pair: Pair) -> None:
+def _show_pair(result: Comparison, pair: Pair) -> None:
     from workbench.tasks import spec as tasks
 
-    first, second = (found.system(id).run.name for id in (pair.first, pair.second))
+    first, second = (result.system(id).run.name for id in (pair.first, pair.second))
     say()
     say(_("{first} compared with {second}").format(first=first, second=second))
     say(
@@ -136,16 +136,16 @@ def _show_parts(title: str, rows: tuple[PartDifference, ...]) -> None:
     )
 
 
-def _show_settings(found: Comparison) -> None:
+def _show_settings(result: Comparison) -> None:
     from workbench.operations.runs import run_settings
 
     say()
     titles = run_settings.option_titles()
     rows = [
         [row.title(titles), *("–" if value is None else str(value) for value in row.values)]
-        for row in found.settings
+        for row in result.settings
     ]
-    table((_("Settings that differ"), *(system.run.name for system in found.systems)), rows)
+    table((_("Settings that differ"), *(system.run.name for system in result.systems)), rows)
 
 
 def _p(value: float | None) -> str | None:

@@ -28,9 +28,9 @@ class Changes:
     thresholds: dict[str, float] | None
 
     @classmethod
-    def of(cls, temperature: str | None, given: tuple[str, ...]) -> Changes:
+    def of(cls, temperature: str | None, items: tuple[str, ...]) -> Changes:
         """Raises UsageError for a threshold that is not of the form LABEL=VALUE."""
-        return cls(temperature, bool(given), thresholds(given))
+        return cls(temperature, bool(items), thresholds(items))
 
     def __bool__(self) -> bool:
         return bool(self.temperature) or self.sets_thresholds
@@ -45,15 +45,15 @@ class Changes:
             quality_report.change_thresholds(project, run, self.thresholds)
 
 
-def thresholds(given: tuple[str, ...]) -> dict[str, float] | None:
+def thresholds(items: tuple[str, ...]) -> dict[str, float] | None:
     """By label; None for those that fit dev best. Raises UsageError for another form."""
-    if given == (FIT,):
+    if items == (FIT,):
         return None
-    found = {}
-    for item in given:
+    values = {}
+    for item in items:
         label, equals, value = item.rpartition("=")
         try:
-            found[label] = float(value)
+            values[label] = float(value)
         except ValueError:
             equals = ""
         if not equals:
@@ -62,7 +62,7 @@ def thresholds(given: tuple[str, ...]) -> dict[str, float] | None:
                     text=item
                 )
             )
-    return found
+    return values
 
 
 def set_temperature(project: Project, run: Run, how: str) -> None:

@@ -72,10 +72,10 @@ def errors(
         layer = results.layer_of(project, chosen)
     if layer.traits.has_labels:
         _check_labels((gold, predicted, label), layer.names, every)
-    wanted = operations.ErrorFilters(
+    filters = operations.ErrorFilters(
         sort=sort, kind=kind or "", gold=gold, predicted=predicted, label=label, match=match
     )
-    found = operations.arranged(every, wanted)
+    selected = operations.arranged(every, filters)
     counts = operations.counts(every)
     if as_json:
         emit(
@@ -84,7 +84,7 @@ def errors(
                 "split": split,
                 "total": len(every),
                 "kinds": {name: counts[name] for name in KINDS if counts[name]},
-                "errors": [item.to_json() for item in found[:limit]],
+                "errors": [item.to_json() for item in selected[:limit]],
             }
         )
         return
@@ -93,14 +93,14 @@ def errors(
         "{run}: {n:,} of {total:,} errors on {split}",
         len(every),
     )
-    say(message.format(run=chosen.name, n=len(found), total=len(every), split=split))
-    _show(found[:limit])
+    say(message.format(run=chosen.name, n=len(selected), total=len(every), split=split))
+    _show(selected[:limit])
 
 
-def _check_labels(given: Sequence[str], names: Sequence[str], every: Sequence[ErrorItem]) -> None:
+def _check_labels(labels: Sequence[str], names: Sequence[str], every: Sequence[ErrorItem]) -> None:
     """Raises WorkbenchError for a label that neither the layer nor an error has."""
     sides = {side for item in every for side in (item.mistake.gold, item.mistake.predicted)}
-    for label in given:
+    for label in labels:
         if label not in {"", NONE, *names, *sides}:
             raise WorkbenchError(
                 _("The layer has no label {label!r}.").format(label=label),
@@ -108,7 +108,7 @@ def _check_labels(given: Sequence[str], names: Sequence[str], every: Sequence[Er
             )
 
 
-def _show(found: Sequence[ErrorItem]) -> None:
+def _show(items: Sequence[ErrorItem]) -> None:
     head = (_("Kind"), _("Key"), _("Text"), _("Gold"), _("Predicted"), _("Confidence"), _("Loss"))
     rows = [
         (
@@ -120,7 +120,7 @@ def _show(found: Sequence[ErrorItem]) -> None:
             item.mistake.confidence,
             item.mistake.loss,
         )
-        for item in found
+        for item in items
     ]
     if rows:
         table(head, rows)

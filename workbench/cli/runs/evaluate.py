@@ -97,26 +97,26 @@ def evaluate(
         chosen = results.run_named(opened.project, run)
         for query in queries:
             checked(opened.project, query)
-        found = _scored(opened, chosen, split)
+        evaluation = _scored(opened, chosen, split)
         chosen = results.run(opened.project, chosen.id)
         if changes:
             changes.apply(opened.project, chosen)
-            found = results.evaluate_stored(opened.project, chosen, split)
+            evaluation = results.evaluate_stored(opened.project, chosen, split)
         evidence = quality.evidence(opened.project, chosen, split)
-        found = quality.with_intervals(found, evidence)
-        seen = trained_on.TrainingTexts(opened.project).among(chosen, split, evidence.documents)
+        evaluation = quality.with_intervals(evaluation, evidence)
+        overlap = trained_on.TrainingTexts(opened.project).among(chosen, split, evidence.documents)
         more = quality_report.quality_report(opened.project, chosen, split, patterns, queries)
     message = {
-        **_scores_json(chosen, split, found),
+        **_scores_json(chosen, split, evaluation),
         "quality": more,
-        "trained_on": [to_plain(on) for on in seen],
+        "trained_on": [to_plain(on) for on in overlap],
     }
     _warn_of_slices(more["slices"])
     if as_json:
         return emit(message)
     show_scores(_("Run {run}").format(run=run), message)
-    warn_of_training_texts(run, seen, len(evidence))
-    show_intervals(found)
+    warn_of_training_texts(run, overlap, len(evidence))
+    show_intervals(evaluation)
     _show_quality(more)
 
 
@@ -135,17 +135,17 @@ def intervals_json(evaluation: Evaluation) -> dict[str, Any] | None:
     return intervals.to_json() if intervals is not None and intervals.rounds else None
 
 
-def _scores_json(run: Run, split: str, found: Evaluation) -> dict[str, Any]:
+def _scores_json(run: Run, split: str, evaluation: Evaluation) -> dict[str, Any]:
     """The scores against the current gold labels, and those that the run had at its end."""
     from workbench.operations.runs import results
 
     as_run = results.original(run, split)
     return {
         "run": run.name,
-        **scores_json(run, found),
+        **scores_json(run, evaluation),
         "seen_test": run.seen_test,
         "as_run": scores_json(run, as_run) if as_run and as_run.is_complete else None,
-        "report": intervals_json(found),
+        "report": intervals_json(evaluation),
     }
 
 
@@ -157,11 +157,11 @@ def _scored(opened: Session, run: Run, split: str) -> Evaluation:
         return results.evaluate(opened.project, opened.queue, run, split, watch=watch)
 
 
-def _show_quality(found: dict[str, Any]) -> None:
+def _show_quality(quality: dict[str, Any]) -> None:
     """Calibration and slices; curves and training are for --json."""
     from workbench.tasks import spec as tasks
 
-    if (calibrated := found["calibration"]) is not None:
+    if (calibrated := quality["calibration"]) is not None:
         say()
         before, after = calibrated["before"], calibrated["after"]
         message = _("Expected calibration error: {ece:.3f} ({interval})")
@@ -171,7 +171,7 @@ def _show_quality(found: dict[str, Any]) -> None:
             state = _("in use") if calibrated["in_use"] else _("not in use")
             about = {"temperature": calibrated["temperature"], "state": state, "ece": after["ece"]}
             say(message.format(interval=_interval(after["ece_interval"]), **about))
-    sliced = found["slices"]
+    sliced = quality["slices"]
     if sliced is None or not sliced["rows"]:
         return
     say()
@@ -183,10 +183,10 @@ def _show_quality(found: dict[str, Any]) -> None:
     table((*heads, _("Low"), _("High"), _("p"), _("p, Holm")), rows)
 
 
-def _warn_of_slices(found: dict[str, Any] | None) -> None:
+def _warn_of_slices(slices: dict[str, Any] | None) -> None:
     from workbench.operations.evaluation.slices import MIN_EXAMPLES
 
-    for item in found["left_out"] if found is not None else ():
+    for item in slices["left_out"] if slices is not None else ():
         message = ngettext(
             "“{name}”: {n:,} document, which is no slice. A slice has at least {least}, and not "
             "all.",
@@ -197,9 +197,9 @@ def _warn_of_slices(found: dict[str, Any] | None) -> None:
         note(message.format(**item, least=MIN_EXAMPLES))
 
 
-def _interval(found: list[float] | None) -> str:
+def _interval(bounds: list[float] | None) -> str:
     """A 95% interval; "–" if it is not defined."""
-    return "–" if found is None else "{:.3f} – {:.3f}".format(*found)
+    return "–" if bounds is None else "{:.3f} – {:.3f}".format(*bounds)
 
 
 def show_intervals(evaluation: Evaluation) -> None:
@@ -257,10 +257,10 @@ def show_scores(title: str, report: dict[str, Any]) -> None:
         "average_precision": _("AP"),
         "support": _("Support"),
     }
-    shown = [name for name in titles if any(name in row for row in rows)]
+    names = [name for name in titles if any(name in row for row in rows)]
     if rows:
-        columns = [titles[name] for name in shown]
-        table(columns, [[row.get(name, "–") for name in shown] for row in rows])
+        columns = [titles[name] for name in names]
+        table(columns, [[row.get(name, "–") for name in names] for row in rows])
         say()
     say(_(report["definition"]))
     if as_run := report.get("as_run"):
@@ -271,7 +271,7 @@ def _gold_text(same: bool, scores: dict[str, Any]) -> str:
     """Whether the gold labels are still those of the run, and its original scores."""
     if same:
         return _("The documents and gold labels are unchanged since the run.")
-    found = "  ".join(f"{name} {value:.3f}" for name, value in scores.items())
+    scores_text = "  ".join(f"{name} {value:.3f}" for name, value in scores.items())
     return _("Scores are against the current gold labels. Original scores: {scores}").format(
-        scores=found
+        scores=scores_text
     )

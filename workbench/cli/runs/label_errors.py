@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--kept",
+    "stored",
     is_flag=True,
     help=_("Rank by the out-of-fold predictions that are stored for the layer."),
 )
@@ -45,7 +46,7 @@ def label_errors(
     layer_name: str,
     folds: int,
     model: str,
-    kept: bool,
+    stored: bool,
     limit: int | None,
     as_json: bool,
 ) -> None:
@@ -54,72 +55,72 @@ def label_errors(
     The documents are divided into parts; each part is predicted by a model that was trained on the
     others. Documents of test are left out.
     """
-    if kept and (given := explicit_options("folds", "model")):
+    if stored and (options := explicit_options("folds", "model")):
         raise click.UsageError(
             _("{options} cannot be used with --kept, which computes nothing.").format(
-                options=", ".join(given)
+                options=", ".join(options)
             )
         )
     from workbench.operations.evaluation import folds as measuring
     from workbench.operations.evaluation import label_errors as operations
 
-    with session(file, read_only=kept) as opened:
+    with session(file, read_only=stored) as opened:
         project = opened.project
         layer = measuring.layer_named(project, layer_name)
-        if not kept:
+        if not stored:
             with opened.progress(_("Computing out-of-fold predictions")) as watch:
                 measuring.measure(
                     project, opened.queue, layer.name, model=model, folds=folds, watch=watch
                 )
-        found = operations.ranking(project, layer)
-    if found is None:
+        ranking = operations.ranking(project, layer)
+    if ranking is None:
         raise WorkbenchError(
             _("Layer {layer!r} has no out-of-fold predictions yet.").format(layer=layer.name),
             hint=_("Run the command without --kept."),
         )
-    suspects = found.suspects[:limit]
+    suspects = ranking.suspects[:limit]
     if as_json:
-        emit(_report(layer.name, found, suspects))
+        emit(_report(layer.name, ranking, suspects))
     else:
-        _show(layer.name, found, suspects)
+        _show(layer.name, ranking, suspects)
 
 
-def _report(layer: str, found: Ranking, suspects: Sequence[Suspect]) -> dict[str, object]:
+def _report(layer: str, ranking: Ranking, suspects: Sequence[Suspect]) -> dict[str, object]:
     return {
         "layer": layer,
-        "task": found.measured.task,
-        "model": found.measured.model,
-        "folds": found.measured.folds,
-        "at": found.measured.at,
-        "documents": found.documents,
-        "units": found.units,
-        "share": found.share,
-        "interval": [found.low, found.high],
-        "changed": found.changed,
-        "agreement": found.agreement,
-        "correlation": found.correlation,
-        "chance": found.chance,
+        "task": ranking.measured.task,
+        "model": ranking.measured.model,
+        "folds": ranking.measured.folds,
+        "at": ranking.measured.at,
+        "documents": ranking.documents,
+        "units": ranking.units,
+        "share": ranking.share,
+        "interval": [ranking.low, ranking.high],
+        "changed": ranking.changed,
+        "agreement": ranking.agreement,
+        "correlation": ranking.correlation,
+        "chance": ranking.chance,
         "suspects": [suspect.to_json() for suspect in suspects],
     }
 
 
-def _show(layer: str, found: Ranking, suspects: Sequence[Suspect]) -> None:
-    for line in _summary(layer, found):
+def _show(layer: str, ranking: Ranking, suspects: Sequence[Suspect]) -> None:
+    for line in _summary(layer, ranking):
         say(line)
-    if found.weak and found.agreement is not None:
+    if ranking.weak and ranking.agreement is not None:
         message = _(
             "Only {share:.1%} of the labels equal their out-of-fold predictions, close to "
             "chance: the ranking is unreliable. Choose another --model."
         )
-        note(_("Warning: {warning}").format(warning=message.format(share=found.agreement)))
-    of_numbers = found.agreement is None
+        note(_("Warning: {warning}").format(warning=message.format(share=ranking.agreement)))
+    of_numbers = ranking.agreement is None
     value = _("Error") if of_numbers else _("Confidence")
     head = (_("Key"), _("Text"), _("Gold"), _("Model says"), value, _("Margin"))
     rows = [
         (
             suspect.key,
-            plain(_text(found, suspect)[:50]),
-            *_sides(found, suspect),
+            plain(_text(ranking, suspect)[:50]),
+            *_sides(ranking, suspect),
             suspect.mistake.loss if of_numbers else suspect.mistake.confidence,
             suspect.margin,
         )
@@ -129,41 +130,41 @@ def _show(layer: str, found: Ranking, suspects: Sequence[Suspect]) -> None:
         table(head, rows)
 
 
-def _summary(layer: str, found: Ranking) -> list[str]:
+def _summary(layer: str, ranking: Ranking) -> list[str]:
     message = ngettext(
         "{layer}, {folds}-fold cross-validation with {model}: {n:,} of {units:,} label is worth a "
         "look",
         "{layer}, {folds}-fold cross-validation with {model}: {n:,} of {units:,} labels are worth "
         "a look",
-        len(found.suspects),
+        len(ranking.suspects),
     )
-    about = {"folds": found.measured.folds, "model": found.measured.model}
-    lines = [message.format(layer=layer, n=len(found.suspects), units=found.units, **about)]
-    if found.share is not None and found.low is not None and found.high is not None:
+    about = {"folds": ranking.measured.folds, "model": ranking.measured.model}
+    lines = [message.format(layer=layer, n=len(ranking.suspects), units=ranking.units, **about)]
+    if ranking.share is not None and ranking.low is not None and ranking.high is not None:
         message = _(
             "Expected share of wrong labels: {share:.1%} ({low:.1%} – {high:.1%}). It assumes that "
             "the model is right where it is confident: its own errors count as wrong labels."
         )
-        lines.append(message.format(share=found.share, low=found.low, high=found.high))
-    elif found.agreement is not None and not found.weak:
+        lines.append(message.format(share=ranking.share, low=ranking.low, high=ranking.high))
+    elif ranking.agreement is not None and not ranking.weak:
         message = _(
             "{share:.1%} of the labels equal their out-of-fold predictions: too few to estimate "
             "the share of wrong labels, as most disagreement may be errors of the model."
         )
-        lines.append(message.format(share=found.agreement))
+        lines.append(message.format(share=ranking.agreement))
     return lines
 
 
-def _text(found: Ranking, suspect: Suspect) -> str:
+def _text(ranking: Ranking, suspect: Suspect) -> str:
     """The place, or the question that is the label of an answer."""
-    asks = tasks.info(found.measured.task).asks
+    asks = tasks.info(ranking.measured.task).asks
     return suspect.mistake.gold or suspect.mistake.predicted if asks else suspect.quote
 
 
-def _sides(found: Ranking, suspect: Suspect) -> tuple[str, str]:
+def _sides(ranking: Ranking, suspect: Suspect) -> tuple[str, str]:
     """Gold and prediction; those of an answer, whose label is its question, are in the text."""
     mistake = suspect.mistake
     gold, predicted = mistake.gold, mistake.predicted
-    if tasks.info(found.measured.task).asks:
+    if tasks.info(ranking.measured.task).asks:
         gold, predicted = suspect.words(mistake.at), suspect.words(mistake.predicted_at)
     return plain(gold) or "–", plain(predicted) or "–"

@@ -135,8 +135,8 @@ def _spec(
     own = tuple(map(ladder_rungs.parse, added))
     task = operations.task_of(opened.project, layer)
     known = operations.decoders(task)
-    asked = tuple(name.strip() for name in decoders.split(",") if name.strip())
-    if unknown := [name for name in asked if name not in known]:
+    names = tuple(name.strip() for name in decoders.split(",") if name.strip())
+    if unknown := [name for name in names if name not in known]:
         raise WorkbenchError(
             _("Task {task} has no decoder {name!r} here.").format(task=task, name=unknown[0]),
             hint=_("Decoders: {names}.").format(names=", ".join(filter(None, known)) or "–"),
@@ -147,7 +147,7 @@ def _spec(
         layer,
         (*ladder_rungs.named(ids), *own),
         seeds,
-        asked or known,
+        names or known,
         common,
         of_rungs,
         parts,

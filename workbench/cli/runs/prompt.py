@@ -121,26 +121,26 @@ def prompt(
     from workbench.operations.prompts import prompt as operations
     from workbench.operations.prompts import prompt_models
 
-    if not shots and (given := explicit_options("order", "seed")):
+    if not shots and (options := explicit_options("order", "seed")):
         unused = _("{options} without effect: no examples are sampled without --shots.")
-        note(unused.format(options=", ".join(given)))
+        note(unused.format(options=", ".join(options)))
     with session(file) as opened:
         backend = backend or prompt_models.DEFAULT
-        found = prompt_models.find(backend, model)
+        card = prompt_models.find(backend, model)
         source = _read(template)
         chosen, remark = operations.choose_layer(opened.project, layer)
         if remark:
             note(remark)
         spec = operations.PromptSpec(
             template=source,
-            model=found.path,
-            model_name=found.name,
+            model=card.path,
+            model_name=card.name,
             layer=chosen.name,
             shots=shots,
             order=order,
             seed=seed,
             name=name,
-            allow_pickle=found.pickled,
+            allow_pickle=card.pickled,
             calibration=calibration,
             backend=backend,
             options=prompt_models.options(backend, settings),
@@ -154,12 +154,12 @@ def prompt(
         _show_prior(message)
 
 
-def _show_prior(found: dict[str, Any]) -> None:
-    if found["prior"]:
+def _show_prior(report: dict[str, Any]) -> None:
+    if report["prior"]:
         say()
         message = _("Calibration {method}. The prior is the share of a label without the text.")
-        say(message.format(method=found["calibration"]))
-        table((_("Label"), _("Prior")), list(found["prior"].items()))
+        say(message.format(method=report["calibration"]))
+        table((_("Label"), _("Prior")), list(report["prior"].items()))
 
 
 def _read(template: Path) -> str:

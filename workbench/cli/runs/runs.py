@@ -40,12 +40,12 @@ def listing(file: Path, group: str, tag: str, archived: bool, as_json: bool) -> 
     from workbench.operations.runs.run_list import Shown
 
     with reading(file) as opened:
-        found = Shown(group, tag, archived).of(results.all_runs(opened))
+        selected = Shown(group, tag, archived).of(results.all_runs(opened))
     if as_json:
-        emit([_described(run) for run in found])
+        emit([_described(run) for run in selected])
         return
     heads = (_("Run"), _("Kind"), _("Layer"), _("Status"), _("Group"), _("Tags"), _("Note"))
-    table(heads, [_row(run) for run in found])
+    table(heads, [_row(run) for run in selected])
 
 
 @runs.command("add")

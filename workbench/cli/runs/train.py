@@ -225,23 +225,23 @@ def _plan(opened: Session, spec: TrainSpec, card: ModelInfo, as_json: bool) -> N
     )
     if data.problem:
         raise WorkbenchError(data.problem)
-    made = operations.settings_plan(spec, card, data)
-    found = rates.layer_steps(spec, made, card.layers)
+    plan = operations.settings_plan(spec, card, data)
+    steps = rates.layer_steps(spec, plan, card.layers)
     if as_json:
-        return emit({"plan": to_plain(made), "used": dict(data.used), "rates": found.to_json()})
+        return emit({"plan": to_plain(plan), "used": dict(data.used), "rates": steps.to_json()})
     say(
         ngettext(
             "{n} epoch of {steps_per_epoch} steps, batch size {batch_size}, peak learning rate "
             "{learning_rate:g}. Learning rates at the middle of each epoch:",
             "{n} epochs of {steps_per_epoch} steps, batch size {batch_size}, peak learning rate "
             "{learning_rate:g}. Learning rates at the middle of each epoch:",
-            made.epochs,
-        ).format(n=made.epochs, **to_plain(made))
+            plan.epochs,
+        ).format(n=plan.epochs, **to_plain(plan))
     )
-    middle = {found.epochs[n]: n for n in _middles(found.epochs)}
+    middle = {steps.epochs[n]: n for n in _middles(steps.epochs)}
     rows = [
         [part, *(f"{row[n]:.2e}" if row[n] else _("frozen") for n in middle.values())]
-        for part, row in zip(found.parts, found.rates, strict=True)
+        for part, row in zip(steps.parts, steps.rates, strict=True)
     ]
     table(["", *(_("epoch {n}").format(n=epoch + 1) for epoch in middle)], rows[::-1])
 
@@ -361,23 +361,27 @@ def _warnings(opened: Session, run: Run) -> list[str]:
     """What the run suggests to do next; first measures quick baselines on its data."""
     from workbench.operations.runs import advice
 
-    found = advice.advice(opened.project, run)
-    if found.unmeasured:
+    advised = advice.advice(opened.project, run)
+    if advised.unmeasured:
         title = _("Compare {name} with baselines").format(name=run.name)
         with suppress(Cancelled), opened.progress(title) as watch:
-            found = advice.measure(opened.project, opened.queue, run, found.unmeasured, watch=watch)
+            advised = advice.measure(
+                opened.project, opened.queue, run, advised.unmeasured, watch=watch
+            )
     text = lambda _name, value: f"{value:.3f}"  # noqa: E731
-    return [f"{item.sentence(text)} {item.hint}" for item in (found.below, found.rising) if item]
+    return [
+        f"{item.sentence(text)} {item.hint}" for item in (advised.below, advised.rising) if item
+    ]
 
 
 def _per_label(run: Run) -> dict[str, Any]:
     """Scores per label by split, against the gold labels of the run."""
     from workbench.operations.runs import results
 
-    found = {split: results.original(run, split) for split in run.scores}
+    evaluations = {split: results.original(run, split) for split in run.scores}
     return {
         split: [row.to_json() for row in scored.per_label]
-        for split, scored in found.items()
+        for split, scored in evaluations.items()
         if scored is not None and scored.is_complete
     }
 
@@ -424,15 +428,15 @@ def _show_adaptation(adaptation: Mapping[str, Any]) -> None:
             )
 
 
-def list_options(found: Mapping[Option, Sequence[str]], asked: set[str], as_json: bool) -> None:
+def list_options(by_option: Mapping[Option, Sequence[str]], every: set[str], as_json: bool) -> None:
     """Print settings with their defaults; found: those that have it, of all that are `asked`."""
     if as_json:
-        emit([_option(option, names) for option, names in found.items()])
+        emit([_option(option, names) for option, names in by_option.items()])
         return
-    for option, names in found.items():
+    for option, names in by_option.items():
         default = _(option.automatic) if option.automatic else option.default
         only = _("{name} (only {tasks})").format(name=option.name, tasks=", ".join(names))
-        say(option.name if set(names) >= asked else only)
+        say(option.name if set(names) >= every else only)
         say("    " + _(option.help))
         rule = _("auto – {rule}").format(rule=default) if option.automatic else default
         say("    " + _("Default: {default}").format(default=rule))

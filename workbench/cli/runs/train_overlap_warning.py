@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 NAMED = 5  # documents
 
 
-def warn_of_training_texts(run: str, seen: Sequence[TrainedOn], n: int) -> None:
+def warn_of_training_texts(run: str, overlap: Sequence[TrainedOn], n: int) -> None:
     """A line on standard error, nothing without such documents. n: documents that were scored."""
-    if not seen:
+    if not overlap:
         return
     message = ngettext(
         "Caution: the text of {seen:,} of {n:,} scored document was in the training data of "
@@ -25,5 +25,5 @@ def warn_of_training_texts(run: str, seen: Sequence[TrainedOn], n: int) -> None:
         "{run}, so its scores are too optimistic ({keys}).",
         n,
     )
-    keys = ", ".join(on.key for on in seen[:NAMED]) + (", …" if len(seen) > NAMED else "")
-    note(message.format(seen=len(seen), n=n, run=run, keys=keys))
+    keys = ", ".join(on.key for on in overlap[:NAMED]) + (", …" if len(overlap) > NAMED else "")
+    note(message.format(seen=len(overlap), n=n, run=run, keys=keys))

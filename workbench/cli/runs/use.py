@@ -82,22 +82,22 @@ def predict(
         raise click.UsageError(_("--where requires --project FILE."))
     if second and len(second) != len(texts):
         raise click.UsageError(_("--text-b is required once for each --text."))
-    given = _read_inputs(source) if source is not None else ()
+    inputs = _read_inputs(source) if source is not None else ()
     models = _models(run_or_model, file)
     if source is not None:
-        asked = given
+        documents = inputs
     elif where is not None and file is not None:
-        asked = _matching_documents(file, where)
+        documents = _matching_documents(file, where)
     else:
-        asked = predict_files.texts_to_documents(
+        documents = predict_files.texts_to_documents(
             list(zip(texts, second, strict=True)) if second else texts,
             form=predict_files.form_of(models[0][0]),
         )
-    if message := predict.token_note(models[0][0], asked):
+    if message := predict.token_note(models[0][0], documents):
         note(_("Note: {message}").format(message=message))
     with session(None) as opened:
-        tables = [_answers(opened, model, asked, device) for model in models]
-    for document, *answers in zip(asked, *tables, strict=True):
+        tables = [_answers(opened, model, documents, device) for model in models]
+    for document, *answers in zip(documents, *tables, strict=True):
         answer = answers[0] if len(models) == 1 else ensemble.mean(answers)
         line = predict_files.answer_json(
             document,
@@ -117,14 +117,14 @@ def _matching_documents(file: Path, where: str) -> tuple[Document, ...]:
 
 
 def _answers(
-    opened: Session, model: tuple[Path, bool], asked: Sequence[Document], device: str
+    opened: Session, model: tuple[Path, bool], documents: Sequence[Document], device: str
 ) -> list[Prediction]:
     from workbench.operations.runs import predict_files
 
     folder, allow_pickle = model
-    with opened.progress(_("Predicting"), quiet=len(asked) < 100) as watch:
+    with opened.progress(_("Predicting"), quiet=len(documents) < 100) as watch:
         return predict_files.predict(
-            opened.queue, folder, asked, device=device, allow_pickle=allow_pickle, watch=watch
+            opened.queue, folder, documents, device=device, allow_pickle=allow_pickle, watch=watch
         )
 
 
@@ -157,19 +157,19 @@ def _in_words(line: dict[str, Any]) -> str:
         return f"{number:.3f}  {line['text']}"
     if (scores := line["scores"]) is not None:
         chosen = line["labels"] if "labels" in line else [line["label"]]
-        found = ", ".join(f"{label}  {scores[label]:.3f}" for label in chosen)
-        return f"{found or '–'}  {line['text']}"
+        answer_text = ", ".join(f"{label}  {scores[label]:.3f}" for label in chosen)
+        return f"{answer_text or '–'}  {line['text']}"
     if "answers" in line:
         message = [
             f"{item['question']}  →  {item['answer'] or '–'}  {item['score']:.3f}"
             for item in line["answers"]
         ]
         return "\n".join((line["text"], *(f"  {answer}" for answer in message)))
-    found = ", ".join(f"{item['label']} “{_part(line, item)}”" for item in line["spans"])
+    answer_text = ", ".join(f"{item['label']} “{_part(line, item)}”" for item in line["spans"])
     tagged = [item for item in line.get("tokens") or () if item.get("label") is not None]
-    if tagged and not found:  # a tag for every token
-        found = " ".join(f"{_part(line, item)}/{item['label']}" for item in tagged)
-    return f"{line['text']}  →  {found or '–'}"
+    if tagged and not answer_text:  # a tag for every token
+        answer_text = " ".join(f"{_part(line, item)}/{item['label']}" for item in tagged)
+    return f"{line['text']}  →  {answer_text or '–'}"
 
 
 def _part(line: dict[str, Any], item: dict[str, Any]) -> str:
@@ -195,13 +195,13 @@ def suggest(file: Path, run: str, split: str | None, where: str, as_json: bool) 
         chosen = results.run_named(opened.project, run)
         ids = matching(opened.project, where)
         with opened.progress(_("Suggesting")) as watch:
-            found = operations.suggest(
+            result = operations.suggest(
                 opened.project, opened.queue, chosen, split=split, ids=ids, watch=watch
             )
-    if found.note:
-        note(_("Note: {message}").format(message=found.note))
-    report = {"run": found.run, "documents": found.documents, "suggestions": found.suggestions}
-    if not found.documents:
+    if result.note:
+        note(_("Note: {message}").format(message=result.note))
+    report = {"run": result.run, "documents": result.documents, "suggestions": result.suggestions}
+    if not result.documents:
         note(_("All of these documents are labelled; there is nothing to suggest."))
     emit(report) if as_json else say(
         _("Suggestions: {suggestions:,}. Documents: {documents:,}.").format(**report)

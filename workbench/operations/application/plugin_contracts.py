@@ -70,16 +70,16 @@ INFO_CALLS: Mapping[str, Calls] = {
 }
 
 
-def fault(kind: str, made: Any, info: Any) -> str:
+def fault(kind: str, contribution: Any, info: Any) -> str:
     """The first thing that does not conform to the contract, "" if nothing was found.
 
     made: the class of a contribution. info: its light part, None for a kind without one.
     """
-    message = next(_uncallable(made, OBJECT_CALLS.get(kind, {})), "")
+    message = next(_uncallable(contribution, OBJECT_CALLS.get(kind, {})), "")
     if info is not None:
         message = message or next(_uncallable(info, INFO_CALLS.get(kind, {})), "")
         if kind == "task":
-            message = message or next(_undeclared(info, made), "")
+            message = message or next(_undeclared(info, contribution), "")
         if kind == "inspector":
             message = message or next(_lacking(info), "")
     return message

@@ -213,16 +213,16 @@ def requirements() -> dict[str, str]:
     return versions
 
 
-def package(name: str, wanted: str) -> Check:
+def package(name: str, supported: str) -> Check:
     """The installed version of a package compared with the supported ones."""
     id = f"versions.package.{name}"
     try:
         version = metadata.version(name)
     except metadata.PackageNotFoundError:
         return Check(id, name, _("not installed"), PROBLEM, _(FIX_PACKAGES))
-    if satisfies(version, wanted):
+    if satisfies(version, supported):
         return Check(id, name, version)
-    message = _("{version}, supported: {wanted}").format(version=version, wanted=wanted)
+    message = _("{version}, supported: {wanted}").format(version=version, wanted=supported)
     return Check(id, name, message, WARNING, _(FIX_PACKAGES))
 
 
@@ -247,12 +247,12 @@ def _badness(check: Check) -> bool:
     return check.state == PROBLEM
 
 
-def satisfies(version: str, wanted: str) -> bool:
+def satisfies(version: str, supported: str) -> bool:
     """Whether a version is in a range such as ">=6.8,!=6.11.0,<6.12"; only numeric parts are
     compared.
     """
     have = _numbers(version.partition("+")[0])
-    for sign, limit in re.findall(r"(>=|<=|==|!=|<|>)\s*([\d.]+)", wanted):
+    for sign, limit in re.findall(r"(>=|<=|==|!=|<|>)\s*([\d.]+)", supported):
         bound = _numbers(limit)
         holds = {
             ">=": have >= bound, "<=": have <= bound, "==": have == bound,

@@ -71,7 +71,7 @@ def is_large(project: Project) -> bool:
 
 def filter_ids(
     project: Project,
-    wanted: Filter,
+    filter: Filter,
     order: Order | None = None,
     layer_ids: Sequence[int] | None = None,
     *,
@@ -84,20 +84,20 @@ def filter_ids(
     after `watch` is cancelled.
     """
     with project.db.until(lambda: watch.cancelled):
-        return documents.ids(project.db, wanted, order, layer_ids)
+        return documents.ids(project.db, filter, order, layer_ids)
 
 
-def first_ids(project: Project, wanted: Filter) -> array[int]:
+def first_ids(project: Project, filter: Filter) -> array[int]:
     """Some of the documents that pass a filter with a text, for the first rows of a table.
 
     Takes some hundredths of a second for a million documents.
     """
-    return listing.first_ids(project.db, wanted)
+    return listing.first_ids(project.db, filter)
 
 
-def narrowed(wanted: Filter, before: Filter, found: Sequence[int]) -> Filter:
+def narrowed(filter: Filter, before: Filter, ids: Sequence[int]) -> Filter:
     """`wanted`, restricted to what `before` has found if it can only match some of that."""
-    return listing.narrowed(wanted, before, found)
+    return listing.narrowed(filter, before, ids)
 
 
 def rows(

@@ -280,31 +280,31 @@ def show_again(project: Project, groups: Iterable[Group], *, origin: object = No
         flags.delete(project.db, [flag.id for flag in known if flag.name in names])
 
 
-def refreshed(project: Project, found: Duplicates) -> Duplicates:
+def refreshed(project: Project, duplicates: Duplicates) -> Duplicates:
     """The groups after an edit: without deleted documents, and with the current splits."""
-    splits = stored.splits(project.db, [id for group in found.groups for id in group.ids])
+    splits = stored.splits(project.db, [id for group in duplicates.groups for id in group.ids])
     hidden = _ignored(project)
     groups = []
-    for group in found.groups:
+    for group in duplicates.groups:
         ids = tuple(id for id in group.ids if id in splits)
         if len(ids) > 1:
             now = tuple(splits[id] for id in ids)
             ignored = group.identity in hidden
             groups.append(replace(group, ids=ids, splits=now, ignored=ignored))
-    return replace(found, groups=_ordered(groups))
+    return replace(duplicates, groups=_ordered(groups))
 
 
 def _ignored(project: Project) -> set[str]:
     return {flag.name.removeprefix(IGNORED) for flag in flags.starting_with(project.db, IGNORED)}
 
 
-def to_json(project: Project, found: Duplicates) -> dict[str, Any]:
+def to_json(project: Project, duplicates: Duplicates) -> dict[str, Any]:
     """The groups with the keys of their documents."""
-    keys = stored.keys(project.db, [id for group in found.groups for id in group.ids])
+    keys = stored.keys(project.db, [id for group in duplicates.groups for id in group.ids])
     return {
-        "documents": found.documents,
-        "near": found.near,
-        "shingle": found.size,
+        "documents": duplicates.documents,
+        "near": duplicates.near,
+        "shingle": duplicates.size,
         "groups": [
             {
                 "keys": [keys[id] for id in group.ids],
@@ -313,9 +313,9 @@ def to_json(project: Project, found: Duplicates) -> dict[str, Any]:
                 "exact": group.exact,
                 "leak": group.leak,
             }
-            for group in found.shown
+            for group in duplicates.shown
         ],
-        "leaks": len(found.leaks),
-        "surplus": len(found.surplus),
-        "ignored": len(found.groups) - len(found.shown),
+        "leaks": len(duplicates.leaks),
+        "surplus": len(duplicates.surplus),
+        "ignored": len(duplicates.groups) - len(duplicates.shown),
     }

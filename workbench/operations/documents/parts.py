@@ -222,10 +222,10 @@ def _cut(text: str, way: int) -> str:
     return f"{text[:CONTEXT]}…" if way > 0 else f"…{text[-CONTEXT:]}"
 
 
-def describe(found: Divided) -> str:
+def describe(divided: Divided) -> str:
     """A sentence for each reason why documents are left as they are."""
     lines = []
-    for reason, n in found.kept.items():
+    for reason, n in divided.kept.items():
         line = ngettext(
             "{n:,} document is left unchanged: {reason}.",
             "{n:,} documents are left unchanged: {reason}.",

@@ -167,33 +167,33 @@ def _knows(project: Project, run: Run, removing: Wanted, adapted: Container[str]
     )
 
 
-def describe(found: Preview) -> tuple[str, ...]:
+def describe(preview: Preview) -> tuple[str, ...]:
     """The preview as sentences."""
     sentences = [
-        ngettext("{n:,} document", "{n:,} documents", found.found.documents),
+        ngettext("{n:,} document", "{n:,} documents", preview.found.documents),
         ngettext(
             "{n:,} label, suggestion, note or flag",
             "{n:,} labels, suggestions, notes and flags",
-            found.found.labels,
+            preview.found.labels,
         ),
-        ngettext("{n:,} prediction", "{n:,} predictions", found.found.predictions),
+        ngettext("{n:,} prediction", "{n:,} predictions", preview.found.predictions),
         ngettext(
-            "{n:,} change in the history", "{n:,} changes in the history", found.found.history
+            "{n:,} change in the history", "{n:,} changes in the history", preview.found.history
         ),
-        ngettext("{n:,} version loses them", "{n:,} versions lose them", len(found.versions)),
+        ngettext("{n:,} version loses them", "{n:,} versions lose them", len(preview.versions)),
         ngettext(
             "{n:,} version is deleted, as it is damaged or of an older format",
             "{n:,} versions are deleted, as they are damaged or of an older format",
-            len(found.deleted_versions),
+            len(preview.deleted_versions),
         ),
-        ngettext("{n:,} file of runs", "{n:,} files of runs", len(found.files)),
+        ngettext("{n:,} file of runs", "{n:,} files of runs", len(preview.files)),
     ]
-    f, more = found.found, (found.versions, found.deleted_versions, found.files)
+    f, more = preview.found, (preview.versions, preview.deleted_versions, preview.files)
     counts = (f.documents, f.labels, f.predictions, f.history, *map(len, more))
     listed = [sentence.format(n=n) for sentence, n in zip(sentences, counts, strict=True) if n]
-    if found.cache_bytes:
+    if preview.cache_bytes:
         caches = _("Caches of computed vectors ({size}) are emptied")
-        listed.append(caches.format(size=size(found.cache_bytes)))
+        listed.append(caches.format(size=size(preview.cache_bytes)))
     return tuple(listed)
 
 
@@ -202,33 +202,33 @@ def described(project: Project, ids: Sequence[int]) -> RemovalSummary:
     return RemovalSummary(describe(affected), warning(affected))
 
 
-def warning(found: Preview) -> str:
+def warning(preview: Preview) -> str:
     """What is not removed."""
     message = [_("Exported files and copies in other folders are not changed.")]
-    if found.runs:
+    if preview.runs:
         models = _(
             "Models keep what they have learned, including words in their vocabularies. Runs "
             "trained on the documents: {names}."
         )
-        message.append(models.format(names=", ".join(found.runs)))
-    if found.models:
+        message.append(models.format(names=", ".join(preview.runs)))
+    if preview.models:
         files = _("These model files contain text of the documents and are kept: {files}.")
-        message.append(files.format(files=", ".join(map(str, found.models))))
-    if found.mentions:
+        message.append(files.format(files=", ".join(map(str, preview.models))))
+    if preview.mentions:
         mentions = ngettext(
             "{n:,} note, prompt, word list, filter or guideline contains text of the "
             "documents and is kept.",
             "{n:,} notes, prompts, word lists, filters or guidelines contain text of the "
             "documents and are kept.",
-            found.mentions,
+            preview.mentions,
         )
-        message.append(mentions.format(n=found.mentions))
-    if found.patterns:
+        message.append(mentions.format(n=preview.mentions))
+    if preview.patterns:
         sentence = _("These patterns contain words of the documents and are kept: {names}.")
-        message.append(sentence.format(names=", ".join(found.patterns)))
-    if found.filters:
+        message.append(sentence.format(names=", ".join(preview.patterns)))
+    if preview.filters:
         sentence = _("These saved filters contain words of the documents and are kept: {names}.")
-        message.append(sentence.format(names=", ".join(found.filters)))
+        message.append(sentence.format(names=", ".join(preview.filters)))
     return " ".join(message)
 
 

@@ -63,30 +63,30 @@ def is_plain_text(path: Path) -> bool:
     return path.suffix == ".txt" and path.parent.name == DATA
 
 
-def has_text(path: Path, wanted: Wanted) -> bool:
+def has_text(path: Path, texts: Wanted) -> bool:
     try:
         with path.open("rb") as file:
-            return any(wanted.redactor(line) is not line for line in file)
+            return any(texts.redactor(line) is not line for line in file)
     except OSError:
         return False
 
 
-def is_affected(path: Path, project: Project, wanted: Wanted) -> bool:
+def is_affected(path: Path, project: Project, texts: Wanted) -> bool:
     """Whether `clean` would change the file."""
     try:
-        return any(line is not cleaned for line, cleaned in _lines(path, project, wanted))
+        return any(line is not cleaned for line, cleaned in _lines(path, project, texts))
     except OSError:
         return False
 
 
-def clean(path: Path, project: Project, wanted: Wanted, left: list[str]) -> int:
+def clean(path: Path, project: Project, texts: Wanted, left: list[str]) -> int:
     """Write the file again without the documents; 1 if it has any, 0 otherwise."""
-    if not is_affected(path, project, wanted):
+    if not is_affected(path, project, texts):
         return 0
     draft = path.with_name(f".{path.name}.part")
     try:
         with draft.open("wb") as new:
-            new.writelines(cleaned for _line, cleaned in _lines(path, project, wanted))
+            new.writelines(cleaned for _line, cleaned in _lines(path, project, texts))
         shutil.copymode(path, draft)
         os.replace(draft, path)
     except OSError as error:
