@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -52,14 +52,27 @@ class Session(operations.Session):
         self.queue.while_waiting = self.cancelling
 
     @contextmanager
-    def progress(self, title: str, *, what: str = "", quiet: bool = False) -> Iterator[Watch]:
+    def progress(
+        self,
+        title: str,
+        *,
+        what: str = "",
+        quiet: bool = False,
+        tell: Callable[[Progress, Mapping[str, Any]], None] = lambda _line, _payload: None,
+    ) -> Iterator[Watch]:
         """The watch of an operation, whose progress is shown on standard error.
 
-        what: names the operation in the message that it was cancelled.
+        what: names the operation in the message that it was cancelled. tell: called with what its
+        jobs report, before it is shown, for further lines.
         """
         line = Progress(title, quiet=quiet)
+
+        def on_event(payload: Mapping[str, Any]) -> None:
+            tell(line, payload)
+            line.on_event(payload)
+
         try:
-            yield Watch(on_event=line.on_event)
+            yield Watch(on_event=on_event)
         except Cancelled as error:
             if not what:
                 raise

@@ -14,7 +14,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.records import to_plain
 from workbench.base.watch import Watch
 from workbench.cli.output import Progress, as_json, emit, note, note_links_out, say, table
-from workbench.cli.session import failed, key_values, reading, session
+from workbench.cli.session import key_values, reading, session
 from workbench.training.vectors.spec import METHODS
 
 if TYPE_CHECKING:
@@ -201,30 +201,27 @@ def train(
     if source.suffix == paths.PROJECT_SUFFIX:
         with reading(source) as project:
             texts = list(operations.texts_of(project))
-    progress = Progress(_("Training"))
 
-    def heard(payload: Mapping[str, Any], job: Any) -> None:
+    def tell(line: Progress, payload: Mapping[str, Any]) -> None:
         if payload.get("kind") == "epoch":
             message = _("Epoch {epoch}: loss {loss:.4f}")
-            progress.line(message.format(epoch=payload["epoch"], loss=payload["loss"]))
-        progress.heard(payload, job)
+            line.line(message.format(epoch=payload["epoch"], loss=payload["loss"]))
 
-    with session(None) as opened:
-        job = operations.train(
-            opened.queue, texts, out, method=method, settings=settings, seed=seed
+    with (
+        session(None) as opened,
+        opened.progress(_("Training"), what=_("The training"), tell=tell) as watch,
+    ):
+        result = operations.train(
+            opened.queue, texts, out, method=method, settings=settings, seed=seed, watch=watch
         )
-        opened.wait(job, heard)
-    progress.end()
-    if job.status != "done":
-        raise failed(job, _("The training"))
     if as_json:
-        emit(dict(job.result))
+        emit(result)
     else:
         template = _(
             "{output}: vectors of width {dimension} (words: {words:,}, tokens in the text: "
             "{tokens:,})."
         )
-        say(template.format(**job.result))
+        say(template.format(**result))
 
 
 @contextmanager

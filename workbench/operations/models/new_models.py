@@ -323,7 +323,7 @@ def start_vectors(
     paths.models_folder().mkdir(parents=True, exist_ok=True)
     out, text = place(name, method), Path(written.texts[0])
     try:
-        job = vectors.train(queue, text, out, method=method, settings=options, seed=seed)
+        job = queue.add(vectors.training_job([text], out, method, options, seed))
     except WorkbenchError:
         written.close()
         raise
@@ -364,8 +364,8 @@ def _list(path: Path, settings: Settings) -> None:
 
 
 def _when_over(job: Job, act: Callable[[str], None]) -> None:
-    def heard(event: Event) -> None:
+    def on_event(event: Event) -> None:
         if isinstance(event, Finished):
             act(event.status)
 
-    job.changed.connect(heard)
+    job.changed.connect(on_event)

@@ -13,7 +13,6 @@ from workbench.base import paths, scratch
 from workbench.base.errors import ModelError, SpecError
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
-from workbench.jobs.events import Event, Finished
 from workbench.jobs.spec import JobSpec
 from workbench.models import spec
 from workbench.models.spec import ModelInfo
@@ -31,7 +30,7 @@ from workbench.storage.documents import documents
 from workbench.training.vectors import spec as training
 
 if TYPE_CHECKING:
-    from workbench.jobs.queue import Job, Queue
+    from workbench.jobs.queue import Queue
     from workbench.project.project import Project
 
 GIVES = "word_vectors"  # what a model has to give
@@ -207,21 +206,33 @@ def train(
     method: str,
     settings: Mapping[str, Any],
     seed: int = 1,
-) -> Job:
+    watch: Watch = QUIET,
+) -> dict[str, Any]:
     """Train vectors on a text file (one text per line), the text files of a folder, or texts, in a
     worker.
 
-    Its result: output, words, dimension, tokens, epochs, losses, seconds; "stop" keeps the vectors
-    so far. Raises SpecError for settings or a file name that do not fit.
+    Returns output, words, dimension, tokens, epochs, losses, seconds. Raises SpecError for settings
+    or a file name that do not fit, Cancelled, or JobFailed.
     """
+    if isinstance(source, Path):
+        files = files_of([source])
+        return queue.run(training_job(files, out, method, settings, seed), watch)
+    folder = scratch.make("texts")
+    try:
+        files = [_written(source, folder / "texts.txt")]
+        return queue.run(training_job(files, out, method, settings, seed), watch)
+    finally:
+        scratch.remove(folder)
+
+
+def training_job(
+    files: Sequence[Path], out: Path, method: str, settings: Mapping[str, Any], seed: int
+) -> JobSpec:
+    """The job of `train` on text files; "stop" keeps the vectors so far. Raises SpecError."""
     options = training.settings(method, settings)
     training.check_output(method, out)
-    files = files_of([source]) if isinstance(source, Path) else []
     if not out.absolute().parent.is_dir():
         raise SpecError(_("The folder {path} does not exist.").format(path=out.absolute().parent))
-    folder = scratch.make("vectors")
-    if not isinstance(source, Path):
-        files = [_written(source, folder / "texts.txt")]
     params = {
         "inputs": [str(file.absolute()) for file in files],
         "output": str(out.absolute()),
@@ -230,14 +241,7 @@ def train(
         "seed": seed,
     }
     title = _("Train word vectors {name}").format(name=out.name)
-    job = queue.add(JobSpec(training.TARGET, params, str(folder), title=title, stoppable=True))
-
-    def heard(event: Event) -> None:
-        if isinstance(event, Finished):
-            scratch.remove(folder)
-
-    job.changed.connect(heard)
-    return job
+    return JobSpec(training.TARGET, params, title=title, stoppable=True)
 
 
 def co_occurrences(
