@@ -7,6 +7,7 @@ import pytest
 
 from workbench.base import paths
 from workbench.operations.runs import advice, baselines, rerun, results, run_recorder
+from workbench.operations.runs.kinds import contract as kinds
 from workbench.storage.runs import runs
 from workbench.tasks.spec import score_title
 
@@ -86,7 +87,7 @@ def test_a_baseline_that_is_a_run_is_named_and_one_that_is_worse_is_not(
     project, trained, folder, inline_jobs
 ):
     wiring = run_recorder.wire(project, inline_jobs)
-    baselines.begin(project, inline_jobs, baselines.prepare(project, "majority", "classify"))
+    kinds.start(project, inline_jobs, baselines.prepare(project, "majority", "classify"))
     inline_jobs.wait(inline_jobs.jobs[-1])
     wiring.close()
     low = replace(trained, scores={"dev": {"macro_f1": 0.2}})  # the majority of 2 + 2 has 1/3

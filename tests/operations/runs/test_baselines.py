@@ -5,6 +5,7 @@ import pytest
 from workbench.base.errors import SpecError
 from workbench.operations.inspecting import inspect
 from workbench.operations.runs import baselines, predict, results, run_recorder
+from workbench.operations.runs.kinds import contract as kinds
 from workbench.storage.documents import documents
 
 
@@ -19,7 +20,7 @@ def test_a_baseline_is_a_run_with_scores_and_predictions(project, wired, topics)
     layer, _ids = topics
     prepared = baselines.prepare(project, "majority", "classify")
 
-    run = baselines.begin(project, wired, prepared)
+    run = kinds.start(project, wired, prepared)
     wired.wait(wired.jobs[-1])
 
     run = results.run(project, run.id)
@@ -30,7 +31,7 @@ def test_a_baseline_is_a_run_with_scores_and_predictions(project, wired, topics)
 
 
 def test_documents_without_a_prediction_are_answered_by_a_job(project, wired, topics):
-    run = baselines.begin(project, wired, baselines.prepare(project, "majority", "classify"))
+    run = kinds.start(project, wired, baselines.prepare(project, "majority", "classify"))
     wired.wait(wired.jobs[-1])
     asked = [
         record.document for record in documents.records(project.db) if not record.document.split
@@ -63,7 +64,7 @@ def test_only_baselines_that_fit_the_task_are_offered(project, topics, add_layer
 
 def test_baselines_and_ensembles_can_be_inspected_by_what_they_give(project, wired, topics):
     for name in ("majority", "logistic"):
-        baselines.begin(project, wired, baselines.prepare(project, name, "classify"))
+        kinds.start(project, wired, baselines.prepare(project, name, "classify"))
         wired.wait(wired.jobs[-1])
     logistic, majority = results.all_runs(project)
 
@@ -81,7 +82,7 @@ def test_baselines_and_ensembles_can_be_inspected_by_what_they_give(project, wir
 
 
 def test_what_a_baseline_lacks_is_named(project, wired, topics):
-    run = baselines.begin(project, wired, baselines.prepare(project, "majority", "classify"))
+    run = kinds.start(project, wired, baselines.prepare(project, "majority", "classify"))
     wired.wait(wired.jobs[-1])
 
     reasons = {

@@ -12,6 +12,7 @@ from workbench.base import paths  # noqa: E402
 from workbench.base.records import to_plain  # noqa: E402
 from workbench.models import spec as models  # noqa: E402
 from workbench.operations.runs import run_results, train  # noqa: E402
+from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.run_settings import differing  # noqa: E402
 from workbench.operations.schema import labels as schema  # noqa: E402
 from workbench.storage.documents import documents  # noqa: E402
@@ -137,7 +138,7 @@ def test_the_worker_obeys_the_plan_that_it_is_sent_and_the_run_keeps_it(
     prepared = train.prepare(filled, spec_of(model, epochs=3))
     odd = replace(prepared.settings, epochs=1, batch_size=5, learning_rate=0.0123, max_length=30)
 
-    run = train.begin(filled, queue, replace(prepared, settings=odd))
+    run = kinds.start(filled, queue, replace(prepared, settings=odd))
     params = queue.jobs[0].spec.params
     work = loop.run(params, tmp_path / "run")
     try:
@@ -156,7 +157,7 @@ def test_a_run_of_an_earlier_version_shows_the_plan_that_its_worker_reported(
     filled, queue, tmp_path
 ):
     model = tiny_models.make(tmp_path / "model", "bert")
-    run = train.begin(filled, queue, train.prepare(filled, spec_of(model)))
+    run = kinds.start(filled, queue, train.prepare(filled, spec_of(model)))
     plan = Plan(7, 8, 0.5, 64, 2, 2, "span_f1")
     spec = {name: value for name, value in run.spec.items() if name != "resolved"}
 

@@ -6,6 +6,7 @@ import pytest
 
 from workbench.operations.annotation import annotate
 from workbench.operations.runs import baselines, rerun, results, rounds, run_recorder
+from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.schema import labels
 from workbench.storage.runs import runs
 
@@ -41,7 +42,7 @@ def baseline(project, inline_jobs, topics):
     prepared = baselines.prepare(
         project, "majority", "classify", name="most", seed=3, with_test=True
     )
-    run = baselines.begin(project, inline_jobs, prepared)
+    run = kinds.start(project, inline_jobs, prepared)
     inline_jobs.wait(inline_jobs.jobs[-1])
     yield results.run(project, run.id)
     wiring.close()
@@ -53,7 +54,7 @@ def test_a_baseline_is_repeated_on_the_current_labels(project, baseline, inline_
     annotate.set_class(project, ids[-1], layer.label("praise").id)
     annotate.submit(project, ids[-1], (layer.id,))
 
-    new = rerun.begin(project, inline_jobs, rerun.prepare(project, baseline), baseline)
+    new = rerun.start(project, inline_jobs, rerun.prepare(project, baseline), baseline)
     inline_jobs.wait(inline_jobs.jobs[-1])
 
     new = results.run(project, new.id)

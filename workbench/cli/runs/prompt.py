@@ -182,6 +182,7 @@ def _run(opened: Session, spec: PromptSpec, split: str) -> tuple[dict[str, Any],
     from workbench.operations.evaluation import quality
     from workbench.operations.prompts import prompt as operations
     from workbench.operations.runs import results, run_results
+    from workbench.operations.runs.kinds import contract as kinds
 
     prepared = operations.prepare(opened.project, spec, split=split)
     if n := prepared.dropped:
@@ -194,7 +195,7 @@ def _run(opened: Session, spec: PromptSpec, split: str) -> tuple[dict[str, Any],
     if n := prepared.cut:
         cut = ngettext("{n:,} text was truncated.", "{n:,} texts were truncated.", n)
         note(cut.format(n=n))
-    run = operations.start(opened.project, opened.queue, prepared)
+    run = kinds.start(opened.project, opened.queue, prepared)
     job = opened.queue.jobs[-1]
     progress = Progress(_("Scoring prompts with {model}").format(model=spec.model_name))
     opened.wait(job, progress.heard)

@@ -105,7 +105,7 @@ def _import(file: Path, predictions: Path, layer: str, name: str, as_json: bool)
 
     with session(file) as opened:
         matched = kind.match(opened.project, predictions, layer)
-        run = kind.add(opened.project, predictions, matched, name=name)
+        run = kind.add(opened.project, opened.queue, matched, name=name)
     if as_json:
         lines = [{"line": item.line, "reason": item.reason} for item in matched.unmatched]
         counts = {"matched": len(matched.answers), "unmatched": lines}

@@ -203,6 +203,7 @@ def _baseline(
     with_test: bool,
 ) -> dict[str, Any]:
     from workbench.operations.runs import baselines
+    from workbench.operations.runs.kinds import contract as kinds
 
     if settings:
         raise click.UsageError(
@@ -211,7 +212,7 @@ def _baseline(
     prepared = baselines.prepare(
         opened.project, baseline, task, layer, name=name, seed=seed, with_test=with_test
     )
-    run = baselines.begin(opened.project, opened.queue, prepared)
+    run = kinds.start(opened.project, opened.queue, prepared)
     return _report(opened, _ended(opened, run, _("Cancelling.")))
 
 

@@ -53,7 +53,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "strategy": ("needs", "each", "scores"),
     "exporter": ("lost", "write"),
     "model_exporter": ("info", "write", "check", "finish"),
-    "run_kind": ("info", "finished", "model", "parts", "predict", "command", "made_from"),
+    "run_kind": ("info", "start", "finished", "model", "parts", "predict", "command", "made_from"),
     "panel": ("commands", "needs_project", "build", "shown", "close"),
 }
 INSPECTOR, EXAMINER = PARTS["inspector"], ("examine",)
@@ -66,7 +66,7 @@ BASES: Mapping[str, str] = {
     "baseline": "workbench.baselines.base.Baseline",
     "strategy": "workbench.active.base.Strategy",
     "model_exporter": "workbench.exporters.model.base.ModelExporter",
-    "run_kind": "workbench.operations.runs.kinds.contract.RunKind",
+    "run_kind": "workbench.operations.runs.kinds.base.Kind",
     "panel": "workbench.ui.panel.Panel",
 }
 WITH_INFO = (

@@ -233,6 +233,7 @@ class Workspace:
         from workbench.operations.models import installed
         from workbench.operations.runs import baselines
         from workbench.operations.runs import train as operations
+        from workbench.operations.runs.kinds import contract as kinds
 
         task = task or operations.only_task(self.project, layer or None)
         if (baseline := baselines.named(model)) is not None:
@@ -240,7 +241,7 @@ class Workspace:
                 self.project, baseline, task, layer or None,
                 name=name, seed=seed, with_test=with_test,
             )  # fmt: skip
-            return self._ended(baselines.begin(self.project, self.queue, prepared))
+            return self._ended(kinds.start(self.project, self.queue, prepared))
         card = installed.find(model)
         installed.check_task(card, task)
         options = parse_settings(task, settings, card.family)

@@ -281,7 +281,7 @@ class Ladder:
             self.end("paused")
             return None
         try:
-            cell.run = train.begin(self.project, queue, self._titled(cell, prepared))
+            cell.run = kinds.start(self.project, queue, self._titled(cell, prepared))
         except WorkbenchError as error:
             self.fail(error)
             return None

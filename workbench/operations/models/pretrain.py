@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from workbench.base import paths, scratch
+from workbench.base import scratch
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.jobs.spec import JobSpec
 from workbench.operations.models import precision
-from workbench.operations.runs import run_recorder, train
-from workbench.operations.runs.kinds.pretrain import kind as pretrain_run
+from workbench.operations.runs import new_runs, train
+from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.kinds.pretrain.info import INFO as PRETRAINING
 from workbench.operations.transfer import plain_text
 from workbench.pretraining.results import PretrainResult
@@ -22,6 +22,7 @@ from workbench.pretraining.spec import PretrainSpec, objective
 from workbench.pretraining.texts import files_of
 from workbench.storage.connections.header import is_project
 from workbench.storage.documents import documents
+from workbench.storage.runs import runs
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 TARGET = "workbench.pretraining.loop:run"
 SHOW = "workbench.pretraining.loop:show_batch"
+OUT = "out"  # in the settings of a run: the folder of its model
 
 
 class Pretraining:
@@ -38,6 +40,8 @@ class Pretraining:
     source: where the text is from, as JSON; stored with the job to write the text again.
     Raises WorkbenchError if a text is missing or the project has no documents.
     """
+
+    kind: ClassVar[str] = PRETRAINING.id
 
     def __init__(self, spec: PretrainSpec, out: Path, source: Mapping[str, Any] | None = None):
         self.copies: list[Path] = []
@@ -53,7 +57,38 @@ class Pretraining:
 
     def start(self, queue: Queue, project: Project | None = None) -> Job:
         """Start it in a worker; with a project open for writing, as a run of that project."""
-        run = self._run(project) if project is not None and not project.read_only else None
+        if project is None or project.read_only:
+            folder = scratch.make("pretraining")
+            self.copies.append(folder)
+            return queue.add(self._job(folder, {}))
+        run = kinds.start(project, queue, self)
+        return cast("Job", train.job_of(queue, project, run.id))
+
+    def start_run(self, project: Project, queue: Queue, *, parent_id: int | None = None) -> Run:
+        """Start it as a run, see `kinds.start`."""
+        spec, created = self.spec, self.spec.created
+        texts = () if self.copies else spec.texts  # copies hold documents of a project
+        return new_runs.queued(
+            project,
+            queue,
+            PRETRAINING.id,
+            runs.free_name(project.db, self.out.name),
+            lambda folder, about: replace(
+                self._job(folder, {"run": about}), project=str(project.path)
+            ),
+            spec={
+                "objective": spec.objective,
+                "model": spec.model,
+                "model_name": created.architecture if created else Path(spec.model).name,
+                "seed": spec.seed,
+                "options": dict(spec.options),
+                **({"texts": list(texts)} if texts else {}),
+                OUT: str(self.out),
+            },
+            parent_id=parent_id,
+        )
+
+    def _job(self, folder: Path, about: Mapping[str, Any]) -> JobSpec:
         device = train.wanted_device(self.spec.settings()["device"])
         here = replace(self.spec, options={**self.spec.options, "device": device})
         params = {
@@ -61,33 +96,17 @@ class Pretraining:
             "out": str(self.out),
             "precision_trials": precision.known(),
             "source": self.source,
+            **about,
         }
-        if project is None or run is None:
-            folder = scratch.make("pretraining")
-            self.copies.append(folder)
-        else:
-            folder = paths.run_folder(project.path, run.id)
-            params["run"] = {"project": project.uid, "id": run.id, "purpose": PRETRAINING.id}
-        job = JobSpec(
+        return JobSpec(
             TARGET,
             params,
             str(folder),
             device=train.queue_device(device),
             title=_("Pretrain {name}").format(name=self.out.name),
             name=self.out.name,
-            project=str(project.path) if project is not None and run is not None else "",
             stoppable=True,
         )
-        try:
-            return queue.add(job)
-        except WorkbenchError:
-            if project is not None and run is not None:
-                run_recorder.discard(project, run.id)
-            raise
-
-    def _run(self, project: Project) -> Run:
-        files = () if self.copies else self.spec.texts  # copies hold documents of a project
-        return pretrain_run.add(project, self.spec, self.out, files)
 
     @property
     def batch_title(self) -> str:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from workbench.base import paths, scratch
 from workbench.base.errors import SpecError, WorkbenchError
@@ -35,7 +35,7 @@ from workbench.operations.prompts.prompt_fill import (
     ranked,
     split_ids,
 )
-from workbench.operations.runs import predict, results, run_folders, run_results, train
+from workbench.operations.runs import new_runs, predict, results, run_recorder, run_results, train
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.kinds.prompt.info import INFO
 from workbench.prompting.backends import spec as backends
@@ -74,11 +74,9 @@ __all__ = [
 
 @dataclass(frozen=True)
 class PreparedPrompt:
-    """Everything that a run needs, prepared off the main thread.
+    """Everything that a run needs. lines: of the worker's input."""
 
-    lines: of the worker's input.
-    """
-
+    kind: ClassVar[str] = INFO.id
     spec: PromptSpec
     layer: Layer
     task: str
@@ -163,50 +161,36 @@ def _lines(
     return tuple(lines), dropped, cut
 
 
-def start(project: Project, queue: Queue, prepared: PreparedPrompt) -> Run:
-    """Make the run's row and its job; `wire` writes what comes back.
-
-    Raises WorkbenchError if the project is open read-only.
-    """
-    if project.read_only:
-        raise WorkbenchError(_("The project is open read-only."), hint=project.read_only_reason)
+def start(
+    project: Project, queue: Queue, prepared: PreparedPrompt, *, parent_id: int | None = None
+) -> Run:
+    """Create the run and its job, see `kinds.start`."""
     spec = prepared.spec
-    with project.write(_("New prompt run")):
-        name = spec.name or train.free_run_name(project, "prompt")
-        run = run_folders.add_run(
-            project,
-            name,
-            INFO.id,
-            layer_id=prepared.layer.id,
-            spec=_kept(replace(spec, name=name), prepared),
-        )
-    folder = paths.run_folder(project.path, run.id)
-    try:
-        job = _job(
-            folder,
-            spec,
-            prepared.lines,
-            {"project": project.uid, "id": run.id, "purpose": INFO.id},
-            _("Prompt {name}").format(name=name),
-        )
-        queue.add(replace(job, name=name, project=str(project.path), stoppable=True))
-    except (WorkbenchError, OSError) as error:
-        project.delete_run(run.id)
-        run_folders.remove(project, run.id)
-        if isinstance(error, OSError):
-            raise WorkbenchError(
-                _("{folder} cannot be written: {why}.").format(folder=folder, why=error.strerror)
-            ) from error
-        raise
-    return run
+    name = spec.name or train.free_run_name(project, "prompt")
+
+    def job(folder: Path, about: Mapping[str, Any]) -> JobSpec:
+        title = _("Prompt {name}").format(name=name)
+        scoring_job = _job(folder, spec, prepared.lines, about, title)
+        return replace(scoring_job, name=name, project=str(project.path), stoppable=True)
+
+    return new_runs.queued(
+        project,
+        queue,
+        INFO.id,
+        name,
+        job,
+        layer_id=prepared.layer.id,
+        spec=_spec_json(replace(spec, name=name), prepared),
+        parent_id=parent_id,
+    )
 
 
 def run(project: Project, queue: Queue, spec: PromptSpec, *, split: str = "dev") -> Run:
-    """Prepare and start in one go, where nobody waits for a window."""
-    return start(project, queue, prepare(project, spec, split=split))
+    """Prepare and start in one call, for callers that may block."""
+    return kinds.start(project, queue, prepare(project, spec, split=split))
 
 
-def _kept(spec: PromptSpec, prepared: PreparedPrompt) -> dict[str, object]:
+def _spec_json(spec: PromptSpec, prepared: PreparedPrompt) -> dict[str, object]:
     about = {
         "task": prepared.task,
         "split": prepared.split,
@@ -248,8 +232,6 @@ def ended(project: Project, run_id: int, event: Finished) -> None:
 
     A cancelled or failed run is treated like a training.
     """
-    from workbench.operations.runs import run_recorder
-
     if event.status not in ("done", "stopped") or not event.result:
         run_recorder.ended(project, run_id, event)
         return

@@ -5,15 +5,14 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from workbench.base import paths
-from workbench.base.errors import SpecError, WorkbenchError
+from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.baselines import spec as baselines
 from workbench.baselines.spec import KIND, PREFIX
 from workbench.jobs.spec import JobSpec
-from workbench.operations.runs import run_folders, train
+from workbench.operations.runs import new_runs, train
 from workbench.storage.labels import labels
 from workbench.storage.runs import runs
 from workbench.tasks import spec as tasks
@@ -40,8 +39,9 @@ class BaselineChoice:
 
 @dataclass(frozen=True)
 class PreparedBaseline:
-    """A baseline with its frozen data; `begin` creates its run."""
+    """A baseline with its frozen data."""
 
+    kind: ClassVar[str] = KIND
     baseline: str
     task: str
     layer: Layer
@@ -119,13 +119,10 @@ def prepare_again(project: Project, run: Run) -> PreparedBaseline:
     )
 
 
-def begin(
+def start(
     project: Project, queue: Queue, prepared: PreparedBaseline, *, parent_id: int | None = None
 ) -> Run:
-    """Create the run and its job. Raises WorkbenchError if its folder cannot be written.
-
-    parent_id: the run that it repeats.
-    """
+    """Create the run and its job, see `kinds.start`."""
     info, layer = baselines.info(prepared.baseline), prepared.layer
     spec = {
         KIND: prepared.baseline,
@@ -138,16 +135,6 @@ def begin(
         "options": {},
         "plan": dict(prepared.plan),
     }
-    with project.write(_("New run")):
-        run = run_folders.add_run(
-            project,
-            prepared.name,
-            KIND,
-            layer_id=layer.id,
-            spec=spec,
-            data_fingerprint=prepared.data.fingerprint,
-            parent_id=parent_id,
-        )
     params = {
         "baseline": prepared.baseline,
         "task": prepared.task,
@@ -155,20 +142,25 @@ def begin(
         "seed": prepared.seed,
         "data": str(prepared.data.path),
         "splits": dict(prepared.splits),
-        "run": {"project": project.uid, "id": run.id, "purpose": KIND},
     }
-    folder = paths.run_folder(project.path, run.id)
-    title = _("Train {name}").format(name=run.name)
-    job = JobSpec(
-        TARGET, params, str(folder), title=title, name=run.name, project=str(project.path)
+    return new_runs.queued(
+        project,
+        queue,
+        KIND,
+        prepared.name,
+        lambda folder, about: JobSpec(
+            TARGET,
+            {**params, "run": about},
+            str(folder),
+            title=_("Train {name}").format(name=prepared.name),
+            name=prepared.name,
+            project=str(project.path),
+        ),
+        layer_id=layer.id,
+        spec=spec,
+        data_fingerprint=prepared.data.fingerprint,
+        parent_id=parent_id,
     )
-    try:
-        queue.add(job)
-    except WorkbenchError:
-        project.delete_run(run.id)
-        run_folders.remove(project, run.id)
-        raise
-    return run
 
 
 def command(project: Project, run: Run) -> str:

@@ -6,15 +6,15 @@ and Ruder 2018, section 3.3, average a classifier on a forward and one on a back
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.evaluation import scoring
-from workbench.operations.runs import missing, predict, results, run_folders, run_results
+from workbench.operations.runs import missing, new_runs, predict, results, run_folders
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.kinds.ensemble.info import INFO
 from workbench.storage.runs import runs
@@ -32,6 +32,22 @@ if TYPE_CHECKING:
     from workbench.text.fields import Prediction
 
 NEEDED = "ClassScores"  # what the task of the members predicts
+
+
+@dataclass(frozen=True)
+class PreparedEnsemble:
+    """The members of an ensemble, and its predictions for the documents it is scored on."""
+
+    kind: ClassVar[str] = INFO.id
+    members: tuple[Run, ...]
+    gold: tuple[GoldDocument, ...]
+    predictions: tuple[Prediction, ...]
+    name: str = ""
+
+    @property
+    def answers(self) -> Iterator[tuple[Document, Prediction]]:
+        documents = (item.document for item in self.gold)
+        return zip(documents, self.predictions, strict=True)
 
 
 def unfit(members: Sequence[Run]) -> str:
@@ -65,13 +81,14 @@ def create(
 
     Raises WorkbenchError if the runs cannot be averaged.
     """
-    if project.read_only:
-        raise WorkbenchError(_("The project is open read-only."), hint=project.read_only_reason)
+    new_runs.refuse_read_only(project)
     if reason := unfit(members):
         raise WorkbenchError(reason, hint=_("Choose finished runs of one layer and task."))
     gold = results.scored(project, members[0], "dev")
     documents = [scored.document for scored in gold]
-    return _add(project, members, name, gold, _means(project, queue, members, documents, watch))
+    predictions = _means(project, queue, members, documents, watch)
+    prepared = PreparedEnsemble(tuple(members), gold, tuple(predictions), name)
+    return kinds.start(project, queue, prepared)
 
 
 def answers(
@@ -177,37 +194,29 @@ def _means(
     return [mean([table[id] for table in tables]) for id in ids]
 
 
-def _add(
-    project: Project,
-    members: Sequence[Run],
-    name: str,
-    gold: Sequence[GoldDocument],
-    predictions: Sequence[Prediction],
+def start(
+    project: Project, queue: Queue, prepared: PreparedEnsemble, *, parent_id: int | None = None
 ) -> Run:
-    task, first = results.task_of(members[0]), members[0]
-    scored = scoring.evaluate(task, "dev", gold, predictions)
-    result = TrainResult({"dev": replace(scored, at=now())}, used={"dev": len(gold)})
-    same = {run.data_fingerprint for run in members}
-    spec = {
-        "task": task,
-        "layer": first.layer,
-        "model_name": " + ".join(run.name for run in members),
-        "members": [{"id": run.id, "uid": run.uid, "name": run.name} for run in members],
-    }
-    with project.write(_("New ensemble")):
-        run = run_folders.add_run(
-            project,
-            name or runs.free_name(project.db, f"{task}-ensemble"),
-            INFO.id,
-            layer_id=first.layer_id,
-            spec=spec,
-            status="done",
-            **run_results.columns(result),
-            data_fingerprint=first.data_fingerprint if len(same) == 1 else "",
-        )
-        rows = [
-            (row_id(scored.document), scored.document.text_hash, answer.to_json())
-            for scored, answer in zip(gold, predictions, strict=True)
-        ]
-        runs.save_predictions(project.db, run.id, rows)
-    return run
+    """Create the run, see `kinds.start`."""
+    members, first = prepared.members, prepared.members[0]
+    task = results.task_of(first)
+    scored = scoring.evaluate(task, "dev", prepared.gold, prepared.predictions)
+    result = TrainResult({"dev": replace(scored, at=now())}, used={"dev": len(prepared.gold)})
+    fingerprints = {run.data_fingerprint for run in members}
+    return new_runs.finished(
+        project,
+        _("New ensemble"),
+        INFO.id,
+        prepared.name or runs.free_name(project.db, f"{task}-ensemble"),
+        result,
+        prepared.answers,
+        layer_id=first.layer_id,
+        spec={
+            "task": task,
+            "layer": first.layer,
+            "model_name": " + ".join(run.name for run in members),
+            "members": [{"id": run.id, "uid": run.uid, "name": run.name} for run in members],
+        },
+        data_fingerprint=first.data_fingerprint if len(fingerprints) == 1 else "",
+        parent_id=parent_id,
+    )

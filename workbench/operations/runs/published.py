@@ -6,23 +6,23 @@ compared and used for suggestions like a run that was trained here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from workbench.base import settings
 from workbench.base.errors import ModelError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.evaluation import scoring
-from workbench.operations.runs import predict, published_views, run_folders, run_results
+from workbench.operations.runs import new_runs, predict, published_views
+from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.kinds.published.info import INFO
 from workbench.storage.labels import labels
 from workbench.storage.runs import runs
 from workbench.storage.schema.values import now
 from workbench.tasks import spec as tasks
-from workbench.text.rows import row_id
 from workbench.training.results import TrainResult
 
 OTHER = "other_task"  # in the spec of a run that reads the model for a task not its own
@@ -33,8 +33,30 @@ if TYPE_CHECKING:
     from workbench.operations.evaluation.scoring import GoldDocument
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
+    from workbench.text.document import Document
     from workbench.text.fields import Prediction
     from workbench.text.labels import Layer
+
+
+@dataclass(frozen=True)
+class PreparedModel:
+    """A published model for a layer, with its predictions for the documents it is scored on.
+
+    is_other: the task is not the model's own.
+    """
+
+    kind: ClassVar[str] = INFO.id
+    card: ModelInfo
+    layer: Layer
+    gold: tuple[GoldDocument, ...]
+    predictions: tuple[Prediction, ...]
+    name: str = ""
+    is_other: bool = False
+
+    @property
+    def answers(self) -> Iterator[tuple[Document, Prediction]]:
+        documents = (item.document for item in self.gold)
+        return zip(documents, self.predictions, strict=True)
 
 
 def layers(project: Project, card: ModelInfo) -> tuple[Layer, ...]:
@@ -103,8 +125,7 @@ def create(
 
     Raises WorkbenchError if the project cannot be changed.
     """
-    if project.read_only:
-        raise WorkbenchError(_("The project is open read-only."), hint=project.read_only_reason)
+    new_runs.refuse_read_only(project)
     task, path = _task_for(card, layer), Path(card.path)
     if is_other := task != card.task:
         card, path = replace(card, task=task), published_views.folder(path, task)
@@ -120,7 +141,8 @@ def create(
             allow_pickle=card.pickled,
             watch=watch,
         )
-    return _add(project, card, layer, name, scored, answers, is_other=is_other)
+    prepared = PreparedModel(card, layer, scored, tuple(answers), name, is_other)
+    return kinds.start(project, queue, prepared)
 
 
 def _scored(
@@ -135,43 +157,30 @@ def _scored(
     )
 
 
-def _add(
-    project: Project,
-    card: ModelInfo,
-    layer: Layer,
-    name: str,
-    gold: Sequence[GoldDocument],
-    predictions: Sequence[Prediction],
-    *,
-    is_other: bool,
+def start(
+    project: Project, queue: Queue, prepared: PreparedModel, *, parent_id: int | None = None
 ) -> Run:
-    """is_other: the task is not the model's own."""
-    result = _scored(card, gold, predictions)
-    spec = {
-        "task": card.task,
-        "layer": layer.name,
-        "model": card.path,
-        "model_name": card.name,
-        "allow_pickle": card.pickled,
-        "licence": card.licence,
-        **({OTHER: True} if is_other else {}),
-    }
-    with project.write(_("Add a published model")):
-        run = run_folders.add_run(
-            project,
-            name or runs.free_name(project.db, card.name),
-            INFO.id,
-            layer_id=layer.id,
-            spec=spec,
-            status="done",
-            **run_results.columns(result),
-        )
-        rows = [
-            (row_id(scored.document), scored.document.text_hash, answer.to_json())
-            for scored, answer in zip(gold, predictions, strict=True)
-        ]
-        runs.save_predictions(project.db, run.id, rows)
-    return run
+    """Create the run, see `kinds.start`."""
+    card, layer = prepared.card, prepared.layer
+    return new_runs.finished(
+        project,
+        _("Add a published model"),
+        INFO.id,
+        prepared.name or runs.free_name(project.db, card.name),
+        _scored(card, prepared.gold, prepared.predictions),
+        prepared.answers,
+        layer_id=layer.id,
+        spec={
+            "task": card.task,
+            "layer": layer.name,
+            "model": card.path,
+            "model_name": card.name,
+            "allow_pickle": card.pickled,
+            "licence": card.licence,
+            **({OTHER: True} if prepared.is_other else {}),
+        },
+        parent_id=parent_id,
+    )
 
 
 def model_of(run: Run) -> Path:

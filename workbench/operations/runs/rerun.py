@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.operations.evaluation import scoring
 from workbench.operations.runs import predict, results, train
@@ -36,14 +36,15 @@ def last_of(found: Iterable[Run]) -> Run | None:
     )
 
 
-def prepare(project: Project, run: Run, *, longer: bool = False) -> Any:
+def prepare(project: Project, run: Run, *, longer: bool = False) -> kinds.Prepared:
     """Freeze the current labels for a run with the settings of `run`. Not for the main thread.
 
     longer: a training of `more_epochs`.
 
     Raises WorkbenchError saying why it cannot be trained.
     """
-    return kinds.of(run).prepare_again(project, run, longer=longer)
+    prepared: kinds.Prepared = kinds.of(run).prepare_again(project, run, longer=longer)
+    return prepared
 
 
 def more_epochs(run: Run) -> int:
@@ -54,11 +55,9 @@ def more_epochs(run: Run) -> int:
     return min(2 * epochs, int(most or 2 * epochs))
 
 
-def begin(project: Project, queue: Queue, prepared: Any, run: Run) -> Run:
-    """Create the run that repeats `run`, and its job. Raises WorkbenchError if its folder cannot be
-    written.
-    """
-    return kinds.of(run).begin(project, queue, prepared, parent_id=run.id)
+def start(project: Project, queue: Queue, prepared: kinds.Prepared, run: Run) -> Run:
+    """Start the run that repeats `run`. Raises WorkbenchError if its folder cannot be written."""
+    return kinds.start(project, queue, prepared, parent_id=run.id)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.jobs.events import Event, Finished, Output, Started, from_json
 from workbench.metrics.evaluation import Evaluation
-from workbench.operations.runs import run_folders, run_results
+from workbench.operations.runs import new_runs, run_folders, run_results
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.storage.runs import runs
 from workbench.storage.runs.runs import Failure
@@ -126,17 +126,12 @@ def _update(project: Project, run_id: int, **values: object) -> None:
 def ended(project: Project, run_id: int, event: Finished) -> None:
     """Record the last event of a training. A cancelled run is deleted with its folder."""
     if event.status == "cancelled":
-        discard(project, run_id)
+        new_runs.discard(project, run_id)
     elif event.status in ("done", "stopped") and event.result:
         keep(project, run_id, event.status, event.result)
     else:
         run_folders.recover(project, run_id)
         _failed(project, run_id, event)
-
-
-def discard(project: Project, run_id: int) -> None:
-    project.delete_run(run_id)
-    run_folders.remove(project, run_id)
 
 
 def keep(project: Project, run_id: int, status: str, result: Mapping[str, Any]) -> None:

@@ -7,9 +7,9 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from workbench.base import learning_rates, paths
+from workbench.base import learning_rates
 from workbench.base.errors import ModelError, SpecError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.options import Option
@@ -20,7 +20,7 @@ from workbench.jobs.spec import JobSpec
 from workbench.models.spec import card
 from workbench.operations.documents import corpus
 from workbench.operations.models import installed, precision
-from workbench.operations.runs import adaptation, run_folders
+from workbench.operations.runs import adaptation, new_runs
 from workbench.operations.runs.cut_texts import WAITED_FOR, CutCount, count_cut
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.kinds.train.info import INFO
@@ -101,13 +101,14 @@ def settings_plan(
 
 @dataclass(frozen=True)
 class PreparedTraining:
-    """A prepared training with its frozen data;
+    """A prepared training with its frozen data.
 
-    `begin` creates its run. `settings`: what automatic settings became, None if the inputs could
-    not be counted; the worker then says why. `splits`: document ids of train, dev (and test).
-    `texts`: for an adaptation of the model, None without one.
+    `settings`: what automatic settings became, None if the inputs could not be counted; the worker
+    then says why. `splits`: document ids of train, dev (and test). `texts`: for an adaptation of
+    the model, None without one.
     """
 
+    kind: ClassVar[str] = INFO.id
     spec: TrainSpec
     layer: Layer
     plan: Plan
@@ -192,47 +193,46 @@ def freeze(
     return plan, snapshot.write(project, layer.name, whole), whole
 
 
-def begin(
+def start_prepared(
     project: Project, queue: Queue, prepared: PreparedTraining, *, parent_id: int | None = None
 ) -> Run:
-    """Create the run's row and its job. Raises WorkbenchError if its folder cannot be written."""
-    spec = replace(
-        prepared.spec, name=prepared.spec.name or free_run_name(project, prepared.spec.task)
-    )
-    run = _add_run(project, spec, prepared, parent_id)
-    about = {"project": project.uid, "id": run.id, "purpose": INFO.id}
+    """Create the run and its job, see `kinds.start`."""
+    task = prepared.spec.task
+    spec = replace(prepared.spec, name=prepared.spec.name or free_run_name(project, task))
     device = wanted_device(spec.option("device"))
-    here = with_models(
-        replace(spec, options={**spec.options, "device": device})
-    )  # the run itself keeps "auto" and names, so that it can be repeated on other computers
-    params = {
+    # the run itself keeps "auto" and names, so that it can be repeated on other computers
+    here = with_models(replace(spec, options={**spec.options, "device": device}))
+    params: dict[str, Any] = {
         "spec": here.to_json(),
         "data": str(prepared.data.path),
         "splits": dict(prepared.splits),
         "plan": to_plain(prepared.settings),
         "precision_trials": precision.known(),
-        "run": about,
     }
     if prepared.texts is not None:
         params["texts"] = prepared.texts.to_json()
-    folder = paths.run_folder(project.path, run.id)
-    job = JobSpec(
-        TARGET if prepared.texts is None else adaptation.TARGET,
-        params,
-        str(folder),
-        device=queue_device(device),
-        title=_("Train {name}").format(name=spec.name),
-        name=spec.name,
-        project=str(project.path),
-        stoppable=True,
+    plan, resolved = plan_json(prepared.plan), to_plain(prepared.settings)
+    licence = card(spec.model).licence
+    return new_runs.queued(
+        project,
+        queue,
+        INFO.id,
+        spec.name,
+        lambda folder, about: JobSpec(
+            TARGET if prepared.texts is None else adaptation.TARGET,
+            {**params, "run": about},
+            str(folder),
+            device=queue_device(device),
+            title=_("Train {name}").format(name=spec.name),
+            name=spec.name,
+            project=str(project.path),
+            stoppable=True,
+        ),
+        layer_id=prepared.layer.id,
+        spec={**spec.to_json(), "plan": plan, "resolved": resolved, "licence": licence},
+        data_fingerprint=prepared.data.fingerprint,
+        parent_id=parent_id,
     )
-    try:
-        queue.add(job)
-    except WorkbenchError:
-        project.delete_run(run.id)
-        run_folders.remove(project, run.id)
-        raise
-    return run
 
 
 def first_batches(
@@ -256,8 +256,8 @@ def first_batches(
 
 
 def start(project: Project, queue: Queue, spec: TrainSpec, *, parent_id: int | None = None) -> Run:
-    """Prepare and begin in one call, for callers that may block."""
-    return begin(project, queue, prepare(project, spec), parent_id=parent_id)
+    """Prepare and start in one call, for callers that may block."""
+    return kinds.start(project, queue, prepare(project, spec), parent_id=parent_id)
 
 
 def with_models(spec: TrainSpec) -> TrainSpec:
@@ -294,23 +294,6 @@ def _with_splits(project: Project, task: str, layer: Layer) -> Tally:
                 hint=_("Submit more documents, or change their split on the Data page."),
             )
     return tally
-
-
-def _add_run(
-    project: Project, spec: TrainSpec, prepared: PreparedTraining, parent_id: int | None
-) -> Run:
-    plan, resolved = plan_json(prepared.plan), to_plain(prepared.settings)
-    licence = card(spec.model).licence
-    with project.write(_("New run")):
-        return run_folders.add_run(
-            project,
-            spec.name,
-            INFO.id,
-            layer_id=prepared.layer.id,
-            spec={**spec.to_json(), "plan": plan, "resolved": resolved, "licence": licence},
-            data_fingerprint=prepared.data.fingerprint,
-            parent_id=parent_id,
-        )
 
 
 def plan_json(plan: Plan) -> dict[str, object]:

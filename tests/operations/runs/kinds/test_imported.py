@@ -51,7 +51,7 @@ def test_scores_of_a_table_equal_those_of_scikit_learn(sample, tmp_path):
     file = write(tmp_path / "mine.csv", "id,label,score", [f"{k},{p},0.9" for k, _g, p in rows])
 
     matched = match(sample, file)
-    run = add(sample, file, matched)
+    run = add(sample, None, matched)
 
     gold, predicted = [gold for _k, gold, _p in rows], [p for _k, _g, p in rows]
     assert (run.name, run.kind, run.layer, run.status) == ("mine", "imported", "class", "done")
@@ -79,7 +79,7 @@ def test_scores_of_spans_equal_those_of_seqeval(sample, tmp_path):
     file = tmp_path / "spans.jsonl"
     file.write_text("\n".join(lines), encoding="utf-8")
 
-    run = add(sample, file, match(sample, file, "spans"))
+    run = add(sample, None, match(sample, file, "spans"))
 
     assert run.scores["dev"]["span_f1"] == pytest.approx(span_f1(golds, predicted))
 
@@ -104,7 +104,7 @@ def test_nested_spans_are_scored_against_all_gold_spans(sample, tmp_path):
     file.write_text("\n".join(lines), encoding="utf-8")
 
     matched = match(sample, file)
-    run = add(sample, file, matched)
+    run = add(sample, None, matched)
 
     assert matched.task.id == run.spec["task"] == "spans"
     assert run.scores["dev"]["span_f1"] == 1
@@ -117,14 +117,14 @@ def span_of(span):
 def test_the_format_of_predict_is_read_as_it_was_written(sample, tmp_path):
     rows = classes(sample)
     file = write(tmp_path / "a.csv", "key,label", [f"{k},{p}" for k, _g, p in rows])
-    first = add(sample, file, match(sample, file))
+    first = add(sample, None, match(sample, file))
     found = [record.document for record in gold_of(sample, "class")]
     stored = predict.stored(sample, first, found)
     lines = [json.dumps({"key": d.key, **stored[d.id].to_json()}) for d in found if d.id in stored]
     own = tmp_path / "own.jsonl"
     own.write_text("\n".join(lines), encoding="utf-8")
 
-    second = add(sample, own, match(sample, own))
+    second = add(sample, None, match(sample, own))
 
     assert second.scores == first.scores
     assert predict.stored(sample, second, found) == stored
@@ -166,7 +166,7 @@ def test_a_file_without_a_match_is_explained_for_the_layer_that_it_has_fields_of
 
 def test_a_run_without_a_model_predicts_no_other_documents(sample, tmp_path):
     file = write(tmp_path / "a.csv", "id,label", [f"{classes(sample)[0][0]},delay"])
-    run = add(sample, file, match(sample, file))
+    run = add(sample, None, match(sample, file))
     found = [record.document for record in gold_of(sample, "class")]
 
     with pytest.raises(WorkbenchError, match="no model to predict them"):
@@ -178,7 +178,7 @@ def test_a_comparison_with_documents_that_lack_predictions_says_how_to_add_them(
     chosen = []
     for name, used in (("all", rows), ("some", rows[1:])):
         file = write(tmp_path / f"{name}.csv", "id,label", [f"{k},{p}" for k, _g, p in used])
-        chosen.append(add(sample, file, match(sample, file)))
+        chosen.append(add(sample, None, match(sample, file)))
 
     with pytest.raises(WorkbenchError, match="not scored on the same test set") as error:
         compare.compare(sample, [run.id for run in chosen])

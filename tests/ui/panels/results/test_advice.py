@@ -69,7 +69,7 @@ def test_a_baseline_that_is_a_run_is_compared(panel):
 def test_train_longer_starts_the_run_with_twice_the_epochs(panel, qtbot, monkeypatch):
     state, begun = panel.state, []
     monkeypatch.setattr(train, "prepare", lambda _project, spec: begun.append(spec))
-    monkeypatch.setattr("workbench.operations.runs.rerun.begin", lambda *_args: None)
+    monkeypatch.setattr("workbench.operations.runs.rerun.start", lambda *_args: None)
 
     state.train_longer()
 

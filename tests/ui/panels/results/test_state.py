@@ -19,6 +19,7 @@ from workbench.operations.runs import (
     run_recorder,
     train,
 )
+from workbench.operations.runs.kinds import contract as kinds
 from workbench.project.project import Project
 from workbench.storage.documents import documents
 from workbench.storage.labels import labels
@@ -312,7 +313,7 @@ def test_a_baseline_is_trained_again_and_the_page_stays(state, inline_jobs):
         ]
         documents.add(state.project.db, rows, source_id=state.project.source("import", "f"))
     found = baselines.prepare(state.project, "majority", "classify")
-    first = baselines.begin(state.project, inline_jobs, found)
+    first = kinds.start(state.project, inline_jobs, found)
     inline_jobs.wait(inline_jobs.jobs[-1])
     state.refresh()
     state.choose((first.id,))

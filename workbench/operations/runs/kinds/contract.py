@@ -1,4 +1,4 @@
-"""What a kind of run is: facts about its runs, and how they predict, end and are repeated.
+"""What a kind of run is: facts about its runs, and how they start, end, predict and are repeated.
 
 A kind is found by the `kind` of a run. No other code compares kinds.
 """
@@ -60,17 +60,28 @@ class RunKindInfo:
     not_inspected: str = ""
 
 
+class Prepared(Protocol):
+    """Everything that a new run needs, prepared off the main thread; each kind has its own."""
+
+    @property
+    def kind(self) -> str: ...
+
+
 class RunKind(Protocol):
-    """The heavy half of a kind; the defaults are those of a run that a job computes."""
+    """The heavy half of a kind. `kinds.base.Kind` has the defaults of a run that a job computes."""
 
     info: RunKindInfo
     predictor: str = PREDICTOR  # of the job that predicts with `model`
 
-    def finished(self, project: Project, run_id: int, event: Finished) -> None:
-        """Store the end of the job of a run."""
-        from workbench.operations.runs import run_recorder
+    def start(
+        self, project: Project, queue: Queue, prepared: Any, *, parent_id: int | None = None
+    ) -> Run:
+        """Create a run and, unless everything was computed before, its job. See `start` below."""
+        raise SpecError(_("Runs of the kind {kind} cannot be started.").format(kind=self.info.id))
 
-        run_recorder.ended(project, run_id, event)
+    def finished(self, project: Project, run_id: int, event: Finished) -> None:
+        """Store the end of the job of a run. By default, it stays interrupted."""
+        return
 
     def model(self, project: Project, run: Run) -> Path:
         """The folder that `predictor` predicts with. Raises WorkbenchError if there is none."""
@@ -80,9 +91,7 @@ class RunKind(Protocol):
         """Where the weights are that predict, whether or not they exist; None if not in one folder
         of this disk.
         """
-        from workbench.operations.runs import run_folders
-
-        return run_folders.model(project, run.id)
+        return None
 
     def parts(self, project: Project, run: Run) -> tuple[Run, ...]:
         """The runs that a composed run predicts with, () for others.
@@ -114,38 +123,18 @@ class RunKind(Protocol):
 
         Called by `predict.predictions`. Raises Cancelled, JobFailed or WorkbenchError.
         """
-        from workbench.operations.runs import predict
-
-        return predict.of_model(
-            project,
-            queue,
-            run,
-            self.model(project, run),
-            documents,
-            target=self.predictor,
-            forget=forget,
-            watch=watch,
-        )
+        raise self.no_model(run)
 
     def command(self, project: Project, run: Run) -> str:
         """The command line that repeats a run. Raises WorkbenchError if there is none."""
         raise self.no_model(run)
 
     def prepare_again(self, project: Project, run: Run, *, longer: bool = False) -> Any:
-        """What `begin` needs to repeat a run on the current labels; longer: of more epochs.
+        """What `start` needs to repeat a run on the current labels; longer: of more epochs.
 
         Raises WorkbenchError saying why it cannot be repeated.
         """
         raise self.no_model(run)
-
-    def begin(
-        self, project: Project, queue: Queue, prepared: Any, *, parent_id: int | None = None
-    ) -> Run:
-        """Create a run and its job. parent_id: the run that it repeats.
-
-        Raises WorkbenchError if its folder cannot be written.
-        """
-        raise SpecError(_("Runs of the kind {kind} cannot be repeated.").format(kind=self.info.id))
 
     def made_from(self, run: Run) -> str:
         """The model of a run and what else it was made from, for display."""
@@ -176,6 +165,16 @@ def named(kind: str) -> RunKind:
         return _Unknown(kind)
     found: RunKind = registry().get(REGISTERED, kind)()
     return found
+
+
+def start(
+    project: Project, queue: Queue, prepared: Prepared, *, parent_id: int | None = None
+) -> Run:
+    """Start a run of any kind. parent_id: the run that it repeats.
+
+    Raises WorkbenchError if the project cannot be changed or its folder cannot be written.
+    """
+    return named(prepared.kind).start(project, queue, prepared, parent_id=parent_id)
 
 
 def of_job(job: Job) -> RunKindInfo:

@@ -371,7 +371,7 @@ class InstantState(PredictionPrefetch):
         repeated = old
 
         def begin(prepared: Any) -> None:
-            run = context.attempt(rerun.begin, project, context.queue, prepared, repeated)
+            run = context.attempt(rerun.start, project, context.queue, prepared, repeated)
             if run is not None:
                 message = _("{name} was started with the settings of {old}.")
                 context.note(message.format(name=run.name, old=repeated.name))

@@ -17,6 +17,7 @@ from workbench.operations.prompts import prompt, prompt_models
 from workbench.operations.prompts.prompt import Preview, PromptSpec
 from workbench.operations.prompts.prompt_models import Choice, Unavailable
 from workbench.operations.runs import results, run_results, train
+from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.schema import labels
 from workbench.tasks import spec as tasks
 from workbench.ui.panels.prompts.live import Live
@@ -311,7 +312,7 @@ class PromptsState(State):
 
         def start(prepared: PreparedPrompt) -> None:
             self.update(preparing=False)
-            run = self.context.attempt(prompt.start, project, self.queue, prepared)
+            run = self.context.attempt(kinds.start, project, self.queue, prepared)
             if run is not None:
                 self.context.drop(INTERVALS)
                 self.update(live=Live(run.id, run.name, total=0), evaluation=None)

@@ -59,7 +59,7 @@ def import_predictions(state: ResultsState, path: Path) -> None:
 
     def work(watch: Watch) -> tuple[Run, imported.Matched]:
         matched = imported.match(project, path, watch=watch)
-        return imported.add(project, path, matched), matched
+        return imported.add(project, context.queue, matched), matched
 
     def added(result: tuple[Run, imported.Matched]) -> None:
         run, matched = result
@@ -96,7 +96,7 @@ def add_baselines(state: ResultsState, chosen: Sequence[BaselineChoice]) -> None
     project, context = state.project, state.context
 
     def begin(prepared: baselines.PreparedBaseline) -> None:
-        run = context.attempt(baselines.begin, project, context.queue, prepared)
+        run = context.attempt(kinds.start, project, context.queue, prepared)
         if run is not None:
             state.refresh()
             context.note(_("{name} was started.").format(name=run.name))
@@ -113,7 +113,7 @@ def train_again(state: ResultsState, *, longer: bool = False) -> None:
         return
 
     def begin(prepared: Any) -> None:
-        started = context.attempt(rerun.begin, state.project, context.queue, prepared, old)
+        started = context.attempt(rerun.start, state.project, context.queue, prepared, old)
         if started is not None:
             message = _("{name} was started with the settings of {old}.")
             if longer:

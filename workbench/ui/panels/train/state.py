@@ -326,7 +326,7 @@ class TrainState(State):
 
         def start(prepared: train.PreparedTraining) -> None:
             self.update(preparing=False)
-            run = self.context.attempt(train.begin, self.project, self.queue, prepared)
+            run = self.context.attempt(kinds.start, self.project, self.queue, prepared)
             if run is not None:
                 self._starts.begun(spec)
                 self._follow(run.id)

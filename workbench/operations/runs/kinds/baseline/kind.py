@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _
 from workbench.operations.runs import baselines, run_folders
+from workbench.operations.runs.kinds.base import Kind
 from workbench.operations.runs.kinds.baseline.info import INFO
-from workbench.operations.runs.kinds.contract import RunKind, model_name
+from workbench.operations.runs.kinds.contract import model_name
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from workbench.storage.runs.runs import Run
 
 
-class Baseline(RunKind):
+class Baseline(Kind):
     info = INFO
     predictor = "workbench.baselines.job:predict"
 
@@ -32,7 +33,7 @@ class Baseline(RunKind):
     ) -> baselines.PreparedBaseline:
         return baselines.prepare_again(project, run)
 
-    def begin(
+    def start(
         self,
         project: Project,
         queue: Queue,
@@ -40,7 +41,7 @@ class Baseline(RunKind):
         *,
         parent_id: int | None = None,
     ) -> Run:
-        return baselines.begin(project, queue, prepared, parent_id=parent_id)
+        return baselines.start(project, queue, prepared, parent_id=parent_id)
 
     def made_from(self, run: Run) -> str:
         name = model_name(run)

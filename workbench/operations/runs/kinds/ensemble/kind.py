@@ -8,7 +8,7 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.runs import ensemble
-from workbench.operations.runs.kinds.contract import RunKind
+from workbench.operations.runs.kinds.base import Kind
 from workbench.operations.runs.kinds.ensemble.info import INFO
 from workbench.operations.runs.kinds.train.kind import with_settings
 
@@ -23,8 +23,18 @@ if TYPE_CHECKING:
     from workbench.text.fields import Prediction
 
 
-class Ensemble(RunKind):
+class Ensemble(Kind):
     info = INFO
+
+    def start(
+        self,
+        project: Project,
+        queue: Queue,
+        prepared: ensemble.PreparedEnsemble,
+        *,
+        parent_id: int | None = None,
+    ) -> Run:
+        return ensemble.start(project, queue, prepared, parent_id=parent_id)
 
     def model(self, project: Project, run: Run) -> Path:
         ensemble.members_of(project, run)  # first of all, some may have been deleted

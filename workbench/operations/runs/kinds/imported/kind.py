@@ -6,15 +6,16 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.importers.base import Fault, Skipped
 from workbench.operations.evaluation import scoring
-from workbench.operations.runs import run_folders, run_results, train
-from workbench.operations.runs.kinds.contract import RunKind
+from workbench.operations.runs import new_runs, train
+from workbench.operations.runs.kinds import contract as kinds
+from workbench.operations.runs.kinds.base import Kind
 from workbench.operations.runs.kinds.imported import reading
 from workbench.operations.runs.kinds.imported.info import INFO
 from workbench.storage.documents import documents
@@ -38,8 +39,18 @@ if TYPE_CHECKING:
 SHOWN = 5  # problems that a message lists
 
 
-class ImportedPredictions(RunKind):
+class ImportedPredictions(Kind):
     info = INFO
+
+    def start(
+        self,
+        project: Project,
+        queue: Queue,
+        prepared: Matched,
+        *,
+        parent_id: int | None = None,
+    ) -> Run:
+        return _add(project, prepared, parent_id)
 
     def predict(
         self,
@@ -73,15 +84,18 @@ class Matched:
     task: the first of the layer; for spans that overlap, one that predicts such spans.
     unmatched: lines that were left out, with the reason. unknown: labels that the layer does not
     have → how many lines have them. has_predictions: some line has a field for predictions of the
-    layer, whatever its value.
+    layer, whatever its value. name: of the run.
     """
 
+    kind: ClassVar[str] = INFO.id
+    path: Path
     layer: Layer
     task: TaskInfo
     answers: Mapping[int, tuple[Document, Prediction]]
     unmatched: tuple[Skipped, ...] = ()
     unknown: Mapping[str, int] = field(default_factory=dict)
     has_predictions: bool = True
+    name: str = ""
 
     @property
     def summary(self) -> str:
@@ -212,7 +226,7 @@ def _match(path: Path, layer: Layer, known: _Documents) -> Matched:
             has_predictions |= not isinstance(error, reading.NoPrediction)
     task = _task(layer, [prediction for _document, prediction in answers.values()])
     has_predictions |= bool(answers or unknown)
-    return Matched(layer, task, answers, tuple(left_out), dict(unknown), has_predictions)
+    return Matched(path, layer, task, answers, tuple(left_out), dict(unknown), has_predictions)
 
 
 def _task(layer: Layer, predictions: Iterable[Prediction]) -> TaskInfo:
@@ -230,15 +244,18 @@ def _joined(before: Prediction, answer: Prediction, line: int) -> Prediction:
     return Prediction((Answers((*old.answers, *new.answers)),))
 
 
-def add(project: Project, path: Path, matched: Matched, *, name: str = "") -> Run:
+def add(project: Project, queue: Queue, matched: Matched, *, name: str = "") -> Run:
     """A run with these predictions, scored on dev. Not for the main thread.
 
     Raises WorkbenchError if the project is read-only or the name is in use.
     """
-    if project.read_only:
-        raise WorkbenchError(_("The project is open read-only."), hint=project.read_only_reason)
-    train.refuse_taken_name(project, name)
-    layer, task, answers = matched.layer, matched.task, matched.answers
+    return kinds.start(project, queue, replace(matched, name=name))
+
+
+def _add(project: Project, matched: Matched, parent_id: int | None) -> Run:
+    new_runs.refuse_read_only(project)
+    train.refuse_taken_name(project, matched.name)
+    path, layer, task, answers = matched.path, matched.layer, matched.task, matched.answers
     predicted = [
         item
         for item in scoring.scored_documents(project, task, layer, "dev")
@@ -249,20 +266,14 @@ def add(project: Project, path: Path, matched: Matched, *, name: str = "") -> Ru
         predictions = [answers[row_id(item.document)][1] for item in predicted]
         evaluation = replace(scoring.evaluate(task.id, "dev", predicted, predictions), at=now())
         result = TrainResult(evaluations={"dev": evaluation}, used={"dev": len(predicted)})
-    spec = {"task": task.id, "layer": layer.name, "model_name": path.name, "file": str(path)}
-    with project.write(_("Import predictions")):
-        run = run_folders.add_run(
-            project,
-            name or runs.free_name(project.db, path.stem),
-            INFO.id,
-            layer_id=layer.id,
-            spec=spec,
-            status="done",
-            **run_results.columns(result),
-        )
-        rows = [
-            (id, document.asked_hash, answer.to_json())
-            for id, (document, answer) in answers.items()
-        ]
-        runs.save_predictions(project.db, run.id, rows)
-    return run
+    return new_runs.finished(
+        project,
+        _("Import predictions"),
+        INFO.id,
+        matched.name or runs.free_name(project.db, path.stem),
+        result,
+        answers.values(),
+        layer_id=layer.id,
+        spec={"task": task.id, "layer": layer.name, "model_name": path.name, "file": str(path)},
+        parent_id=parent_id,
+    )

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 from workbench.base import owned_folder
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
-from workbench.operations.runs import run_folders, run_recorder, run_results
-from workbench.operations.runs.kinds.contract import RunKind
+from workbench.operations.models import pretrain
+from workbench.operations.models.pretrain import OUT
+from workbench.operations.runs import run_recorder, run_results
+from workbench.operations.runs.kinds.base import Kind
 from workbench.operations.runs.kinds.pretrain.info import INFO
 from workbench.pretraining.results import PretrainResult
-from workbench.pretraining.spec import PretrainSpec
 from workbench.storage.runs import runs
 from workbench.training.results import TrainResult
 
@@ -23,15 +24,25 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from workbench.jobs.events import Finished
+    from workbench.jobs.queue import Queue
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
 
-OUT = "out"  # in the settings of a run: the folder of its model
 HELD_OUT = "held-out"  # the split of its scores
 
 
-class Pretraining(RunKind):
+class Pretraining(Kind):
     info = INFO
+
+    def start(
+        self,
+        project: Project,
+        queue: Queue,
+        prepared: pretrain.Pretraining,
+        *,
+        parent_id: int | None = None,
+    ) -> Run:
+        return prepared.start_run(project, queue, parent_id=parent_id)
 
     def finished(self, project: Project, run_id: int, event: Finished) -> None:
         if event.status not in ("done", "stopped") or not event.result:
@@ -70,30 +81,6 @@ class Pretraining(RunKind):
 
     def weights(self, project: Project, run: Run) -> Path | None:
         return Path(run.spec[OUT])
-
-
-def add(project: Project, spec: PretrainSpec, out: Path, files: tuple[str, ...] = ()) -> Run:
-    """A run for a pretraining that writes its model to a folder; its job is added by the caller.
-
-    files: the texts, () for documents of the project. Raises WorkbenchError if the folder of the
-    run cannot be created.
-    """
-    created = spec.created
-    with project.write(_("New run")):
-        return run_folders.add_run(
-            project,
-            runs.free_name(project.db, out.name),
-            INFO.id,
-            spec={
-                "objective": spec.objective,
-                "model": spec.model,
-                "model_name": created.architecture if created else Path(spec.model).name,
-                "seed": spec.seed,
-                "options": dict(spec.options),
-                **({"texts": list(files)} if files else {}),
-                OUT: str(out),
-            },
-        )
 
 
 def _last(curve: tuple[Mapping[str, Any], ...]) -> dict[str, float]:

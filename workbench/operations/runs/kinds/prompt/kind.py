@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.prompts import prompt
-from workbench.operations.runs.kinds.contract import RunKind, model_name
+from workbench.operations.runs.kinds.base import Kind
+from workbench.operations.runs.kinds.contract import model_name
 from workbench.operations.runs.kinds.prompt.info import INFO
 
 if TYPE_CHECKING:
@@ -22,8 +23,18 @@ if TYPE_CHECKING:
     from workbench.text.fields import Prediction
 
 
-class Prompt(RunKind):
+class Prompt(Kind):
     info = INFO
+
+    def start(
+        self,
+        project: Project,
+        queue: Queue,
+        prepared: prompt.PreparedPrompt,
+        *,
+        parent_id: int | None = None,
+    ) -> Run:
+        return prompt.start(project, queue, prepared, parent_id=parent_id)
 
     def finished(self, project: Project, run_id: int, event: Finished) -> None:
         prompt.ended(project, run_id, event)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.operations.runs import published
-from workbench.operations.runs.kinds.contract import RunKind
+from workbench.operations.runs.kinds.base import Kind
 from workbench.operations.runs.kinds.prompt.kind import elsewhere
 from workbench.operations.runs.kinds.published.info import INFO
 from workbench.operations.runs.kinds.train.kind import with_settings
@@ -13,12 +13,23 @@ from workbench.operations.runs.kinds.train.kind import with_settings
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from workbench.jobs.queue import Queue
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
 
 
-class PublishedModel(RunKind):
+class PublishedModel(Kind):
     info = INFO
+
+    def start(
+        self,
+        project: Project,
+        queue: Queue,
+        prepared: published.PreparedModel,
+        *,
+        parent_id: int | None = None,
+    ) -> Run:
+        return published.start(project, queue, prepared, parent_id=parent_id)
 
     def model(self, project: Project, run: Run) -> Path:
         return published.model_of(run)

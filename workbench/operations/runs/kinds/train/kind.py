@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
 from workbench.operations.runs import rerun, run_folders, train
-from workbench.operations.runs.kinds.contract import RunKind, model_name
+from workbench.operations.runs.kinds.base import Kind
+from workbench.operations.runs.kinds.contract import model_name
 from workbench.operations.runs.kinds.train.info import INFO
 from workbench.operations.runs.run_results import trained
 from workbench.training.methods import spec as methods
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from workbench.storage.runs.runs import Run
 
 
-class FineTuning(RunKind):
+class FineTuning(Kind):
     info = INFO
 
     def model(self, project: Project, run: Run) -> Path:
@@ -37,7 +38,7 @@ class FineTuning(RunKind):
             spec = replace(spec, options={**spec.options, "epochs": rerun.more_epochs(run)})
         return train.prepare(project, spec)
 
-    def begin(
+    def start(
         self,
         project: Project,
         queue: Queue,
@@ -45,7 +46,7 @@ class FineTuning(RunKind):
         *,
         parent_id: int | None = None,
     ) -> Run:
-        return train.begin(project, queue, prepared, parent_id=parent_id)
+        return train.start_prepared(project, queue, prepared, parent_id=parent_id)
 
     def made_from(self, run: Run) -> str:
         return with_settings(run)
