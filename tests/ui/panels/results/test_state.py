@@ -109,6 +109,8 @@ def test_imported_predictions_are_a_run_that_is_selected(state, tmp_path):
     assert "1 line was left out. Line 2" in state.context.notes[-1]
     assert state.details.results.current.n == len(keys) and not state.can_answer
     assert state.can_show_test and "no model" in cannot_inspect(state)
+    rows = dict(describe(run))
+    assert rows["File"] == str(file) and "Model" not in rows
 
 
 def test_a_file_that_fits_nothing_is_reported(state, tmp_path):

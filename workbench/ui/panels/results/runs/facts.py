@@ -43,7 +43,10 @@ def describe(run: Run) -> Iterator[tuple[str, str]]:
             yield title, text
     yield _("Task"), title_of(run)
     yield _("Layer"), run.layer
-    yield _("Model"), str(spec.get("model_name") or spec.get("model") or "–")
+    if file := spec.get("file"):  # of imported predictions
+        yield _("File"), str(file)
+    else:
+        yield _("Model"), str(spec.get("model_name") or spec.get("model") or "–")
     if averaged := ensemble.names_of(run):
         yield _("Averaged runs"), ", ".join(averaged)
     yield _("Status"), term(run.status)
