@@ -6,7 +6,14 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QAbstractButton, QLabel, QTabBar, QTableView, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QLabel,
+    QScrollArea,
+    QTabBar,
+    QTableView,
+    QWidget,
+)
 
 from tests.ui.tips import read
 from workbench.jobs import threads
@@ -15,6 +22,7 @@ from workbench.metrics.evaluation import Intervals, Measured
 from workbench.operations.schema import labels
 from workbench.storage.runs import runs
 from workbench.ui.panels.results.board.view import GAIN
+from workbench.ui.panels.results.review.error_detail import ErrorDetail
 from workbench.ui.panels.results.runs.scores import INTERVAL_COLUMN
 from workbench.ui.style.interval_text import score_tip
 from workbench.ui.widgets.empty import EmptyState
@@ -96,6 +104,22 @@ def test_a_run_without_scores_leaves_the_part_that_was_chosen(panel):
     panel.state.choose((first,))
 
     assert tabs.tabText(tabs.currentIndex()) == "Scores"
+
+
+def test_a_short_text_leaves_the_cards_below_their_height_before_the_detail_scrolls(panel, qtbot):
+    window = panel.context.app.window
+    window.show()
+    panel.state.update(part="errors")
+    qtbot.waitUntil(lambda: named(panel, "Errors", QTableView).model().rowCount() > 0)
+    (detail,) = panel.view.findChildren(ErrorDetail)
+    (area,) = (item for item in detail.findChildren(QScrollArea) if item.widget() is not None)
+    window.resize(1280, 800)
+    qtbot.waitUntil(lambda: area.height() > 300)
+
+    least = area.widget().minimumSizeHint().height()
+    window.resize(1280, 800 - area.height() + least + 40)
+    qtbot.waitUntil(lambda: area.height() < least + 100)
+    qtbot.waitUntil(lambda: area.verticalScrollBar().maximum() == 0)
 
 
 def test_without_runs_predictions_can_be_imported(app, project_file, qtbot):

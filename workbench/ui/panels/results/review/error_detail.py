@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QMenu, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QVBoxLayout
 from shiboken6 import isValid
 
 from workbench.base.i18n import _, ngettext
@@ -99,9 +99,13 @@ class ErrorDetail(QFrame):
         self._asked = words("", "small", wrap=True)
         self._legend = words(_("solid: gold · dotted: predicted"), "caption", "muted")
         self._texts = [TextView(), TextView()]
+        policy = QSizePolicy.Policy
         for number, text in enumerate(self._texts):
             text.setAccessibleName(_("Second text") if number else _("Text"))
             text.setMinimumHeight(LEAST_TEXTS[number])
+            text.setSizePolicy(
+                policy.Expanding, policy.Ignored
+            )  # the cards take their height first
         self._texts_of: list[str | None] = [None, None]
         self._build_cards()
         settings = state.context.settings
