@@ -179,7 +179,8 @@ def test_word_vectors_are_trained_on_one_text_and_show_a_loss_per_epoch(state, c
     assert state.live.steps == [1] and state.live.epochs
 
     tell(state, job, Finished("cancelled"))
-    assert not Path(job.spec.folder).exists() and context.settings.model_folders == []
+    assert not Path(job.spec.params["inputs"][0]).exists()
+    assert context.settings.model_folders == []
 
 
 def test_a_run_of_before_is_taken_over(state, context):  # noqa: F811
