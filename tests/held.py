@@ -15,21 +15,14 @@ class Held:
     """
 
     def __init__(self, context: Any):
-        self._context, self._at_once = context, getattr(context, "run", None)
+        self._context = context
         self._asked: list[tuple[Any, Any]] = []
         self._answered: set[int] = set()
         self._found: dict[int, tuple[Any, Exception | None]] = {}
-        if hasattr(context, "run"):
-            context.run = self._run
-        if hasattr(context, "runner"):
-            context.runner.run = self._start
+        context.runner.run = self._start
 
     def __len__(self) -> int:
         return len(self._asked)
-
-    def _run(self, work, done, failed=None):
-        failed = failed or self._context.fail
-        self._start(work, lambda result, error: done(result) if error is None else failed(error))
 
     def _start(self, work, done):
         self._asked.append((work, done))
@@ -71,10 +64,7 @@ class Held:
         del self._found[number]
 
     def end(self) -> None:
-        if hasattr(self._context, "run"):
-            self._context.run = self._at_once
-        if hasattr(self._context, "runner"):
-            del self._context.runner.run
+        del self._context.runner.run
 
 
 def _names(work: Any) -> tuple[str, ...]:

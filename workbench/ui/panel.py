@@ -224,37 +224,6 @@ class PanelContext:
         self._drops.append(drop)
         return drop
 
-    def run(  # replaced by `task`, page by page
-        self,
-        work: Callable[[], Any],
-        done: Callable[[Any], None],
-        failed: Callable[[Exception], None] | None = None,
-    ) -> None:
-        """Run short work off the main thread.
-
-        `done(result)` is called on the main thread unless the panel was closed meanwhile.
-        """
-        from workbench.jobs import threads
-
-        def finished(result: Any, error: Exception | None) -> None:
-            if self.closed:
-                return
-            if error is None:
-                done(result)
-            else:
-                (failed or self.fail)(error)
-
-        threads.run(work, finished, dispatch=self.dispatch)
-
-    def long(self, title: str, act: Callable[[Watch], Any], done: Callable[[Any], None]) -> None:
-        """Run a long operation on the project off the main thread.
-
-        `act(watch)`, then `done(result)` unless the panel was closed meanwhile. One at a time. The
-        window shows `title`, the progress and Cancel, which rolls everything back; errors are shown
-        there too.
-        """
-        self.task(("long", title), lambda watch: act(watch), done, title=title, writes=True)
-
     @property
     def work(self) -> Work:
         """The task that writes to the project: `work.active`, `work.changed`."""

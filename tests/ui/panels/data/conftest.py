@@ -28,9 +28,6 @@ class Context:
     def dispatch(self, fn):
         fn()
 
-    def run(self, work, done, failed=None):
-        done(work())
-
     def note(self, text, undo=False, *, action=""):
         self.notes.append((text, bool(undo)))
 
