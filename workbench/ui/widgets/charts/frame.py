@@ -138,20 +138,17 @@ class Frame(QWidget):
         top = theme.px(ABOVE + self.above + (NAME + 4 if self._y.name else 0))
         bottom = theme.px(TEXT + self.below + (NAME if self._x.name else 0))
         high = max(1.0, size.height() - top - bottom)
-        left_ticks = self._y.ticks(*self._ranges[1], most=_most(high, TICK_HEIGHT))
-        texts = [metrics.horizontalAdvance(text) for _value, text in left_ticks]
-        left = max(texts, default=0.0) + theme.px(GAP) + 2
+        beside = self._y.ticks(*self._ranges[1], most=_most(high, TICK_HEIGHT))
+        heights = [metrics.ascent()] * len(beside)
+        beside = _apart(beside, self._ranges[1], high, heights, 0.0)
+        left = max((metrics.horizontalAdvance(text) for _value, text in beside), default=0.0)
+        left += theme.px(GAP) + 2
         left = max(left, theme.px(LEFT)) if self._y.name else left
         wide = max(1.0, size.width() - left - theme.px(RIGHT))
         below = self._x.ticks(*self._ranges[0], most=_most(wide, TICK_WIDTH))
-        low, span = self._ranges[0][0], self._ranges[0][1] - self._ranges[0][0]
-        shown, last = list[tuple[float, str]](), float("-inf")
-        for value, text in below:
-            middle, half = (value - low) / span * wide, metrics.horizontalAdvance(text) / 2
-            if middle - half >= last + APART:
-                shown.append((value, text))
-                last = middle + half
-        return _Place(QRectF(left, top, wide, high), shown, left_ticks)
+        widths = [metrics.horizontalAdvance(text) for _value, text in below]
+        below = _apart(below, self._ranges[0], wide, widths, APART)
+        return _Place(QRectF(left, top, wide, high), below, beside)
 
     # ---------------------------------------------------------------- drawing
 
@@ -333,3 +330,15 @@ class _Scene:
 def _most(pixels: float, least: int) -> int:
     """Distances of ticks that there is room for."""
     return min(MOST_TICKS, max(1, int(pixels / theme.px(least))))
+
+
+def _apart(ticks: Ticks, bounds: Range, pixels: float, sizes: Sequence[float], gap: float) -> Ticks:
+    """The ticks whose texts, of these sizes, do not touch the one before; gap: pixels between."""
+    low, span, last = bounds[0], bounds[1] - bounds[0], float("-inf")
+    shown: Ticks = []
+    for (value, text), size in zip(ticks, sizes, strict=True):
+        middle = (value - low) / span * pixels
+        if middle - size / 2 >= last + gap:
+            shown.append((value, text))
+            last = middle + size / 2
+    return shown
