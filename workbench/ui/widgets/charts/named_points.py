@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QPointF, QRectF, QTimer
 from PySide6.QtGui import QFontMetricsF
@@ -114,6 +114,4 @@ class NamedPoints(Frame):
 def _layers(looks: dict[Points, list[NamedPoint]]) -> Iterator[Layer]:
     for look, points in looks.items():
         x, y = [point.x for point in points], [point.y for point in points]
-        yield Points(
-            x, y, look.tone, look.marker, look.size, look.edge, look.edge_width, look.filled
-        )
+        yield replace(look, x=x, y=y)
