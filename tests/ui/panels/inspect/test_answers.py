@@ -10,7 +10,7 @@ from workbench.inspection.answer_scores.info import (
     BoundaryToken,
     ConsideredAnswer,
 )
-from workbench.ui.panels.inspect.shown import Shown
+from workbench.ui.panels.inspect.inspector_state import InspectorState
 from workbench.ui.panels.inspect.views.answers import AnswersView
 
 TEXT = "Ada met Bob."
@@ -38,7 +38,7 @@ RESULT = AnswerAlternatives(
 def view(qtbot):
     page = Page()
     page.document = type("Typed", (), {"text": TEXT})()
-    state = Shown(page, "answer_scores")
+    state = InspectorState(page, "answer_scores")
     view = AnswersView(state)
     qtbot.addWidget(view)
     state.result = RESULT

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFileDialog
 from workbench.base.events import ALL, State
 from workbench.inspection.attention.info import Attention
 from workbench.inspection.spec import TokenRow
-from workbench.ui.panels.inspect.shown import Shown
+from workbench.ui.panels.inspect.inspector_state import InspectorState
 from workbench.ui.panels.inspect.views.attention import AttentionView
 from workbench.ui.style import theme
 from workbench.ui.widgets import heat
@@ -80,7 +80,7 @@ def attention(words=WORDS, *, causal=False, layers=2, heads=3, **more):
 @pytest.fixture
 def view(qtbot):
     page = Page()
-    made = AttentionView(Shown(page, "attention"))
+    made = AttentionView(InspectorState(page, "attention"))
     qtbot.addWidget(made)
     made.resize(900, 560)
     made.show()

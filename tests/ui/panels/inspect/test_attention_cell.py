@@ -9,7 +9,7 @@ from tests.ui.panels.inspect.test_neighbours import Page
 from workbench.base.events import ALL
 from workbench.inspection.attention_cell.info import AttentionCell
 from workbench.inspection.spec import TokenRow
-from workbench.ui.panels.inspect.shown import Shown
+from workbench.ui.panels.inspect.inspector_state import InspectorState
 from workbench.ui.panels.inspect.views.attention_cell import BIAS, AttentionCellView
 
 TOKENS = tuple(
@@ -28,7 +28,7 @@ def cell(difference=2e-7):
 
 @pytest.fixture
 def view(qtbot):
-    state = Shown(Page(), "attention_cell")
+    state = InspectorState(Page(), "attention_cell")
     view = AttentionCellView(state)
     qtbot.addWidget(view)
     view.resize(700, 600)

@@ -8,7 +8,7 @@ from tests.ui.panels.inspect.test_neighbours import Page
 from workbench.base.events import ALL
 from workbench.inspection.attributions.info import Attributions, Target
 from workbench.inspection.spec import WordRow
-from workbench.ui.panels.inspect.shown import Shown
+from workbench.ui.panels.inspect.inspector_state import InspectorState
 from workbench.ui.panels.inspect.views.attributions import AttributionsView
 
 WORDS = (
@@ -34,7 +34,7 @@ RESULT = Attributions(
 def view(qtbot):
     page = Page()
     page.document = type("Typed", (), {"text": "Late again!"})()
-    state = Shown(page, "attributions")
+    state = InspectorState(page, "attributions")
     view = AttributionsView(state)
     qtbot.addWidget(view)
     view.resize(900, 700)

@@ -7,7 +7,7 @@ from shiboken6 import delete, isValid
 from workbench.base.events import ALL, State
 from workbench.inspection.document_map.info import DocumentMap
 from workbench.operations.inspecting.map_colours import Colours, Group, Way
-from workbench.ui.panels.inspect.shown import Shown
+from workbench.ui.panels.inspect.inspector_state import InspectorState
 from workbench.ui.panels.inspect.views.document_map import DocumentMapView
 
 POINTS = np.array([(0, 0), (1, 0), (0, 1)], np.float32)
@@ -61,7 +61,7 @@ class Page(State):
 
 @pytest.fixture
 def view(qtbot):
-    state = Shown(Page(), "document_map")
+    state = InspectorState(Page(), "document_map")
     state.result = RESULT
     view = DocumentMapView(state)
     qtbot.addWidget(view)
@@ -132,7 +132,7 @@ def test_another_projection_asks_again(view, monkeypatch):
 def test_colours_that_come_after_the_pane_was_closed_change_nothing(qtbot):
     page, late = Page(), []
     page.corpus.colour = lambda key, _places, _clusters, then: late.append((key, then))
-    state = Shown(page, "document_map")
+    state = InspectorState(page, "document_map")
     state.result = RESULT
     view = DocumentMapView(state)
     view.show_state(ALL)

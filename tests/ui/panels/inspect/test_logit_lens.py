@@ -6,7 +6,7 @@ from tests.ui.panels.inspect.test_neighbours import Page
 from workbench.base.events import ALL
 from workbench.inspection.logit_lens.info import LogitLens
 from workbench.inspection.spec import TokenRow, WordRow
-from workbench.ui.panels.inspect.shown import Shown
+from workbench.ui.panels.inspect.inspector_state import InspectorState
 from workbench.ui.panels.inspect.views.logit_lens import LogitLensView
 
 TOKENS = (
@@ -20,7 +20,7 @@ FINAL = np.array([[0.1, 0.0], [0.6, 0.9]], np.float32)
 
 
 def shown(qtbot, **more):
-    state = Shown(Page(), "logit_lens")
+    state = InspectorState(Page(), "logit_lens")
     view = LogitLensView(state)
     qtbot.addWidget(view)
     view.resize(700, 600)

@@ -7,7 +7,7 @@ from tests.ui.panels.inspect.test_neighbours import Page
 from workbench.base.events import ALL
 from workbench.inspection.masked_words.info import MaskedPosition, MaskedWords
 from workbench.inspection.spec import PAGE_TOKENS, WordRow
-from workbench.ui.panels.inspect.shown import Shown
+from workbench.ui.panels.inspect.inspector_state import InspectorState
 from workbench.ui.panels.inspect.views.masked_words import MaskedWordsView
 
 WORDS = (WordRow(0, 4, "text", "Late"), WordRow(5, 10, "text", "again"))
@@ -20,7 +20,7 @@ NONE = MaskedWords(WORDS, (), (9.0, 2.0), 2, True, 0.75)
 def view(qtbot):
     page = Page()
     page.document = type("Typed", (), {"text": "Late again"})()
-    state = Shown(page, "masked_words")
+    state = InspectorState(page, "masked_words")
     view = MaskedWordsView(state)
     qtbot.addWidget(view)
     view.resize(900, 500)

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 
 from workbench.base.events import ALL, State
 from workbench.inspection.neighbours.info import Near, NearWord, NearWords
-from workbench.ui.panels.inspect.shown import Shown
+from workbench.ui.panels.inspect.inspector_state import InspectorState
 from workbench.ui.panels.inspect.views.neighbours import NeighboursView
 
 RESULT = NearWords(
@@ -34,7 +34,7 @@ class Page(State):
 
 @pytest.fixture
 def view(qtbot):
-    state = Shown(Page(), "neighbours")
+    state = InspectorState(Page(), "neighbours")
     state.result = RESULT
     view = NeighboursView(state)
     qtbot.addWidget(view)

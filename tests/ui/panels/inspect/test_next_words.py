@@ -12,7 +12,7 @@ from workbench.inspection.samples.info import Sample, Samples
 from workbench.inspection.spec import WordRow
 from workbench.inspection.surprisal.info import Surprisal
 from workbench.operations.inspecting.retained_samples import KeptSample
-from workbench.ui.panels.inspect.shown import Shown
+from workbench.ui.panels.inspect.inspector_state import InspectorState
 from workbench.ui.panels.inspect.views.next_words import NextWordsView
 from workbench.ui.panels.inspect.views.samples import SamplesView
 from workbench.ui.panels.inspect.views.surprisal import SurprisalView
@@ -41,7 +41,7 @@ class Texts(Page):
 
 
 def shown(qtbot, kind, id, result):
-    state = Shown(Texts(), id)
+    state = InspectorState(Texts(), id)
     view = kind(state)
     qtbot.addWidget(view)
     view.resize(900, 700)

@@ -8,7 +8,7 @@ from workbench.inspection.attributions.info import Target
 from workbench.inspection.smallest_change.info import Change, SmallestChange, Trial
 from workbench.inspection.spec import WordRow
 from workbench.operations.inspecting.inspect import Choice
-from workbench.ui.panels.inspect.shown import Shown
+from workbench.ui.panels.inspect.inspector_state import InspectorState
 from workbench.ui.panels.inspect.views.smallest_change import SmallestChangeView
 
 WORDS = (WordRow(0, 4, "text", "Late"), WordRow(5, 10, "text", "again"))
@@ -18,7 +18,7 @@ TRIALS = (Trial(0, "", "praise", 0.6, 0.5), Trial(1, "today", "delay", 0.7, 0.2)
 
 
 def shown(qtbot, *changes):
-    state = Shown(Page(), "smallest_change")
+    state = InspectorState(Page(), "smallest_change")
     view = SmallestChangeView(state)
     qtbot.addWidget(view)
     view.resize(700, 600)

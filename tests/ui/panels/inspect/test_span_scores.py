@@ -9,7 +9,7 @@ from tests.ui.panels.inspect.test_neighbours import Page
 from workbench.base.events import ALL
 from workbench.inspection.span_scores.info import CandidateWord, SpanScoreTable
 from workbench.text.spans import Span
-from workbench.ui.panels.inspect.shown import Shown
+from workbench.ui.panels.inspect.inspector_state import InspectorState
 from workbench.ui.panels.inspect.views.span_scores import SpanScoresView
 from workbench.ui.widgets.heat_table import CELL
 
@@ -26,7 +26,7 @@ RESULT = SpanScoreTable((), WORDS, SCORES, ("PER", "LOC"), True, SPANS, 1, 1, 1)
 def view(qtbot):
     page = Page()
     page.document = type("Typed", (), {"text": TEXT})()
-    state = Shown(page, "span_scores")
+    state = InspectorState(page, "span_scores")
     view = SpanScoresView(state)
     qtbot.addWidget(view)
     state.result = RESULT

@@ -6,7 +6,7 @@ from tests.ui.panels.inspect.test_neighbours import Page
 from workbench.base.events import ALL
 from workbench.inspection.spec import TokenRow, WordRow
 from workbench.inspection.token_scores.info import TokenLabels
-from workbench.ui.panels.inspect.shown import Shown
+from workbench.ui.panels.inspect.inspector_state import InspectorState
 from workbench.ui.panels.inspect.views.token_labels import NARROW_WIDTH, TokenLabelsView
 
 WORDS = (WordRow(0, 3, "text", "Ada"), WordRow(4, 7, "text", "met"))
@@ -21,7 +21,7 @@ def view(qtbot):
     page = Page()
     page.document = type("Typed", (), {"text": "Ada met"})()
     page.chosen_token, page.labels, page.choose_token = None, {}, lambda _token: None
-    state = Shown(page, "token_scores")
+    state = InspectorState(page, "token_scores")
     view = TokenLabelsView(state)
     qtbot.addWidget(view)
     state.result = TokenLabels(TOKENS, WORDS)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QPushButton, QStyleOptionViewItem
 from workbench.base.events import ALL, State
 from workbench.inspection.spec import WordRow
 from workbench.inspection.uses.info import LayerSenses, Ranking, Senses, Use, Uses
-from workbench.ui.panels.inspect.shown import Shown
+from workbench.ui.panels.inspect.inspector_state import InspectorState
 from workbench.ui.panels.inspect.views.uses import UsesView
 
 RESULT = Uses(
@@ -70,7 +70,7 @@ class Page(State):
 
 @pytest.fixture
 def view(qtbot):
-    state = Shown(Page(), "uses")
+    state = InspectorState(Page(), "uses")
     state.result = RESULT
     view = UsesView(state)
     qtbot.addWidget(view)

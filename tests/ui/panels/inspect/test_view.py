@@ -23,7 +23,7 @@ from workbench.operations.inspecting import inspect_host
 from workbench.operations.inspecting.inspect import Choice
 from workbench.text.spans import Span
 from workbench.ui.panels.inspect import saving
-from workbench.ui.panels.inspect.shown import Shown
+from workbench.ui.panels.inspect.inspector_state import InspectorState
 from workbench.ui.panels.inspect.view_list import VIEW
 from workbench.ui.panels.inspect.views.classes import LabelsView
 from workbench.ui.panels.inspect.views.number import NumberView
@@ -300,7 +300,7 @@ def test_choosing_in_the_list_shows_the_view_and_asks(panel, host):
 
 
 def test_a_result_without_a_view_of_its_own_is_a_table_of_its_values(qtbot):
-    shown = Shown(SimpleNamespace(document=None, choice=None), "subwords")
+    shown = InspectorState(SimpleNamespace(document=None, choice=None), "subwords")
     view = PlainView(shown)
     qtbot.addWidget(view)
 
@@ -328,8 +328,8 @@ def test_options_of_an_inspector_without_a_view_are_fields_that_run_it_again(qtb
         Option("all", "bool", False, "All pairs."),
     )
     info = SimpleNamespace(options=options, of_text=())
-    monkeypatch.setattr(Shown, "info", info)
-    shown, asked = Shown(SimpleNamespace(document=None, choice=None), "lines.pairs"), []
+    monkeypatch.setattr(InspectorState, "info", info)
+    shown, asked = InspectorState(SimpleNamespace(document=None, choice=None), "lines.pairs"), []
     monkeypatch.setattr(shown, "ask", lambda: asked.append(dict(shown.options)))
     view = PlainView(shown)
     qtbot.addWidget(view)
@@ -365,7 +365,9 @@ def test_transitions_are_a_labelled_matrix_with_start_and_end(qtbot):
         no_start,
         no_step,
     )
-    view = TransitionsView(Shown(SimpleNamespace(document=None, choice=None), "transitions"))
+    view = TransitionsView(
+        InspectorState(SimpleNamespace(document=None, choice=None), "transitions")
+    )
     qtbot.addWidget(view)
     view.show_result(result)
     view.grab()
@@ -393,7 +395,7 @@ def test_labels_show_threshold_prediction_and_gold(qtbot):
     labels = (LabelProbability("late", 0.75, 0.5), LabelProbability("full", 0.25, 0.5))
     gold = operations.Gold(None, (), True, 0, ("late",))
     page = SimpleNamespace(document=None, choice=None, gold=gold, labels={})
-    view = LabelsView(Shown(page, "label_scores"))
+    view = LabelsView(InspectorState(page, "label_scores"))
     qtbot.addWidget(view)
     view.show_result(LabelProbabilities(labels))
 
@@ -411,7 +413,7 @@ def test_labels_show_threshold_prediction_and_gold(qtbot):
 
 def test_a_number_is_shown_beside_gold(qtbot):
     page = SimpleNamespace(gold=operations.Gold(None, (), True, 0, number=2.5))
-    view = NumberView(Shown(page, "number"))
+    view = NumberView(InspectorState(page, "number"))
     qtbot.addWidget(view)
     view.show_result(PredictedNumber(3.25))
     assert (view._value.text(), view._gold.text()) == ("3.250", "Gold: 2.5. Difference: +0.750.")

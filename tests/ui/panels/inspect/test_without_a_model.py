@@ -13,7 +13,7 @@ from workbench.inspection.tag_counts.info import TagCounts, WordCounts
 from workbench.inspection.tag_features.info import Step, TagFeature, TagFeatures, TaggedWord
 from workbench.inspection.word_weights.info import FeatureWeight, WordWeights
 from workbench.text.labels import Label
-from workbench.ui.panels.inspect.shown import Shown
+from workbench.ui.panels.inspect.inspector_state import InspectorState
 from workbench.ui.panels.inspect.views.attributions import AttributionsView
 from workbench.ui.panels.inspect.views.members import MembersView
 from workbench.ui.panels.inspect.views.tag_counts import TagCountsView
@@ -31,7 +31,7 @@ def shown(qtbot):
         page = Page()
         page.document = SimpleNamespace(text="Late bus")
         page.labels = {"bad": Label("bad"), "PER": Label("PER")}
-        state = Shown(page, inspector)
+        state = InspectorState(page, inspector)
         view = kind(state)
         qtbot.addWidget(view)
         state.result = result

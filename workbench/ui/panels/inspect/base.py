@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from workbench.base.events import concerns
 from workbench.base.i18n import _
 from workbench.base.records import plain_rows, to_plain
-from workbench.ui.panels.inspect.shown import Shown
+from workbench.ui.panels.inspect.inspector_state import InspectorState
 from workbench.ui.panels.inspect.state import InspectState
 from workbench.ui.style import theme
 
@@ -27,7 +27,7 @@ class InspectorView(QWidget):
     tables are still painted, hovered and clicked.
     """
 
-    def __init__(self, state: Shown):
+    def __init__(self, state: InspectorState):
         super().__init__()
         self.state = state
         self.visible: Any = None

@@ -10,7 +10,7 @@ from workbench.base.i18n import _
 from workbench.inspection.spec import BASE, Answer
 from workbench.operations.inspecting import examine
 from workbench.operations.inspecting.examine import PreparedExamination
-from workbench.ui.panels.inspect.shown import Shown
+from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 if TYPE_CHECKING:
     from workbench.base.watch import Watch
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.inspect.state import InspectState
 
 
-class Examined(Shown):
+class Examined(InspectorState):
     """Its result belongs to the model and the documents, not to the text of the page.
 
     prepared: the sample to examine; None while it is drawn, or for an error. share: of the job that

@@ -31,7 +31,7 @@ from workbench.ui.widgets.pages import PageLayout
 from workbench.ui.widgets.words import Elided, IconLabel, words
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.inspect.shown import Shown
+    from workbench.ui.panels.inspect.inspector_state import InspectorState
     from workbench.ui.panels.inspect.state import InspectState
     from workbench.ui.project.indexing import Build
 
@@ -129,7 +129,7 @@ class Pane(QFrame):
     # ---------------------------------------------------------------- what is shown
 
     @property
-    def shown(self) -> Shown | None:
+    def shown(self) -> InspectorState | None:
         return self.page.of(self.id) if self.page is not None and self.id else None
 
     @property
@@ -200,7 +200,7 @@ class Pane(QFrame):
         if (view := self.view) is not None:
             view.show_state(fields)
 
-    def _shown_changed(self, shown: Shown, fields: frozenset[str]) -> None:
+    def _shown_changed(self, shown: InspectorState, fields: frozenset[str]) -> None:
         if shown is self.shown and self.isVisible():
             self._show_answer()
             if (view := self.view) is not None:
@@ -247,7 +247,7 @@ class Pane(QFrame):
         if self.shown is not None:
             self.shown.indexing.cancel()
 
-    def _page(self, page: InspectState, shown: Shown) -> QWidget:
+    def _page(self, page: InspectState, shown: InspectorState) -> QWidget:
         """Show a view once it has a result; its last result stays until the next one arrives."""
         view, key = self.view, (page, self.id)
         if view is not None and shown.build is not None and shown.build.waits:

@@ -14,9 +14,9 @@ from workbench.operations.inspecting.inspect import Choice, InspectorChoice
 from workbench.text.typed import QUESTIONS
 from workbench.ui.panels.inspect.corpus import Corpus
 from workbench.ui.panels.inspect.examined import Examined
+from workbench.ui.panels.inspect.inspector_state import InspectorState
 from workbench.ui.panels.inspect.kept import Kept
 from workbench.ui.panels.inspect.samples import samples
-from workbench.ui.panels.inspect.shown import Shown
 from workbench.ui.project.opened import opened
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class InspectState(Kept):
         self.selected = 0  # a number that changes when another page selects documents
         self.corpus = Corpus(self)
         self._chosen_view = ""  # chosen by the user: kept for every model that supports it
-        self._shown: dict[str, Shown] = {}
+        self._shown: dict[str, InspectorState] = {}
         self._inspector = inspect_host.Inspector(
             dispatch=context.dispatch,
             spare=context.queue.spare,
@@ -213,17 +213,17 @@ class InspectState(Kept):
     # ---------------------------------------------------------------- views
 
     @property
-    def current(self) -> Shown | None:
+    def current(self) -> InspectorState | None:
         """The state of the inspector in the active pane."""
         if self.pane == 1 and self.compared is not None:
             return self.compared.current
         id = self.second if self.pane == 1 and self.second else self.view
         return self.of(id) if id else None
 
-    def of(self, id: str) -> Shown:
+    def of(self, id: str) -> InspectorState:
         """The state of an inspector, which is passed to its view."""
         if id not in self._shown:
-            self._shown[id] = (Examined if examine.examined(id) else Shown)(self, id)
+            self._shown[id] = (Examined if examine.examined(id) else InspectorState)(self, id)
         return self._shown[id]
 
     def show(self, view: str) -> None:
@@ -324,7 +324,7 @@ class InspectState(Kept):
         options: Mapping[str, Any],
         done: Callable[[Any, WorkbenchError | None], None],
     ) -> None:
-        """For `Shown`: send a request to the process with the model."""
+        """For `InspectorState`: send a request to the process with the model."""
         if self.document is not None:
             self._inspector.ask(id, self.document, done, options=options)
 
@@ -349,7 +349,7 @@ class InspectState(Kept):
         """Warnings about the current result."""
         return self.warnings_of(self.current) if self.current is not None else ()
 
-    def warnings_of(self, shown: Shown) -> tuple[str, ...]:
+    def warnings_of(self, shown: InspectorState) -> tuple[str, ...]:
         """Warnings about a result."""
         answer = shown.answer
         if answer is None or self.document is None or self.choice is None:
@@ -377,7 +377,7 @@ class InspectState(Kept):
     def loading(self) -> bool:
         return self.current is not None and self.loading_of(self.current)
 
-    def loading_of(self, shown: Shown) -> bool:
+    def loading_of(self, shown: InspectorState) -> bool:
         """Whether a result waits for the model to be loaded."""
         return shown.asking and self.status in ("asleep", "starting")
 

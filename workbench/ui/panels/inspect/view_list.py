@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui.panels.inspect.shown import by_question
+from workbench.ui.panels.inspect.inspector_state import by_question
 from workbench.ui.style import escaping, icons, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.layout import column, layout_of, scrolled

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         BoundaryToken,
         ConsideredAnswer,
     )
-    from workbench.ui.panels.inspect.shown import Shown
+    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 BOXED = 0.05  # probability of a start or an end from which both have a box
 PALE = 0.005  # probability below which a token has no ground
@@ -34,7 +34,7 @@ class AnswersView(InspectorView):
     ranges of all questions; the one that is selected chooses the question.
     """
 
-    def __init__(self, state: Shown) -> None:
+    def __init__(self, state: InspectorState) -> None:
         super().__init__(state)
         self._question = ""
         self._asked = Elided("", "ui", weight=600)

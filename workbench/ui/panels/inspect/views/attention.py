@@ -23,7 +23,7 @@ from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
     from workbench.inspection.attention.info import Attention
-    from workbench.ui.panels.inspect.shown import Shown
+    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 LEFT, LEAST_LINES = 340, 170  # pixels at 100%: width of the left side, height of the lines
 TITLES = {
@@ -37,7 +37,7 @@ NAMED = 3  # maximum number of keys named for a query
 class AttentionView(InspectorView):
     """Arrow keys select a head in the overview and a cell in the matrix."""
 
-    def __init__(self, state: Shown) -> None:
+    def __init__(self, state: InspectorState) -> None:
         super().__init__(state)
         self._heads, self._matrix, self._lines = HeadsMap(), HeadMatrix(), HeadLines()
         self._legend = Legend()

@@ -18,7 +18,7 @@ from workbench.ui.widgets.words import Elided, IconLabel, words
 
 if TYPE_CHECKING:
     from workbench.inspection.attention_cell.info import AttentionCell
-    from workbench.ui.panels.inspect.shown import Shown
+    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 EQUAL = 1e-5  # largest difference that counts as equal
 MASKED = -1e29  # what a mask adds, at most
@@ -28,7 +28,7 @@ BIAS = 3  # the column of what only some models add
 class AttentionCellView(InspectorView):
     """A key that is selected in the table is shown element by element above it."""
 
-    def __init__(self, state: Shown) -> None:
+    def __init__(self, state: InspectorState) -> None:
         super().__init__(state)
         self._note = Elided("", "small", "muted")
         self._mark, self._verdict = IconLabel("circle-check", "good", 16), words("", "small")

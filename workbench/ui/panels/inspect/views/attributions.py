@@ -24,7 +24,7 @@ from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.inspection.attributions.info import Attributions
-    from workbench.ui.panels.inspect.shown import Shown
+    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 NAMED = 0.15  # fraction of the largest value from which the number is below the word
 PALE = 0.02  # fraction below which a word has no ground
@@ -34,7 +34,7 @@ OPTIONS = {"method": _("Method"), "score": _("Score")}
 class AttributionsView(InspectorView):
     """A word that is selected marks its bar; one that is opened becomes the target."""
 
-    def __init__(self, state: Shown) -> None:
+    def __init__(self, state: InspectorState) -> None:
         super().__init__(state)
         self._note = words("", "caption", "muted")
         self._target = combo(name=_("Target"))

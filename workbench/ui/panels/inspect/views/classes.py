@@ -13,11 +13,11 @@ from workbench.ui.widgets.words import IconLabel, words
 
 if TYPE_CHECKING:
     from workbench.inspection.label_scores.info import LabelProbability
-    from workbench.ui.panels.inspect.shown import Shown
+    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 
 class ClassesView(InspectorView):
-    def __init__(self, state: Shown) -> None:
+    def __init__(self, state: InspectorState) -> None:
         super().__init__(state)
         self.choices: dict[str, str] = {}  # class → the text that it stands for
         self._verdict, self._mark = words("", "ui"), IconLabel("circle", "muted", 16)
@@ -88,7 +88,7 @@ def _columns(view: ClassesView) -> list[Column]:
 class LabelsView(InspectorView):
     """All labels with their thresholds; predicted and gold ones are marked."""
 
-    def __init__(self, state: Shown) -> None:
+    def __init__(self, state: InspectorState) -> None:
         super().__init__(state)
         self._verdict, self._mark = words("", "ui"), IconLabel("circle", "muted", 16)
         self._table = Table(_label_columns(self), name=_("Labels"), key=lambda row: row.label)

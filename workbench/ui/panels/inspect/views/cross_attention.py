@@ -21,7 +21,7 @@ from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
     from workbench.inspection.cross_attention.info import CrossAttention
-    from workbench.ui.panels.inspect.shown import Shown
+    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 ROOT = QModelIndex()
 MIN_COLUMN_WIDTH = 23  # minimum width of a column, pixels at 100%
@@ -31,7 +31,7 @@ HIGH, PADDING = 26, 14  # of a row, beside the contents of a cell
 class CrossAttentionView(InspectorView):
     """Arrow keys move in the table."""
 
-    def __init__(self, state: Shown) -> None:
+    def __init__(self, state: InspectorState) -> None:
         super().__init__(state)
         self._fields = [
             OptionField(state, "target", _("Target text")),

@@ -30,7 +30,7 @@ from workbench.ui.widgets.words import Elided, words
 if TYPE_CHECKING:
     from workbench.inspection.document_map.info import DocumentMap
     from workbench.operations.inspecting.map_colours import Colours, Group
-    from workbench.ui.panels.inspect.shown import Shown
+    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 LISTED = 200  # selected points in the table
 NARROW_WIDTH = 700  # pixels at 100%
@@ -48,7 +48,7 @@ class Point:
 
 
 class DocumentMapView(InspectorView):
-    def __init__(self, state: Shown) -> None:
+    def __init__(self, state: InspectorState) -> None:
         super().__init__(state)
         self._kind = _choice(state, "of")
         self._kind.activated.connect(self._of_chosen)
@@ -300,7 +300,7 @@ class DocumentMapView(InspectorView):
         return rows
 
 
-def _choice(state: Shown, name: str) -> Any:
+def _choice(state: InspectorState, name: str) -> Any:
     option = next(
         option for option in (state.info.options if state.info else ()) if option.name == name
     )
@@ -308,7 +308,7 @@ def _choice(state: Shown, name: str) -> Any:
     return combo([*zip(option.choices, titles, strict=True)], name=_(option.title))
 
 
-def _segments(state: Shown, name: str) -> Segments:
+def _segments(state: InspectorState, name: str) -> Segments:
     option = next(
         option for option in (state.info.options if state.info else ()) if option.name == name
     )

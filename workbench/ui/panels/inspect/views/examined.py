@@ -20,7 +20,7 @@ from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.ui.panels.inspect.examined import Examined
-    from workbench.ui.panels.inspect.shown import Shown
+    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 
 class ExaminedView(InspectorView):
@@ -29,7 +29,7 @@ class ExaminedView(InspectorView):
     A subclass calls `put` once, and implements `fill_fields`.
     """
 
-    def __init__(self, state: Shown) -> None:
+    def __init__(self, state: InspectorState) -> None:
         super().__init__(state)
         self._note = words("", "caption", "muted")
         self._start = Button(_("Examine documents"), "play", small=True, on=self.examined.start)

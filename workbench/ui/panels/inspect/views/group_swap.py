@@ -14,7 +14,7 @@ from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.inspection.group_swap.info import GroupEffect, GroupSwap, SwappedDocument
-    from workbench.ui.panels.inspect.shown import Shown
+    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 
 MEAN, CHANGE = 2, 3  # columns
@@ -23,7 +23,7 @@ MEAN, CHANGE = 2, 3  # columns
 class GroupSwapView(ExaminedView):
     """Above: the change of each label for each group. Below: documents, the most changed first."""
 
-    def __init__(self, state: Shown) -> None:
+    def __init__(self, state: InspectorState) -> None:
         super().__init__(state)
         self._list = combo(name=_("Word list"))
         self._list.activated.connect(

@@ -14,13 +14,13 @@ from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.inspection.layer_similarity.info import LayerSimilarity
-    from workbench.ui.panels.inspect.shown import Shown
+    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 
 class LayerSimilarityView(ExaminedView):
     """Rows: layers of the model, the last on top. Columns: layers of the same or another model."""
 
-    def __init__(self, state: Shown) -> None:
+    def __init__(self, state: InspectorState) -> None:
         super().__init__(state)
         self._other = combo(name=_("Compare with"))
         self._other.activated.connect(

@@ -17,13 +17,13 @@ from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.inspection.logit_lens.info import LogitLens
-    from workbench.ui.panels.inspect.shown import Shown
+    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 
 class LogitLensView(InspectorView):
     """Rows: layers, the last on top. Columns: tokens. Below: the selected token over the layers."""
 
-    def __init__(self, state: Shown) -> None:
+    def __init__(self, state: InspectorState) -> None:
         super().__init__(state)
         self._note = words("", "caption", "muted")
         self._mask = Button(_("Mask word"), small=True, on=self._toggle)

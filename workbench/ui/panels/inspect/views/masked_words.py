@@ -22,7 +22,7 @@ from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.inspection.masked_words.info import MaskedPosition, MaskedWords
-    from workbench.ui.panels.inspect.shown import Shown
+    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 DARKEST = 16.0  # bits with the darkest ground
 NAMED = 8.0  # bits from which the number is shown below the word
@@ -31,7 +31,7 @@ NAMED = 8.0  # bits from which the number is shown below the word
 class MaskedWordsView(InspectorView):
     """Click or Space masks a word; the tables show the tokens expected in its place."""
 
-    def __init__(self, state: Shown) -> None:
+    def __init__(self, state: InspectorState) -> None:
         super().__init__(state)
         self._strip = WordStrip(_("Words to mask"), tip=self._tip, see=self._see)
         self._strip.clicked.connect(self._toggle)

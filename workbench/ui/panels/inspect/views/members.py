@@ -16,7 +16,7 @@ from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
     from workbench.inspection.members.info import Members
-    from workbench.ui.panels.inspect.shown import Shown
+    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 Row = tuple[str, tuple[float, ...]]  # a class, and its probability: the mean, then of each run
 
@@ -24,7 +24,7 @@ Row = tuple[str, tuple[float, ...]]  # a class, and its probability: the mean, t
 class MembersView(InspectorView):
     """One row per class, most probable first, one column per run."""
 
-    def __init__(self, state: Shown) -> None:
+    def __init__(self, state: InspectorState) -> None:
         super().__init__(state)
         self._note = Elided("", "caption", "muted")
         self._place = QVBoxLayout()

@@ -16,11 +16,11 @@ from workbench.ui.widgets.words import Elided
 
 if TYPE_CHECKING:
     from workbench.inspection.near_documents.info import NearDocument, NearDocuments
-    from workbench.ui.panels.inspect.shown import Shown
+    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 
 class NearDocumentsView(InspectorView):
-    def __init__(self, state: Shown) -> None:
+    def __init__(self, state: InspectorState) -> None:
         super().__init__(state)
         self._layer = LayerChoice()
         self._layer.chosen.connect(lambda layer: state.set_options(layer=layer))

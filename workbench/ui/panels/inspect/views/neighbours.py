@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QLineEdit
 
 from workbench.base.i18n import _, ngettext
 from workbench.ui.panels.inspect.base import InspectorView
-from workbench.ui.panels.inspect.shown import Shown
+from workbench.ui.panels.inspect.inspector_state import InspectorState
 from workbench.ui.style import formats
 from workbench.ui.widgets.field import choose, combo
 from workbench.ui.widgets.layout import card, layout_of, row
@@ -24,7 +24,7 @@ SHOWN = 3  # nearest words in the list of words
 class NeighboursView(InspectorView):
     """Left: the words of the text. Right: the nearest words of the selected one, with bars."""
 
-    def __init__(self, state: Shown) -> None:
+    def __init__(self, state: InspectorState) -> None:
         super().__init__(state)
         options = state.info.options if state.info is not None else ()
         option = next(option for option in options if option.name == "by")

@@ -22,7 +22,7 @@ from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.inspection.next_words.info import NextToken, NextWords
-    from workbench.ui.panels.inspect.shown import Shown
+    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 BEFORE = 6  # words of the text before the added tokens
 CUTS = {"top-k": ("top_k", _("top-k")), "top-p": ("top_p", _("top-p"))}  # option, title
@@ -32,7 +32,7 @@ Numbered = tuple[int, "NextToken | None"]  # None: the row that names the cut
 class NextWordsView(InspectorView):
     """↑ and ↓ select a token, Enter adds it, Backspace goes back one step."""
 
-    def __init__(self, state: Shown) -> None:
+    def __init__(self, state: InspectorState) -> None:
         super().__init__(state)
         self._note = words("", "caption", "muted")
         self._strip = WordStrip(_("Text with the tokens added"))

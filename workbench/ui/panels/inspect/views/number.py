@@ -11,11 +11,11 @@ from workbench.ui.widgets.layout import card, layout_of, row
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.inspect.shown import Shown
+    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 
 class NumberView(InspectorView):
-    def __init__(self, state: Shown) -> None:
+    def __init__(self, state: InspectorState) -> None:
         super().__init__(state)
         self._value = words("", "heading", weight=600)
         self._gold = words("", "ui", "muted", wrap=True)

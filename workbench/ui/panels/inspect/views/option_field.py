@@ -15,7 +15,7 @@ from workbench.ui.widgets.field import Field
 from workbench.ui.widgets.form import Form
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.inspect.shown import Shown
+    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 
 COLUMNS = 3
@@ -28,7 +28,7 @@ class OptionField(Field):
     resets: an option whose value depends on this one, set to its default with each change.
     """
 
-    def __init__(self, state: Shown, name: str, title: str, *, resets: str = ""):
+    def __init__(self, state: InspectorState, name: str, title: str, *, resets: str = ""):
         self._line = QLineEdit()
         super().__init__(title, self._line)
         self._state, self._option = state, _option(state, name)
@@ -58,7 +58,7 @@ class OptionField(Field):
 class OptionForm(Form):
     """All options of the inspector; a change runs it again after a pause in typing."""
 
-    def __init__(self, state: Shown):
+    def __init__(self, state: InspectorState):
         self._state = state
         self._given = {option.name: option for option in (state.info.options if state.info else ())}
         super().__init__(tuple(self._given.values()), state.options, columns=COLUMNS)
@@ -79,6 +79,6 @@ class OptionForm(Form):
             self._state.set_options(**values)
 
 
-def _option(state: Shown, name: str) -> Option:
+def _option(state: InspectorState, name: str) -> Option:
     options = state.info.options if state.info is not None else ()
     return next(option for option in options if option.name == name)

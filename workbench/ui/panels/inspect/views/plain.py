@@ -18,7 +18,7 @@ from workbench.ui.widgets.layout import card, layout_of
 from workbench.ui.widgets.table import Column, Table
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.inspect.shown import Shown
+    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 MAX_VALUE_LENGTH = 500  # maximum length of a value in characters
 MOST_ROWS = 12  # visible rows of a table
@@ -26,7 +26,7 @@ MOST_ROWS = 12  # visible rows of a table
 Record = dict[str, Any]
 
 
-def plain_view(state: Shown) -> InspectorView:
+def plain_view(state: InspectorState) -> InspectorView:
     """The view of an inspector that has none of its own."""
     return PlainExaminedView(state) if isinstance(state, Examined) else PlainView(state)
 
@@ -34,7 +34,7 @@ def plain_view(state: Shown) -> InspectorView:
 class PlainView(InspectorView):
     """The options of the inspector, and its result below them."""
 
-    def __init__(self, state: Shown) -> None:
+    def __init__(self, state: InspectorState) -> None:
         super().__init__(state)
         self._result = ResultTables()
         _add_options(self, state)
@@ -50,7 +50,7 @@ class PlainView(InspectorView):
 class PlainExaminedView(ExaminedView):
     """The options of the inspector, the button that starts its job, and the result below."""
 
-    def __init__(self, state: Shown) -> None:
+    def __init__(self, state: InspectorState) -> None:
         super().__init__(state)
         self._result = ResultTables()
         _add_options(self, state)
@@ -66,7 +66,7 @@ class PlainExaminedView(ExaminedView):
         self._result.show_result(result)
 
 
-def _add_options(view: InspectorView, state: Shown) -> None:
+def _add_options(view: InspectorView, state: InspectorState) -> None:
     if state.info is not None and state.info.options:
         layout_of(view).addWidget(card(OptionForm(state)))
 

@@ -17,13 +17,13 @@ from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.inspection.probes.info import Interval, ProbedLayer, ProbedModel, Probes
-    from workbench.ui.panels.inspect.shown import Shown
+    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 Row = tuple[str, int, "ProbedLayer"]  # model, layer, scores
 
 
 class ProbesView(ExaminedView):
-    def __init__(self, state: Shown) -> None:
+    def __init__(self, state: InspectorState) -> None:
         super().__init__(state)
         self._layer = combo(name=_("Labels"))
         self._layer.activated.connect(

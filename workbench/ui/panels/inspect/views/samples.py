@@ -19,7 +19,7 @@ from workbench.ui.widgets.words import words
 if TYPE_CHECKING:
     from workbench.inspection.samples.info import Samples
     from workbench.operations.inspecting.retained_samples import KeptSample
-    from workbench.ui.panels.inspect.shown import Shown
+    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 TITLES = {
     "count": _("Samples"),
@@ -35,7 +35,7 @@ SETTINGS = tuple(name for name in TITLES if name != "count")
 class SamplesView(InspectorView):
     """Enter or a double-click keeps a sample, Delete removes one that was kept."""
 
-    def __init__(self, state: Shown) -> None:
+    def __init__(self, state: InspectorState) -> None:
         super().__init__(state)
         self._note = words("", "caption", "muted")
         self._fields = [OptionField(state, name, title) for name, title in TITLES.items()]

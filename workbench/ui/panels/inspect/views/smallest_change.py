@@ -23,7 +23,7 @@ from workbench.ui.widgets.words import words
 if TYPE_CHECKING:
     from workbench.inspection.smallest_change.info import Change, SmallestChange, Trial
     from workbench.operations.inspecting.inspect import Choice
-    from workbench.ui.panels.inspect.shown import Shown
+    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 KINDS = ("delete", "replace", "flip")
 
@@ -31,7 +31,7 @@ KINDS = ("delete", "replace", "flip")
 class SmallestChangeView(InspectorView):
     """Above: the text with its deleted or replaced words. Below: all single changes."""
 
-    def __init__(self, state: Shown) -> None:
+    def __init__(self, state: InspectorState) -> None:
         super().__init__(state)
         self._note = words("", "small", "muted")
         self._message = {kind: words("", wrap=True) for kind in KINDS}

@@ -17,7 +17,7 @@ from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
     from workbench.inspection.span_scores.info import SpanScoreTable
-    from workbench.ui.panels.inspect.shown import Shown
+    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 SHOWN = 0.01  # probability from which a cell has a number
 CONTENTS = 18  # characters of the chosen label that are shown at least
@@ -28,7 +28,7 @@ BLANK = HeatCell("", 0.0, "", blank=True)
 class SpanScoresView(InspectorView):
     """Rows: first words. Columns: last words. Framed: spans that the run predicts."""
 
-    def __init__(self, state: Shown) -> None:
+    def __init__(self, state: InspectorState) -> None:
         super().__init__(state)
         self._label = combo(name=_("Label"))
         self._label.setMinimumContentsLength(CONTENTS)

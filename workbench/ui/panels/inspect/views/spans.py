@@ -22,7 +22,7 @@ from workbench.ui.widgets.words import IconLabel, words
 if TYPE_CHECKING:
     from workbench.metrics.differences import Difference
     from workbench.text.spans import Span
-    from workbench.ui.panels.inspect.shown import Shown
+    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 KINDS = {  # kind of difference → icon, tone, title, prefix of the label in the text
     "agreed": ("circle-check", "good", _("correct"), "✓"),
@@ -39,7 +39,7 @@ WIDTHS = {False: (140, 180, 180), True: (92, 108, 108)}  # of the columns before
 
 
 class SpansView(InspectorView):
-    def __init__(self, state: Shown) -> None:
+    def __init__(self, state: InspectorState) -> None:
         super().__init__(state)
         self._differences: tuple[Difference, ...] = ()
         self._tally = row(gap=6)

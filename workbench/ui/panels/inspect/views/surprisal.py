@@ -18,14 +18,14 @@ from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.inspection.surprisal.info import Surprisal
-    from workbench.ui.panels.inspect.shown import Shown
+    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 DARKEST = 16.0  # bits with the darkest ground
 NAMED = 8.0  # bits from which the number is shown below the word
 
 
 class SurprisalView(InspectorView):
-    def __init__(self, state: Shown) -> None:
+    def __init__(self, state: InspectorState) -> None:
         super().__init__(state)
         self._note = words("", "caption", "muted")
         self._strip = WordStrip(_("Words with their surprisal"), tip=self._tip, see=self._see)

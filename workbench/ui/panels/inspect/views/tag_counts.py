@@ -14,13 +14,13 @@ from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.inspection.tag_counts.info import TagCounts, WordCounts
-    from workbench.ui.panels.inspect.shown import Shown
+    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 MAX_COUNTS = 6  # counts of a word that are written out
 
 
 class TagCountsView(InspectorView):
-    def __init__(self, state: Shown) -> None:
+    def __init__(self, state: InspectorState) -> None:
         super().__init__(state)
         self._note = words("", "caption", "muted")
         self._table = Table(_columns(self), name=_("Words with their tags"), key=lambda word: word)

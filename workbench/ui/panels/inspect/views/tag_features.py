@@ -20,7 +20,7 @@ from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
     from workbench.inspection.tag_features.info import Step, TagFeature, TagFeatures, TaggedWord
-    from workbench.ui.panels.inspect.shown import Shown
+    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 
 class TagFeaturesView(InspectorView):
@@ -28,7 +28,7 @@ class TagFeaturesView(InspectorView):
     of the tag in the whole model.
     """
 
-    def __init__(self, state: Shown) -> None:
+    def __init__(self, state: InspectorState) -> None:
         super().__init__(state)
         self._tag = combo(name=_("Tag"))
         self._tag.activated.connect(lambda _at: state.set_options(tag=self._tag.currentData()))

@@ -23,7 +23,7 @@ from workbench.ui.widgets.words import Elided, words
 if TYPE_CHECKING:
     from workbench.inspection.spec import TokenRow
     from workbench.inspection.token_scores.info import TokenLabels
-    from workbench.ui.panels.inspect.shown import Shown
+    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 CERTAIN = 0.9  # probability from which a word is not doubtful
 MAX_LABELS, MIN_PROBABILITY = (
@@ -63,7 +63,7 @@ class TokenLabelsView(InspectorView):
     labels of one.
     """
 
-    def __init__(self, state: Shown) -> None:
+    def __init__(self, state: InspectorState) -> None:
         super().__init__(state)
         self._result: TokenLabels | None = None
         self._units: list[_Unit] = []

@@ -25,7 +25,7 @@ from workbench.ui.widgets.words import words
 if TYPE_CHECKING:
     from workbench.inspection.spec import TokenRow, TokenTable
     from workbench.inspection.subwords.info import Tokenized
-    from workbench.ui.panels.inspect.shown import Shown
+    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 STRIP_HEIGHT = 250  # pixels at 100%; a taller strip scrolls
 WORD, OFFSETS = 0, 2  # columns
@@ -44,7 +44,7 @@ class TokensView(InspectorView):
     lines = 0  # maximum number of predictions below each token
     best = ""  # title of the column with the most probable prediction
 
-    def __init__(self, state: Shown) -> None:
+    def __init__(self, state: InspectorState) -> None:
         super().__init__(state)
         self._note = words("", "caption", "muted")
         self._strip = TokenStrip(_("Subwords"), see=self._see, tip=self._tip)

@@ -25,7 +25,7 @@ from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.inspection.transitions.info import TransitionScores
-    from workbench.ui.panels.inspect.shown import Shown
+    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 SCORE, SHARE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 Index = QModelIndex | QPersistentModelIndex
@@ -36,7 +36,7 @@ CELL, HIGH = 54, 26  # pixels at 100%
 class TransitionsView(InspectorView):
     """Rows: from, including the start of the text. Columns: to, including its end."""
 
-    def __init__(self, state: Shown) -> None:
+    def __init__(self, state: InspectorState) -> None:
         super().__init__(state)
         self._table = _Matrix()
         self._range = words("", "small", "muted")

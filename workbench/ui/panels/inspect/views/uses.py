@@ -35,7 +35,7 @@ from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
     from workbench.inspection.uses.info import Use, Uses
-    from workbench.ui.panels.inspect.shown import Shown
+    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 STRIP = 62  # most pixels at 100% of the words of the text: two lines
 USE_COLUMN = 1
@@ -49,7 +49,7 @@ class UsesView(InspectorView):
     and the scores of the senses.
     """
 
-    def __init__(self, state: Shown) -> None:
+    def __init__(self, state: InspectorState) -> None:
         super().__init__(state)
         self._strip = WordStrip(_("Words of the text"))
         self._strip.chosen.connect(self._word_chosen)

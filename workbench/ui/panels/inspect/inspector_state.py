@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from workbench.ui.project.indexing import Build, Indexing
 
 
-class Shown(State):
+class InspectorState(State):
     """The state passed to a view. `page` has the document, gold, labels and the selected token.
 
     result: what the inspector returned, None if there is none for the current text; `answer` is
