@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
+from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.base.registry import registry
 from workbench.operations.annotation import annotate
-from workbench.operations.inspecting import examine, inspect, inspect_host
+from workbench.operations.inspecting import (
+    examine,
+    inspect,
+    inspect_files,
+    inspect_host,
+    retained_samples,
+)
 from workbench.operations.inspecting.inspect import Choice, InspectorChoice
+from workbench.operations.inspecting.retained_samples import KeptSample
 from workbench.text.typed import QUESTIONS
 from workbench.ui.panels.inspect.corpus import Corpus
 from workbench.ui.panels.inspect.examined import Examined
 from workbench.ui.panels.inspect.inspector_state import InspectorState
-from workbench.ui.panels.inspect.kept import Kept
 from workbench.ui.panels.inspect.samples import samples
 from workbench.ui.project.opened import opened
 
@@ -30,7 +38,7 @@ if TYPE_CHECKING:
 FOLLOWED = 100_000  # selected documents that are followed, as many as a map has points
 
 
-class InspectState(Kept):
+class InspectState(State):
     """`choice` is the model, `document` the text (`document_id` is None for a typed one).
 
     offers: every inspector, with whether it supports the model. view, second: ids of those in the
@@ -42,8 +50,10 @@ class InspectState(Kept):
     """
 
     def __init__(self, context: PanelContext) -> None:
-        super().__init__(context)
-        self.project = opened(context)
+        super().__init__()
+        self.context, self.project = context, opened(context)
+        self.choice: Choice | None = None
+        self.document: Document | None = None
         self.choices: tuple[Choice, ...] = ()
         self.refused: tuple[tuple[Run, str], ...] = ()  # ensembles without some of their runs
         self.offers: tuple[InspectorChoice, ...] = ()
@@ -385,6 +395,54 @@ class InspectState(Kept):
         """Open the document in Annotate."""
         if self.document_id is not None:
             self.context.go("annotate", document=self.document_id)
+
+    # ---------------------------------------------------------------- files and samples
+
+    def save(self, write: Callable[[], object], path: Path) -> None:
+        """Write a file of a view, and show a message, with a text that `write` returns."""
+        try:
+            lacks = write()
+        except OSError as error:
+            message = _("Cannot write {path}: {why}.")
+            self.context.fail(
+                WorkbenchError(message.format(path=path, why=error.strerror or error))
+            )
+        else:
+            saved = _("Saved {path}").format(path=path)
+            self.context.note(f"{saved}. {lacks}" if isinstance(lacks, str) and lacks else saved)
+
+    def save_matrix(self, path: Path, values: Any, names: Sequence[str]) -> None:
+        """Save a matrix (T, T) with row and column names as CSV, or without names as .npy."""
+        self.save(lambda: inspect_files.write_matrix(path, values, names), path)
+
+    def save_rows(self, path: Path, rows: Sequence[Sequence[object]]) -> None:
+        """Save rows as CSV."""
+        self.save(lambda: inspect_files.write_rows(path, rows), path)
+
+    def save_result(self, path: Path, result: Any) -> None:
+        """Save a result as JSON."""
+        self.save(lambda: inspect_files.write_json(path, result), path)
+
+    def kept_samples(self) -> tuple[KeptSample, ...]:
+        """Samples of language models that were kept, of all projects."""
+        return retained_samples.kept()
+
+    def keep_sample(self, text: str, settings: Mapping[str, Any]) -> None:
+        """Keep a continuation of the current text with its settings."""
+        if self.document is None or self.choice is None:
+            return
+        sample = KeptSample(self.document.text, text, self.choice.title, settings)
+        self._change_kept(lambda: retained_samples.keep(sample))
+
+    def drop_sample(self, sample: KeptSample) -> None:
+        self._change_kept(lambda: retained_samples.drop(sample))
+
+    def _change_kept(self, change: Callable[[], None]) -> None:
+        try:
+            change()
+        except OSError as error:
+            message = _("The samples cannot be saved: {why}.")
+            self.context.fail(WorkbenchError(message.format(why=error.strerror or error)))
 
     # ---------------------------------------------------------------- events
 
