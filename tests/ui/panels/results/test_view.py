@@ -26,6 +26,7 @@ from workbench.ui.panels.results.review.error_detail import ErrorDetail
 from workbench.ui.panels.results.runs.scores import INTERVAL_COLUMN
 from workbench.ui.style.interval_text import score_tip
 from workbench.ui.widgets.empty import EmptyState
+from workbench.ui.widgets.text_view import TextView
 
 
 @pytest.fixture
@@ -120,6 +121,10 @@ def test_a_short_text_leaves_the_cards_below_their_height_before_the_detail_scro
     window.resize(1280, 800 - area.height() + least + 40)
     qtbot.waitUntil(lambda: area.height() < least + 100)
     qtbot.waitUntil(lambda: area.verticalScrollBar().maximum() == 0)
+    window.resize(1280, 500)
+    qtbot.waitUntil(lambda: area.verticalScrollBar().maximum() > 0)
+    (text,) = (view for view in detail.findChildren(TextView) if view.isVisible())
+    assert text.height() >= text.content_height()
 
 
 def test_without_runs_predictions_can_be_imported(app, project_file, qtbot):

@@ -46,6 +46,7 @@ ANSWER = 300  # width of a column with answers
 GREY = theme.NO_LABEL  # other spans, so that the chosen error stands out
 UNBOUNDED = 16_777_215  # QWIDGETSIZE_MAX
 LEAST_TEXTS = (48, 72)  # minimum heights of the first and second text, in pixels
+ENOUGH_TEXT = 140  # height of a text that may scroll by itself, pixels at 100%
 
 
 class Titles(NamedTuple):
@@ -301,7 +302,12 @@ class ErrorDetail(QFrame):
         self._fit_texts()
 
     def _fit_texts(self) -> None:
-        """The second text of a pair begins where the first one ends."""
+        """The second text of a pair begins where the first one ends; a low detail scrolls before
+        the texts do.
+        """
+        for text, least in zip(self._texts, LEAST_TEXTS, strict=True):
+            enough = min(text.content_height() + 2, theme.px(ENOUGH_TEXT))
+            text.setMinimumHeight(max(least, enough))
         first, second = self._texts
         is_pair = not second.isHidden()
         most = max(LEAST_TEXTS[0], first.content_height() + 2)
