@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.i18n import _
 from workbench.ui.commands import Command
 from workbench.ui.panel import Panel
-from workbench.ui.panels.annotate.bare_commands import BARE_COMMANDS
-from workbench.ui.panels.annotate.link_commands import LINK_COMMANDS
-from workbench.ui.panels.annotate.queue_commands import QUEUE_COMMANDS, has_queue
-from workbench.ui.panels.annotate.unit_commands import UNIT_COMMANDS
+from workbench.ui.panels.annotate.commands import (
+    BARE_COMMANDS,
+    LINK_COMMANDS,
+    QUEUE_COMMANDS,
+    UNIT_COMMANDS,
+    has_document,
+    has_queue,
+)
 
 if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext
@@ -25,10 +29,6 @@ def _can_edit(panel: AnnotatePanel) -> bool:
 
 def _has_labels(panel: AnnotatePanel) -> bool:
     return panel.state.has_labels
-
-
-def _has_document(panel: AnnotatePanel) -> bool:
-    return panel.state.doc is not None
 
 
 def _can_step(panel: AnnotatePanel) -> bool:
@@ -101,7 +101,7 @@ class AnnotatePanel(Panel):
             _("S&kip document"),
             lambda p: p.state.skip(),
             "Labels",
-            enabled=_has_document,
+            enabled=has_document,
             group="done",
         ),
         Command(
@@ -146,7 +146,7 @@ class AnnotatePanel(Panel):
             lambda p: p.view.go_unlabelled(),
             "Labels",
             "Ctrl+Down",
-            enabled=_has_document,
+            enabled=has_document,
             group="walk",
         ),
         Command(
@@ -248,7 +248,7 @@ class AnnotatePanel(Panel):
             lambda p: p.view.toggle_guideline(),
             "View",
             "Ctrl+G",
-            enabled=_has_document,
+            enabled=has_document,
             checked=lambda p: p.view.guideline_shown,
             group="annotate",
         ),
@@ -258,7 +258,7 @@ class AnnotatePanel(Panel):
             lambda p: p.view.fold("left"),
             "View",
             "F9",
-            enabled=_has_document,
+            enabled=has_document,
             checked=lambda p: p.view.folded("left"),
             group="annotate",
         ),
@@ -268,7 +268,7 @@ class AnnotatePanel(Panel):
             lambda p: p.view.fold("right"),
             "View",
             "Shift+F9",
-            enabled=_has_document,
+            enabled=has_document,
             checked=lambda p: p.view.folded("right"),
             group="annotate",
         ),
@@ -296,7 +296,7 @@ class AnnotatePanel(Panel):
             lambda p: p.view.zoom(1),
             "View",
             ("Alt++", "Alt+="),
-            enabled=_has_document,
+            enabled=has_document,
             group="annotate",
         ),
         Command(
@@ -305,7 +305,7 @@ class AnnotatePanel(Panel):
             lambda p: p.view.zoom(-1),
             "View",
             "Alt+-",
-            enabled=_has_document,
+            enabled=has_document,
             group="annotate",
         ),
         Command(
@@ -314,7 +314,7 @@ class AnnotatePanel(Panel):
             lambda p: p.view.zoom(0),
             "View",
             "Alt+0",
-            enabled=lambda p: _has_document(p) and p.view.zoomed_by != 100,
+            enabled=lambda p: has_document(p) and p.view.zoomed_by != 100,
             group="annotate",
         ),
         *BARE_COMMANDS,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -9,23 +10,17 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt, QT
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.text.labels import QUESTIONS, TEXT
 from workbench.text.rows import row_id
 from workbench.ui.panels.annotate.card_layout import SIDE, CardLayout
 from workbench.ui.panels.annotate.choice_list import ChoiceList
 from workbench.ui.panels.annotate.editors import EDITORS
 from workbench.ui.panels.annotate.label_bars import BarStack
-from workbench.ui.panels.annotate.link_line import LinkLine, signed
+from workbench.ui.panels.annotate.links import LinkLine, signed
 from workbench.ui.panels.annotate.many_labels import ManyLabels
 from workbench.ui.panels.annotate.shown_arcs import ShownArcs
 from workbench.ui.panels.annotate.shown_spans import ShownSpans
-from workbench.ui.panels.annotate.text_words import (
-    context_words,
-    show_context,
-    title_of,
-    without_labels,
-)
 from workbench.ui.panels.annotate.token_pane import TokenPane
 from workbench.ui.panels.annotate.value_stack import ValueStack
 from workbench.ui.project import folded_labels
@@ -33,6 +28,8 @@ from workbench.ui.style import theme
 from workbench.ui.widgets.key_cap import CommandCap
 from workbench.ui.widgets.label_bar import LabelBar
 from workbench.ui.widgets.layout import layout_of, line, remove, scrolled
+from workbench.ui.widgets.offsets import is_rtl
+from workbench.ui.widgets.text_scroll import LEFT
 from workbench.ui.widgets.text_view import TextView
 from workbench.ui.widgets.words import words
 
@@ -506,3 +503,40 @@ class DocumentPane(QFrame):
         self.tokens.render_tokens()
         self._centre()
         self.update()
+
+
+def context_words() -> QLabel:
+    """A label for the text before or after the part in focus; hidden."""
+    label = words("", "ui", "muted", wrap=True)
+    label.setContentsMargins(LEFT, 0, LEFT, 0)
+    label.setMaximumWidth(theme.READING_WIDTH)
+    label.hide()
+    return label
+
+
+def show_context(label: QLabel, text: str) -> None:
+    """Text beside a part, in its direction; hidden without any."""
+    side = Qt.AlignmentFlag.AlignRight if is_rtl(text) else Qt.AlignmentFlag.AlignLeft
+    label.setAlignment(side | Qt.AlignmentFlag.AlignAbsolute)
+    label.setText(" ".join(text.split()))
+    label.setVisible(bool(text))
+
+
+def title_of(field: str, *, choosing: bool) -> str:
+    """The title above a text, by the name of its field."""
+    if choosing:
+        return {"text": _("Text"), "question": _("Question")}.get(field, field)
+    return {"text": _("First text"), "text_b": _("Second text")}.get(field, field)
+
+
+def without_labels(layers: Iterable[str]) -> str:
+    """The sentence on these layers, which have no labels; "" for none."""
+    names = list(layers)
+    if not names:
+        return ""
+    message = ngettext(
+        "{layers} has no labels yet. Create them on the Labels page.",
+        "{layers} have no labels yet. Create them on the Labels page.",
+        len(names),
+    )
+    return message.format(layers=", ".join(names))

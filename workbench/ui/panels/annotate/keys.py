@@ -13,7 +13,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
 from workbench.ui.panels.annotate import jump
-from workbench.ui.panels.annotate.bare_commands import BARE_COMMANDS
+from workbench.ui.panels.annotate.commands import BARE_COMMANDS
 from workbench.ui.shell import key_positions
 from workbench.ui.shell.bare_keys import BareKeys
 from workbench.ui.widgets import text_caret

@@ -1,8 +1,8 @@
-"""The left side of Annotate: the documents of the queue and its filters."""
+"""The left side of Annotate: the documents of the queue, its filters, and what predicts them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,16 +20,16 @@ from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.text.document import SPLITS
-from workbench.ui.panels.annotate.instant_part import InstantPart
-from workbench.ui.panels.annotate.preannotation_part import PreannotationPart
+from workbench.ui.commands import Choice
 from workbench.ui.panels.annotate.queue import NO_SPLIT, UNLABELLED
 from workbench.ui.style import escaping, formats, theme
+from workbench.ui.widgets import context_menu
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.document_list import DocumentList
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
-from workbench.ui.widgets.key_cap import follow_tip
-from workbench.ui.widgets.layout import clear, column, layout_of, row
+from workbench.ui.widgets.key_cap import follow_tip, with_key
+from workbench.ui.widgets.layout import clear, column, layout_of, line, row
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.pages import PageLayout
 from workbench.ui.widgets.query_bar import QueryBar
@@ -38,6 +38,110 @@ from workbench.ui.widgets.words import Elided, words
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.actions import AnnotateActions
     from workbench.ui.panels.annotate.queue_dialogs import QueueDialogs
+
+
+class InstantPart(QFrame):
+    """Hidden where no selected layer can be learned."""
+
+    def __init__(self, state: AnnotateActions, show_learning: Callable[[], None]) -> None:
+        super().__init__()
+        self.state = state
+        self._state = words("", "small", "muted")
+        self._line = words("", "small", "muted", wrap=True)
+        self._switch = Button("", small=True, on=state.toggle_instant)
+        key = ("annotate.instant", "Ctrl+Shift+D")
+        follow_tip(self._switch, "", state.context.settings, *key)
+        self._curve = Button(_("Learning curve"), "activity", "quiet", small=True, on=show_learning)
+        self._keep = Button(
+            _("Keep suggestions"),
+            kind="quiet",
+            small=True,
+            on=state.keep_instant,
+            tip=_("Store its suggestions for all unfinished documents (one undo step)"),
+        )
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(6)
+        layout.addWidget(line())
+        title = words(_("Instant model"), "small", weight=600)
+        layout.addWidget(row(title, None, self._state, margins=(14, 2, 14, 0)))
+        self._lines = row((self._line, 1), margins=(14, 0, 14, 0))
+        layout.addWidget(self._lines)
+        layout.addWidget(
+            row((flow(self._switch, self._curve, self._keep, gap=4), 1), margins=(14, 0, 14, 10))
+        )
+
+    def compact(self, compact: bool) -> None:
+        """In a low window with large text, show what it has learned only as a tooltip."""
+        self._lines.setHidden(compact)
+
+    def render(self) -> None:
+        state = self.state
+        self.setVisible(state.can_instant and not state.errors)
+        is_on = state.instant is not None
+        self._state.setText(_("on") if is_on else _("off"))
+        self._line.setText(state.instant_line)
+        escaping.set_tip(self._state, state.instant_line)
+        self._switch.set_text(_("Turn off") if is_on else _("Turn on"))
+        self._switch.setVisible(is_on or not state.project.read_only)
+        self._curve.setVisible(is_on)
+        self._keep.setVisible(state.can_keep_instant)
+
+
+class PreannotationPart:
+    """`button`: with a menu of the runs. `line`: how many of the next documents are predicted."""
+
+    def __init__(self, state: AnnotateActions, parent: QWidget) -> None:
+        self.state = state
+        self.menu = QMenu(parent)
+        self.menu.setAccessibleName(_("Pre-annotate with"))
+        self.menu.aboutToShow.connect(self._fill)
+        self.button = icon_button("sparkles", _("Pre-annotate"), self.popup, small=True)
+        self.line = Elided("", "small", "muted")
+
+    def popup(self) -> None:
+        """Open the menu by key."""
+        self.menu.popup(self.button.mapToGlobal(self.button.rect().bottomLeft()))
+
+    def _fill(self) -> None:
+        choices = self.state.ahead_choices
+        if not choices:
+            none = _("No run of the selected layers yet. Train one.")
+            context_menu.fill(self.menu, (Choice(none, enabled=False),))
+            return
+        layers = {
+            choice.layer: tuple(
+                Choice(
+                    escaping.menu_text(title),
+                    partial(self.state.choose_ahead, choice.layer, run),
+                    enabled=run not in choice.refused,
+                    on=run == choice.chosen,
+                    tip=choice.refused.get(run or 0, ""),
+                )
+                for run, title in choice.runs
+            )
+            for choice in choices
+        }
+        found: tuple[Choice | None, ...] = (
+            next(iter(layers.values()))
+            if len(layers) == 1
+            else tuple(Choice(escaping.menu_text(name), choices=of) for name, of in layers.items())
+        )
+        if self.state.ahead_failed:
+            found = (*found, None, Choice(_("&Try again"), self.state.retry_ahead))
+        context_menu.fill(self.menu, found)
+
+    def render(self) -> None:
+        state = self.state
+        shown = state.can_ahead and not state.errors
+        self.button.setVisible(shown)
+        message = _("Pre-annotate: predict the next documents with a run before they are opened")
+        key = ("annotate.ahead", "Ctrl+Shift+Y")
+        escaping.set_tip(self.button, with_key(message, state.context.settings, *key))
+        self.line.setVisible(shown and bool(state.ahead_line))
+        self.line.setText(state.ahead_line)
+        self.line.tip = state.ahead_tip
+
 
 # minimum width in pixels at 100%; upper limit, independent of the text size
 MIN_WIDTH, MAX_MIN_WIDTH = 180, 340

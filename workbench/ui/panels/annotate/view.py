@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
+    QApplication,
     QSplitter,
     QVBoxLayout,
     QWidget,
@@ -28,7 +30,6 @@ from workbench.ui.panels.annotate.keys import Keys
 from workbench.ui.panels.annotate.layers_button import LayersButton
 from workbench.ui.panels.annotate.links import Links
 from workbench.ui.panels.annotate.occurrences_pane import OccurrencesPane
-from workbench.ui.panels.annotate.panes import focus_next
 from workbench.ui.panels.annotate.question_shortcuts import QuestionShortcuts
 from workbench.ui.panels.annotate.queue_dialogs import QueueDialogs
 from workbench.ui.panels.annotate.queue_side import QueueSide
@@ -465,3 +466,14 @@ class AnnotateView(View):
         for text in self._document_pane.texts:
             text.set_zoom(per_cent)
         self._fit_header()
+
+
+def focus_next(panes: Sequence[QWidget], way: int) -> None:
+    """Focus the pane after (`way` 1) or before (-1) the one that has the focus."""
+    now = QApplication.focusWidget()
+    focused = (
+        number for number, pane in enumerate(panes) if pane is now or pane.isAncestorOf(now or pane)
+    )
+    at = next(focused, -1 if way > 0 else 0)
+    if panes:
+        panes[(at + way) % len(panes)].setFocus(Qt.FocusReason.ShortcutFocusReason)

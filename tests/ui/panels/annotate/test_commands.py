@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLabel
 
 from workbench.ui.commands import Command
-from workbench.ui.panels.annotate.bare_commands import BARE_COMMANDS
+from workbench.ui.panels.annotate.commands import BARE_COMMANDS
 from workbench.ui.panels.annotate.view import AnnotateView
 from workbench.ui.shell.bare_keys import BareKeys
 from workbench.ui.shell.keys import conflicts, remap

@@ -1,0 +1,310 @@
+"""Keys of Annotate without Ctrl or Alt, and its commands on relations, the queue and units.
+
+The keys are handled by the text and the lists, and shown in the key list. Those with one meaning
+can be changed there; `ui.shell.bare_keys` translates the user's keys back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+from workbench.base.i18n import _
+from workbench.text.sentences import PARAGRAPH, SENTENCE, WHOLE
+from workbench.ui.commands import Command
+
+if TYPE_CHECKING:
+    from workbench.ui.panels.annotate import AnnotatePanel
+
+
+def _bare(id: str, title: str, *keys: str, with_ctrl: bool = False) -> Command:
+    """A key that can be changed; all its keys mean the same."""
+    return Command(
+        f"annotate.{id}", title, keys=keys, shown_only=True, bare=True, with_ctrl=with_ctrl
+    )
+
+
+def _fixed(id: str, title: str, *keys: str) -> Command:
+    """Several keys in one line: those of labels, and those that every text has."""
+    return Command(f"annotate.{id}", title, keys=keys, shown_only=True)
+
+
+BARE_COMMANDS = (
+    _fixed("label", _("Label the selected text or relabel the selected span"), "1", "9"),
+    _fixed("class", _("Set or clear a class"), "Q", "P"),
+    _bare("palette", _("Find a label by typing"), "/"),
+    _bare(
+        "enter",
+        _(
+            "Finish the relation, answer with the selected text, go to the next sentence or "
+            "paragraph, or submit and open next"
+        ),
+        "Return",
+    ),
+    _bare("space", _("Skip document"), "Space"),
+    _fixed(
+        "span",
+        _("Next, previous span; without span layers: next, previous question"),
+        *("Tab", "Shift+Tab"),
+    ),
+    _bare("word-next", _("Next word; with questions: next question"), "."),
+    _bare("word-previous", _("Previous word; with questions: previous question"), ","),
+    _bare("jump", _("Go to the word that begins with two letters; twice: the next one"), "'"),
+    _bare("jump-extend", _("Extend the selection to the word with two letters"), '"'),
+    _fixed(
+        "token",
+        _("Next or previous token, token below or above, in a tag layer"),
+        *("Right", "Left", "Down", "Up"),
+    ),
+    _bare("tag-next", _("Assign the next most probable tag to the token"), "Shift+Down"),
+    _bare("tag-previous", _("Assign the previous, more probable tag to the token"), "Shift+Up"),
+    _bare(
+        "delete",
+        _("Delete the selected span or relation, the tag, or the last answer"),
+        *("Del", "Backspace"),
+    ),
+    _bare(
+        "start-left",
+        _("Move the start of the selected span left (Ctrl: by a character)"),
+        "[",
+        with_ctrl=True,
+    ),
+    _bare(
+        "start-right",
+        _("Move the start of the selected span right"),
+        "]",
+        with_ctrl=True,
+    ),
+    _bare(
+        "end-left",
+        _("Move the end of the selected span left (Ctrl: by a character)"),
+        "{",
+        with_ctrl=True,
+    ),
+    _bare(
+        "end-right",
+        _("Move the end of the selected span right"),
+        "}",
+        with_ctrl=True,
+    ),
+    _fixed(
+        "stretch",
+        _("Move the end of the selected span by a character"),
+        *("Shift+Left", "Shift+Right"),
+    ),
+    _bare(
+        "accept",
+        _("Accept the selected or first suggestion; in error review, accept the prediction"),
+        "A",
+    ),
+    _fixed("accept-tags", _("Accept the tags suggested for all other tokens"), "Shift+A"),
+    _bare(
+        "reject",
+        _(
+            "Reject the selected or first suggestion; in error review, keep gold "
+            "and open the next error"
+        ),
+        "X",
+    ),
+    _bare("no-answer", _("The text does not answer the question"), "N"),
+    _bare("ask", _("Ask a question"), "?"),
+    _bare("edit-question", _("Change the question"), "F2"),
+    _bare("delete-question", _("Delete the question"), "Shift+Del"),
+    _bare("link-key", _("Relation from the selected span, or merge of its chain"), "C"),
+    _bare("chain", _("Add the selected text to the current chain"), "="),
+    _bare("chain-new", _("Start a chain with the text, or split the span off"), "+"),
+    _bare("part", _("Add the selected text to the span selected last"), "&"),
+    _bare("all", _("Label all occurrences of the selected text, span or token"), "M"),
+    _bare("unselect", _("Clear selection"), "Esc", "U"),
+)
+
+KEYS: Mapping[str, tuple[str, ...]] = {
+    bare_command.id: bare_command.all_keys for bare_command in BARE_COMMANDS
+}
+
+
+def _can_link(panel: AnnotatePanel) -> bool:
+    return panel.state.can_link and panel.state.chosen_span() is not None
+
+
+def _has_relation(panel: AnnotatePanel) -> bool:
+    return panel.state.can_edit and panel.state.chosen_relation() is not None
+
+
+def _has_chains(panel: AnnotatePanel) -> bool:
+    return panel.state.can_edit and bool(panel.state.chain_layers)
+
+
+def _can_grow(panel: AnnotatePanel) -> bool:
+    return panel.state.can_edit and panel.state.growing is not None
+
+
+LINK_COMMANDS = (
+    Command(
+        "annotate.link",
+        _("Re&lation from here"),
+        lambda p: p.state.start_link(),
+        "Labels",
+        "Ctrl+J",
+        enabled=_can_link,
+        group="relations",
+    ),
+    Command(
+        "annotate.reverse",
+        _("Re&verse relation"),
+        lambda p: p.state.reverse(),
+        "Labels",
+        "Ctrl+Shift+J",
+        enabled=_has_relation,
+        group="relations",
+    ),
+    Command(
+        "annotate.join-chain",
+        _("Add to current c&hain"),
+        lambda p: p.view.links.join_chain(),
+        "Labels",
+        enabled=_has_chains,
+        group="relations",
+    ),
+    Command(
+        "annotate.new-chain",
+        _("New chain or split o&ff"),
+        lambda p: p.view.links.new_chain(),
+        "Labels",
+        enabled=_has_chains,
+        group="relations",
+    ),
+    Command(
+        "annotate.add-part",
+        _("Add selection to the span as a par&t"),
+        lambda p: p.view.links.add_part(),
+        "Labels",
+        enabled=_can_grow,
+        group="relations",
+    ),
+)
+
+
+def has_queue(panel: AnnotatePanel) -> bool:
+    """Whether there are documents, and no errors are reviewed."""
+    return panel.state.total > 0 and not panel.state.errors
+
+
+QUEUE_COMMANDS = (
+    Command(
+        "annotate.order",
+        _("&Order of the queue…"),
+        lambda p: p.view.dialogs.show_order(),
+        "Labels",
+        "Ctrl+Shift+O",
+        enabled=has_queue,
+        group="queue",
+    ),
+    Command(
+        "annotate.ahead",
+        _("Pre-annotate &with…"),
+        lambda p: p.view.choose_ahead(),
+        "Labels",
+        "Ctrl+Shift+Y",
+        enabled=lambda p: has_queue(p) and p.state.can_ahead,
+        group="queue",
+    ),
+    Command(
+        "annotate.instant",
+        _("&Instant model"),
+        lambda p: p.state.toggle_instant(),
+        "Labels",
+        "Ctrl+Shift+D",
+        enabled=lambda p: has_queue(p) and p.state.can_instant,
+        checked=lambda p: p.state.instant is not None,
+        group="queue",
+    ),
+    Command(
+        "annotate.goes-on",
+        _("A &key also submits and goes on"),
+        lambda p: p.state.set_goes_on(not p.state.goes_on),
+        "Labels",
+        enabled=lambda p: has_queue(p) and p.state.can_go_on,
+        checked=lambda p: p.state.goes_on,
+        group="queue",
+    ),
+    Command(
+        "annotate.keep-instant",
+        _("&Keep suggestions of the instant model"),
+        lambda p: p.state.keep_instant(),
+        "Labels",
+        enabled=lambda p: p.state.can_keep_instant,
+        group="queue",
+    ),
+    Command(
+        "annotate.learning",
+        _("&Learning curve…"),
+        lambda p: p.view.dialogs.show_learning(),
+        "Labels",
+        enabled=lambda p: p.state.instant is not None or p.state.last_run is not None,
+        group="queue",
+    ),
+    Command(
+        "annotate.again",
+        _("&Train again on the current labels"),
+        lambda p: p.state.train_again(),
+        "Labels",
+        "Ctrl+Shift+T",
+        enabled=lambda p: p.state.last_run is not None,
+        group="queue",
+    ),
+)
+
+
+def has_document(panel: AnnotatePanel) -> bool:
+    return panel.state.doc is not None
+
+
+def _has_units(panel: AnnotatePanel) -> bool:
+    return bool(panel.state.units.ranges)
+
+
+def _choose(kind: str, panel: AnnotatePanel) -> None:
+    panel.state.units.choose_kind(kind)
+
+
+def _is(kind: str, panel: AnnotatePanel) -> bool:
+    return panel.state.units.kind == kind
+
+
+def _kind(kind: str, title: str) -> Command:
+    return Command(
+        f"annotate.by-{kind}",
+        title,
+        partial(_choose, kind),
+        "Labels",
+        enabled=has_document,
+        checked=partial(_is, kind),
+        group="units",
+    )
+
+
+UNIT_COMMANDS = (
+    _kind(WHOLE, _("Label &whole documents")),
+    _kind(PARAGRAPH, _("Label by pa&ragraph")),
+    _kind(SENTENCE, _("Label by sente&nce")),
+    Command(
+        "annotate.unit-next",
+        _("Next sentence or paragrap&h"),
+        lambda p: p.state.step_unit(1),
+        "Labels",
+        "Alt+Down",
+        enabled=_has_units,
+        group="units",
+    ),
+    Command(
+        "annotate.unit-previous",
+        _("Previous sentence or para&graph"),
+        lambda p: p.state.step_unit(-1),
+        "Labels",
+        "Alt+Up",
+        enabled=_has_units,
+        group="units",
+    ),
+)
