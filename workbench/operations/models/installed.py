@@ -111,13 +111,13 @@ def trained(name: str, settings: Settings | None = None) -> ModelInfo:
     return card
 
 
-def unfit(found: ModelInfo, task: str) -> str:
+def unfit(card: ModelInfo, task: str) -> str:
     """Why a usable model cannot be trained for a task; "" if it can."""
-    missing = sorted(tasks.info(task).needs - {*found.gives})
+    missing = sorted(tasks.info(task).needs - {*card.gives})
     if not missing:
         return ""
     return _("{model} ({family}) cannot be trained for this task, which needs {needs}.").format(
-        model=found.name, family=found.architecture, needs=spec.gives_words(missing)
+        model=card.name, family=card.architecture, needs=spec.gives_words(missing)
     )
 
 
@@ -130,30 +130,30 @@ _LANGUAGE_USES = {
 }
 
 
-def uses(found: ModelInfo) -> dict[str, str]:
+def uses(card: ModelInfo) -> dict[str, str]:
     """The uses of a model: tasks it can be trained for, then its own predictions.
 
     The values are display titles. Empty for a model that cannot be loaded.
     """
-    if not found.gives:
+    if not card.gives:
         return {}
-    fitting = {task.id: _(task.title) for task in tasks.all_tasks() if not unfit(found, task.id)}
-    own = {id: _(title) for id, (need, title) in _LANGUAGE_USES.items() if need in found.gives}
+    fitting = {task.id: _(task.title) for task in tasks.all_tasks() if not unfit(card, task.id)}
+    own = {id: _(title) for id, (need, title) in _LANGUAGE_USES.items() if need in card.gives}
     return {**fitting, **own}
 
 
-def to_json(found: ModelInfo) -> dict[str, object]:
+def to_json(info: ModelInfo) -> dict[str, object]:
     """The card in machine-readable form, with the uses of the model."""
-    return {**found.to_json(), "uses": [*uses(found)]}
+    return {**info.to_json(), "uses": [*uses(info)]}
 
 
-def check_task(found: ModelInfo, task: str, settings: Settings | None = None) -> None:
+def check_task(card: ModelInfo, task: str, settings: Settings | None = None) -> None:
     """Check before training: raises ModelError, naming available models that fit, if this one does
     not.
     """
-    if found.problems:
-        raise spec.unusable(found)
-    if reason := unfit(found, task):
+    if card.problems:
+        raise spec.unusable(card)
+    if reason := unfit(card, task):
         fitting = [info.name for info in list(settings) if info.usable and not unfit(info, task)]
         hint = _("Models that support it: {names}.").format(names=", ".join(fitting[:5]))
         raise ModelError(reason, hint=hint if fitting else "")
@@ -182,13 +182,13 @@ def examine(folder: Path | str, *, allow_pickle: bool = False) -> ModelInfo:
     return card
 
 
-def remember(found: ModelInfo, settings: Settings) -> ModelInfo:
+def remember(info: ModelInfo, settings: Settings) -> ModelInfo:
     """Add a folder to the list; pickled weights that its card allows stay allowed."""
-    if found.pickled and not found.untrusted:
-        settings.pickle_allowed = _with(settings.pickle_allowed, found.path)
-    settings.model_folders = _with(settings.model_folders, found.path)
+    if info.pickled and not info.untrusted:
+        settings.pickle_allowed = _with(settings.pickle_allowed, info.path)
+    settings.model_folders = _with(settings.model_folders, info.path)
     settings.save()
-    return next(info for info in list(settings) if info.path == found.path)
+    return next(card for card in list(settings) if card.path == info.path)
 
 
 def _with(items: Sequence[str], item: str) -> builtins.list[str]:
@@ -266,20 +266,20 @@ def remove(name: str, *, delete: bool = False, settings: Settings | None = None)
     return planned
 
 
-def delete_files(found: ModelInfo) -> int:
+def delete_files(card: ModelInfo) -> int:
     """Delete the files of a model that Glossbench downloaded, nothing else.
 
     Returns the bytes freed.
     """
-    return downloads.delete(spec.repository_of(found)) if found.downloaded else 0
+    return downloads.delete(spec.repository_of(card)) if card.downloaded else 0
 
 
-def forget(found: ModelInfo, settings: Settings) -> None:
+def forget(card: ModelInfo, settings: Settings) -> None:
     """Remove a model from the lists of added folders and confirmed pickles."""
     settings.model_folders = [
-        model_folder for model_folder in settings.model_folders if model_folder != found.path
+        model_folder for model_folder in settings.model_folders if model_folder != card.path
     ]
-    settings.pickle_allowed = [text for text in settings.pickle_allowed if text != found.path]
+    settings.pickle_allowed = [text for text in settings.pickle_allowed if text != card.path]
     settings.save()
 
 

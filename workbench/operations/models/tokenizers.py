@@ -115,12 +115,12 @@ class Division:
     steps: tuple[Step, ...] = ()
 
 
-def divide(name: str, given: Iterable[str]) -> list[Division]:
+def divide(name: str, each: Iterable[str]) -> list[Division]:
     """How a tokenizer divides words, with the steps where it uses longest match (WordPiece)."""
-    return divided(preparer_of(name), given)
+    return divided(preparer_of(name), each)
 
 
-def divided(preparer: Preparer, given: Iterable[str]) -> list[Division]:
+def divided(preparer: Preparer, each: Iterable[str]) -> list[Division]:
     """As `divide`, with a tokenizer that is already loaded."""
     from workbench.runtime.vocabularies.measures import NO_LENGTH_LIMIT
     from workbench.text.document import TEXT, Document
@@ -128,7 +128,7 @@ def divided(preparer: Preparer, given: Iterable[str]) -> list[Division]:
     backend = getattr(getattr(preparer, "tokenizer", None), "backend", None)
     is_wordpiece = type(backend.model).__name__ == "WordPiece" if backend else False
     divisions = []
-    for word in given:
+    for word in each:
         (input_,) = preparer.whole([Document("1", ((TEXT, word),))], NO_LENGTH_LIMIT).inputs
         pieces = preparer.pieces(input_)
         units = tuple(piece for piece, text in zip(pieces, input_.text, strict=True) if text >= 0)

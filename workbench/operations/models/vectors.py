@@ -284,17 +284,18 @@ class WordMap:
     unknown: tuple[str, ...] = ()
 
 
-def word_map(lexicon: Lexicon, wanted: Sequence[str], *, top: int, near: int) -> WordMap:
-    """The wanted words with the `near` nearest of each; without any, the `top` most frequent ones.
+def word_map(lexicon: Lexicon, queries: Sequence[str], *, top: int, near: int) -> WordMap:
+    """The words of `queries` with the `near` nearest of each; without any, the `top` most frequent
+    ones.
 
     Of vectors scaled to length 1, so that distances follow the cosine. The most frequent words are
     the first of the file that have a letter. Raises ModelError for fewer than three words.
     """
     import numpy as np
 
-    forms = [lexicon.known(word) for word in wanted]
+    forms = [lexicon.known(word) for word in queries]
     chosen = tuple(dict.fromkeys(form for form in forms if form))
-    words = list(chosen) if wanted else _frequent(lexicon, top)
+    words = list(chosen) if queries else _frequent(lexicon, top)
     for form in chosen if near else ():
         words += [
             neighbour.word for neighbour in lexicon.neighbours(form, by="cosine", top=near) or ()
@@ -312,7 +313,7 @@ def word_map(lexicon: Lexicon, wanted: Sequence[str], *, top: int, near: int) ->
     places = left[:, :2] * scales[:2]  # (N, 2)
     places *= np.where(places[np.abs(places).argmax(0), [0, 1]] < 0, -1.0, 1.0)  # signs are free
     shares = scales[:2] ** 2 / max(float((scales**2).sum()), 1e-12)
-    unknown = tuple(word for word, form in zip(wanted, forms, strict=True) if not form)
+    unknown = tuple(word for word, form in zip(queries, forms, strict=True) if not form)
     return WordMap(
         tuple(words),
         tuple((float(x), float(y)) for x, y in places),

@@ -89,13 +89,13 @@ class About(Dialog):
 
 def versions() -> dict[str, str]:
     """Installed versions by package, read without importing the packages."""
-    found = {"Python": platform.python_version(), "Qt": qVersion()}
+    installed = {"Python": platform.python_version(), "Qt": qVersion()}
     for name in PACKAGES:
         try:
-            found[name] = metadata.version(name)
+            installed[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
-            found[name] = _("missing")
-    return found
+            installed[name] = _("missing")
+    return installed
 
 
 def diagnostics(app: App) -> str:
@@ -135,8 +135,8 @@ def diagnostics(app: App) -> str:
 
 def _places(trace: str) -> list[str]:
     """The source lines of a traceback, without the folders above the package (private)."""
-    found = re.findall(r'^ *File "([^"\n]*)", line (\d+), in (\w+)$', trace, re.MULTILINE)
-    return [f"{'/'.join(Path(file).parts[-3:])}:{line} {name}" for file, line, name in found]
+    frames = re.findall(r'^ *File "([^"\n]*)", line (\d+), in (\w+)$', trace, re.MULTILINE)
+    return [f"{'/'.join(Path(file).parts[-3:])}:{line} {name}" for file, line, name in frames]
 
 
 def copy_diagnostics(app: App) -> None:

@@ -129,8 +129,8 @@ class ErrorDialog(Dialog):
         QApplication.clipboard().setText(self._details)
 
     def _toggle(self) -> None:
-        shown = self._text.isHidden()
-        self._text.setVisible(shown)
-        self._fold.set_text(_("Hide details") if shown else _("Show details"))
-        self._fold.set_icon("chevron-down" if shown else "chevron-right")
+        opening = self._text.isHidden()
+        self._text.setVisible(opening)
+        self._fold.set_text(_("Hide details") if opening else _("Show details"))
+        self._fold.set_icon("chevron-down" if opening else "chevron-right")
         self.adjustSize()

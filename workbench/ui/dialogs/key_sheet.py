@@ -67,7 +67,7 @@ class KeySheet(Dialog):
 
     def lines(self) -> list[Line]:
         """Every command that has a key or a menu entry."""
-        pages, found = (
+        pages, lines = (
             {
                 contribution.id: _(contribution.title)
                 for contribution in self._app.registry.all("panel")
@@ -79,16 +79,16 @@ class KeySheet(Dialog):
             keys = shown(command, self._app.settings)
             if not command.choices and (keys or command.menu):
                 title = command.lasting().rstrip("…")
-                found.append(Line(pages.get(entry.page, _("All pages")), title, keys, command))
-        return found
+                lines.append(Line(pages.get(entry.page, _("All pages")), title, keys, command))
+        return lines
 
     def _fill(self) -> None:
-        wanted = self._search.text().casefold()
+        search = self._search.text().casefold()
         self._table.set_rows(
             [
                 line
                 for line in self.lines()
-                if wanted in f"{line.place} {line.title} {line.keys}".casefold()
+                if search in f"{line.place} {line.title} {line.keys}".casefold()
             ]
         )
 
@@ -143,29 +143,29 @@ class KeyDialog(Dialog):
 
     def _use(self) -> None:
         pressed = self._edit.keySequence()
-        wanted = bare_name(pressed) if self._line.command.bare else pressed.toString(PORTABLE)
+        chosen = bare_name(pressed) if self._line.command.bare else pressed.toString(PORTABLE)
         on_labels = self._line.command.id.startswith(PAGE_OF_KEYS)
-        if self._line.command.bare and on_labels and (label := _label_with(self._app, wanted)):
+        if self._line.command.bare and on_labels and (label := _label_with(self._app, chosen)):
             self._field.set_error(
                 _("{key} is the key of the label “{name}”. Change it on the Labels page.").format(
-                    key=wanted, name=label
+                    key=chosen, name=label
                 )
             )
             return
         before = list(keys_of(self._line.command, self._app.settings))
-        remap(self._line.command, [wanted] if wanted else [], self._app.settings)
+        remap(self._line.command, [chosen] if chosen else [], self._app.settings)
         entries = [(entry.command, entry.page) for entry in self._app.window.menus.entries]
         taken = [
             pair
             for key, *pair in conflicts(entries, self._app.settings)
-            if self._line.command in pair and key == wanted
+            if self._line.command in pair and key == chosen
         ]
         if taken:
             other = next(command for command in taken[0] if command is not self._line.command)
             remap(self._line.command, before, self._app.settings)
             name = other.lasting()
             self._field.set_error(
-                _("{key} is already assigned to “{name}”.").format(key=wanted, name=name)
+                _("{key} is already assigned to “{name}”.").format(key=chosen, name=name)
             )
             return
         self.accept()
@@ -175,10 +175,10 @@ def _label_with(app: App, key: str) -> str:
     """The label of the open project that has the key, "" for none."""
     if app.project is None or not key:
         return ""
-    found = (
+    names = (
         label.name
         for layer in labels.layers(app.project)
         for label in layer.labels
         if label.key == key.lower()
     )
-    return next(found, "")
+    return next(names, "")

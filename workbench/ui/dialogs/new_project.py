@@ -206,12 +206,12 @@ def all_kinds() -> tuple[Kind, ...]:
 
 def split_labels(text: str) -> list[str]:
     """Labels typed or pasted, separated by line breaks, commas or semicolons; unique, in order."""
-    found: list[str] = []
+    names: list[str] = []
     for part in re.split(r"[\n,;\t]+", text):
         name = " ".join(part.split())
-        if name and name not in found:
-            found.append(name)
-    return found
+        if name and name not in names:
+            names.append(name)
+    return names
 
 
 class NewProject(Dialog):

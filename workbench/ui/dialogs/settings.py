@@ -199,10 +199,9 @@ class SettingsDialog(Dialog):
         self._tabs.setCurrentIndex(PLUGINS)
 
     def _form(self, group: str) -> Form:
-        asked = [_Unnamed(record) for record in records(group)]
-        form = Form(
-            asked, {unnamed.name: getattr(self._app.settings, unnamed.name) for unnamed in asked}
-        )
+        options = [_Unnamed(record) for record in records(group)]
+        values = {option.name: getattr(self._app.settings, option.name) for option in options}
+        form = Form(options, values)
         for record in records(group):
             if record.words:
                 box = cast(QComboBox, form.control(record.name))
@@ -240,8 +239,8 @@ class SettingsDialog(Dialog):
         self._tell()
 
     def _tell(self) -> None:
-        shown = self._plugins is not None and self._tabs.currentIndex() == PLUGINS
-        self._message.setText(self._plugins.summary() if shown and self._plugins else "")
+        has_plugins = self._plugins is not None and self._tabs.currentIndex() == PLUGINS
+        self._message.setText(self._plugins.summary() if has_plugins and self._plugins else "")
 
     def _changed(self, form: Form, name: str) -> None:
         settings = self._app.settings

@@ -43,8 +43,8 @@ class UnsavedQuestion(Dialog):
     """
 
     def __init__(self, app: App, states: Sequence[Keeping], error: WorkbenchError | None) -> None:
-        found = unsaved.texts(states)
-        n = len(found)
+        texts = unsaved.texts(states)
+        n = len(texts)
         title = ngettext("{n} text could not be saved", "{n} texts could not be saved", n)
         super().__init__(app.window, title.format(n=n), str(error or ""), width=640)
         self._app, self._states = app, states
@@ -52,7 +52,7 @@ class UnsavedQuestion(Dialog):
             _("Saving is tried again while this message is open. It closes when all is saved."),
             wrap=True,
         )
-        self._shown = QPlainTextEdit(unsaved.as_file(found).rstrip("\n"))
+        self._shown = QPlainTextEdit(unsaved.as_file(texts).rstrip("\n"))
         self._shown.setReadOnly(True)
         self._shown.setTabChangesFocus(True)
         self._shown.setFixedHeight(theme.px(150))

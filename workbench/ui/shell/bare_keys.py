@@ -46,8 +46,8 @@ class BareKeys:
     def _learn(self, own: Mapping[str, list[str]]) -> None:
         changed = [command for command in self._commands if command.bare and command.id in own]
         self._meant = {key: command.all_keys[0] for command in changed for key in own[command.id]}
-        kept = {key for command in changed for key in own[command.id]}
-        freed = {key for command in changed for key in command.all_keys} - kept
+        used = {key for command in changed for key in own[command.id]}
+        freed = {key for command in changed for key in command.all_keys} - used
         for command in changed:
             if command.with_ctrl:
                 self._meant |= {

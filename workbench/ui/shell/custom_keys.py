@@ -13,5 +13,5 @@ def first_key(settings: Settings, id: str, *keys: str) -> str:
     keys.
     """
     own = settings.window.get("keys", {}).get(id)
-    found = own if isinstance(own, list) else keys
-    return str(found[0]) if found else ""
+    current = own if isinstance(own, list) else keys
+    return str(current[0]) if current else ""

@@ -44,11 +44,11 @@ class Editing(QObject):
     @property
     def widget(self) -> QWidget | None:
         """The widget to edit: for a spin box or an editable combo box, its line edit."""
-        found = self._before or QApplication.focusWidget() or self._window.focusWidget()
-        inner = getattr(found, "lineEdit", None)
-        if isinstance(found, QAbstractSpinBox) or (inner is not None and inner() is not None):
-            return cast(QWidget | None, cast(Any, found).lineEdit())
-        return found
+        widget = self._before or QApplication.focusWidget() or self._window.focusWidget()
+        inner = getattr(widget, "lineEdit", None)
+        if isinstance(widget, QAbstractSpinBox) or (inner is not None and inner() is not None):
+            return cast(QWidget | None, cast(Any, widget).lineEdit())
+        return widget
 
     # ------------------------------------------------------------ available edits
 

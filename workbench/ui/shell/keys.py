@@ -57,15 +57,15 @@ def conflicts(
 
     `commands` are (command, page); "" stands for all pages.
     """
-    seen: dict[str, list[tuple[Command, str]]] = {}
-    found = []
+    by_key: dict[str, list[tuple[Command, str]]] = {}
+    pairs = []
     for command, place in commands:
         for key in _pressed_for(command, settings):
-            for other, its_place in seen.setdefault(key, []):
+            for other, its_place in by_key.setdefault(key, []):
                 if place == its_place or not place or not its_place:
-                    found.append((key, other, command))
-            seen[key].append((command, place))
-    return found
+                    pairs.append((key, other, command))
+            by_key[key].append((command, place))
+    return pairs
 
 
 def _pressed_for(command: Command, settings: Settings) -> tuple[str, ...]:

@@ -151,8 +151,8 @@ class Menus:
 
     def shortcut(self, id: str) -> str:
         """The keys of a command in the platform's notation; "" for none."""
-        found = next((entry.command for entry in self.entries if entry.command.id == id), None)
-        return shown(found, self._settings).split(", ")[0] if found else ""
+        command = next((entry.command for entry in self.entries if entry.command.id == id), None)
+        return shown(command, self._settings).split(", ")[0] if command else ""
 
     def _belongs(self, entry: Entry) -> bool:
         return not entry.page or entry.command.anywhere or entry.page == self._page_shown()

@@ -58,9 +58,9 @@ def modules(panels: Iterable[Contribution]) -> list[str]:
 def qt_types() -> Iterator[None]:
     """Let PySide6 create its types, one per step. Call on the main thread."""
     for module in QT:
-        found = importlib.import_module(f"PySide6.{module}")
-        for name in dir(found):
-            getattr(found, name)
+        types = importlib.import_module(f"PySide6.{module}")
+        for name in dir(types):
+            getattr(types, name)
             yield
 
 

@@ -52,8 +52,8 @@ class NavigationHistory:
         None if there is none.
         """
         while self._places:
-            if (found := self._places.pop()) != now:
-                return found
+            if (entry := self._places.pop()) != now:
+                return entry
         return None
 
     def clear(self) -> None:

@@ -57,16 +57,16 @@ class Palette(Dialog):
         return entry.command.plain(target) if target is not None else entry.command.lasting()
 
     def _fill(self) -> None:
-        found = self._found(self._entries)
-        self._table.set_rows(found)
+        entries = self._found(self._entries)
+        self._table.set_rows(entries)
         self._table.selectRow(0)
-        self.fault("" if found else self._why_none(), "accent")
+        self.fault("" if entries else self._why_none(), "accent")
 
     def _found(self, entries: list[Entry]) -> list[Entry]:
-        wanted = self._search.text().casefold().strip()
+        search = self._search.text().casefold().strip()
         ranked = sorted(
             (
-                (rank(wanted, self._title(entry).casefold()), number, entry)
+                (rank(search, self._title(entry).casefold()), number, entry)
                 for number, entry in enumerate(entries)
             ),
             key=lambda item: item[:2],
@@ -103,17 +103,17 @@ class Palette(Dialog):
 NO_MATCH = 9
 
 
-def rank(wanted: str, title: str) -> int:
+def rank(typed: str, title: str) -> int:
     """Rank a match; lower is better.
 
     0: the title starts with it, 1: a word does, 2: contained, 3: its letters occur in order, else
     NO_MATCH.
     """
-    if title.startswith(wanted):
+    if title.startswith(typed):
         return 0
-    if any(word.startswith(wanted) for word in title.split()):
+    if any(word.startswith(typed) for word in title.split()):
         return 1
-    if wanted in title:
+    if typed in title:
         return 2
     letters = iter(title)
-    return 3 if all(letter in letters for letter in wanted if letter != " ") else NO_MATCH
+    return 3 if all(letter in letters for letter in typed if letter != " ") else NO_MATCH

@@ -133,11 +133,11 @@ def _scripts() -> Check:
     return scripts({name: bool(QFontDatabase.families(systems[name])) for name in SCRIPTS})
 
 
-def scripts(found: Mapping[str, bool]) -> Check:
-    """`found`: writing system → whether there is a font for it."""
+def scripts(covered: Mapping[str, bool]) -> Check:
+    """`covered`: writing system → whether there is a font for it."""
     id, title = "display.scripts", _("Fonts for scripts")
-    have = [_(SCRIPTS[name]) for name in found if found[name]]
-    missing = [_(SCRIPTS[name]) for name in found if not found[name]]
+    have = [_(SCRIPTS[name]) for name in covered if covered[name]]
+    missing = [_(SCRIPTS[name]) for name in covered if not covered[name]]
     if not missing:
         return Check(id, title, ", ".join(have))
     message = _("missing: {names}").format(names=", ".join(missing))

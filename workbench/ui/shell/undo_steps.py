@@ -30,25 +30,25 @@ def step(app: App, way: str, doing: str, did: str, steps: int | None) -> None:
         getattr(app.local_steps, way)(local)
         app.commands_changed()
         return
-    found = _next(project, way, steps or 1)
-    if not found:
+    changes = _next(project, way, steps or 1)
+    if not changes:
         return
 
     def done(title: str | None) -> None:
         if title is not None:
             app.note(did.format(title=title))
 
-    if sum(step.rows for step in found) <= LARGE_STEP_ROWS:
+    if sum(step.rows for step in changes) <= LARGE_STEP_ROWS:
         try:
-            done(getattr(project, way)(len(found)))
+            done(getattr(project, way)(len(changes)))
         except WorkbenchError as error:
             app.fail(error)
         return
     app.tasks.start(
         "history",
-        lambda watch: getattr(project, way)(len(found), watch=watch),
+        lambda watch: getattr(project, way)(len(changes), watch=watch),
         done,
-        title=doing.format(title=found[-1].title),
+        title=doing.format(title=changes[-1].title),
         writes=True,
     )
 

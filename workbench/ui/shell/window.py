@@ -215,11 +215,11 @@ class Window(QMainWindow):
 
     def back(self) -> None:
         """Return to the place, on this page or another, that the current one was opened from."""
-        found = self._trail.pop(self._place())
-        if found is not None:
+        place = self._trail.pop(self._place())
+        if place is not None:
             with self._trail.resting():
-                self.go(found.page, **found.args)
-            found.take_focus()
+                self.go(place.page, **place.args)
+            place.take_focus()
 
     def remember_place(self) -> None:
         """Let Back return to what the current page shows now."""
@@ -420,8 +420,8 @@ class Window(QMainWindow):
     # ---------------------------------------------------------------- frame
 
     def _restore(self) -> None:
-        kept = self.app.settings.window.get("geometry", "")
-        if not (kept and self.restoreGeometry(QByteArray.fromBase64(kept.encode()))):
+        geometry = self.app.settings.window.get("geometry", "")
+        if not (geometry and self.restoreGeometry(QByteArray.fromBase64(geometry.encode()))):
             room = self.screen().availableGeometry()
             self.resize(min(1440, room.width()), min(900, room.height()))
             if room.width() < 1500 or room.height() < 960:  # no room for the window frame

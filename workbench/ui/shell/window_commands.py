@@ -145,7 +145,7 @@ def recent_choices(app: App) -> tuple[Choice | None, ...]:
     """Entries of File ▸ Open recent: one per project, disabled if the file is missing; then Clear
     list.
     """
-    shown = [
+    choices = [
         Choice(
             recent_title(project),
             partial(app.open_project, project.path),
@@ -153,7 +153,7 @@ def recent_choices(app: App) -> tuple[Choice | None, ...]:
         )
         for project in recent.projects(app.settings.recent[:RECENT])
     ]
-    return (*shown, SEPARATOR, Choice(_("&Clear list"), app.clear_recent))
+    return (*choices, SEPARATOR, Choice(_("&Clear list"), app.clear_recent))
 
 
 def recent_title(item: recent.Recent) -> str:

@@ -43,12 +43,12 @@ if TYPE_CHECKING:
 class ModelCard(QFrame):
     """An installed model: facts, blocks, purpose, actions; a broken one shows what is missing."""
 
-    def __init__(self, page: ModelsView, shown: Row, info: ModelInfo):
+    def __init__(self, page: ModelsView, entry: Row, info: ModelInfo):
         super().__init__()
         self.info = info
-        self._fill(page, shown, info)
+        self._fill(page, entry, info)
 
-    def _fill(self, page: ModelsView, shown: Row, info: ModelInfo) -> None:
+    def _fill(self, page: ModelsView, entry: Row, info: ModelInfo) -> None:
         self.setProperty("part", "card")
         self.setAccessibleName(info.name)
         inside = QFrame()
@@ -56,7 +56,7 @@ class ModelCard(QFrame):
         layout.setContentsMargins(16, 14, 16, 8)
         layout.setSpacing(10)
         layout.addWidget(self._head(info))
-        known = about_facts(shown)
+        known = about_facts(entry)
         layout.addWidget(_grid((*known, *facts(info))))
         if uses := uses_text(info):
             layout.addWidget(words(", ".join(uses), "small", wrap=True))
@@ -83,14 +83,16 @@ class ModelCard(QFrame):
             outer.setContentsMargins(1, 1, 1, 12)
         self.show_map(page.state.maps.get(info.path))
 
-    def show_map(self, found: ModelMap | None) -> None:
+    def show_map(self, model_map: ModelMap | None) -> None:
         """Show the blocks once they have been read; nothing for files that do not tell."""
-        if found is None or not found.blocks or self._map.findChild(BlockMap):
+        if model_map is None or not model_map.blocks or self._map.findChild(BlockMap):
             return
         assert self._map_layout is not None
         self._map_layout.addWidget(line())
         self._map_layout.addWidget(words(_("Model map"), weight=600))
-        self._map_layout.addWidget(BlockMap([Mark(block) for block in found.blocks], found.total))
+        self._map_layout.addWidget(
+            BlockMap([Mark(block) for block in model_map.blocks], model_map.total)
+        )
 
     def _head(self, info: ModelInfo) -> QFrame:
         where = Elided(info.path, "caption", "faint", mode=Qt.TextElideMode.ElideMiddle)
@@ -111,15 +113,15 @@ class ModelCard(QFrame):
         )
 
     def _buttons(self, page: ModelsView, info: ModelInfo) -> list[Button]:
-        found = []
+        buttons = []
         if info.usable:
-            found += self._use_buttons(page.state, info)
+            buttons += self._use_buttons(page.state, info)
             if page.state.has_words(info):
-                found += _word_buttons(page, info)
+                buttons += _word_buttons(page, info)
             if page.state.has_batch(info):
-                found.append(_batch_button(page, info))
+                buttons.append(_batch_button(page, info))
         elif info.only_untrusted:
-            found.append(
+            buttons.append(
                 Button(
                     _("Trust weights…"),
                     "triangle-alert",
@@ -128,7 +130,7 @@ class ModelCard(QFrame):
                     name=_("Trust the weights of {name}").format(name=info.name),
                 )
             )
-        return found + _removal_buttons(page, info)
+        return buttons + _removal_buttons(page, info)
 
     @staticmethod
     def _use_buttons(state: ModelsState, info: ModelInfo) -> list[Button]:
@@ -232,35 +234,35 @@ def _run_button(state: ModelsState, info: ModelInfo, layer: Layer) -> Button:
 
 def _choices(page: ModelsView, info: ModelInfo) -> tuple[Choice | None, ...]:
     """The context menu of a card."""
-    state, found = page.state, list[Choice | None]()
+    state, choices = page.state, list[Choice | None]()
     if info.usable:
         may_inspect = state.context.project is not None and not info.is_bare
-        found += [
+        choices += [
             Choice(_("&Train with this"), lambda: state.train(info), state.can_train),
             Choice(_("&Inspect"), lambda: state.inspect(info), may_inspect),
         ]
         for layer in state.layers_of(info):
             message = state.run_title(info, layer)
-            found.append(Choice(message, partial(state.add_run, info, layer)))
+            choices.append(Choice(message, partial(state.add_run, info, layer)))
         if state.has_words(info):
-            found.append(Choice(_("&Word map…"), lambda: page.ask_word_map(info)))
-            found.append(Choice(_("&Analogies…"), lambda: page.ask_analogies(info)))
+            choices.append(Choice(_("&Word map…"), lambda: page.ask_word_map(info)))
+            choices.append(Choice(_("&Analogies…"), lambda: page.ask_analogies(info)))
         if state.has_batch(info):
-            found.append(Choice(_("First &batch…"), lambda: page.ask_batch(info)))
+            choices.append(Choice(_("First &batch…"), lambda: page.ask_batch(info)))
     elif info.only_untrusted:
-        found.append(Choice(_("T&rust weights…"), lambda: page.ask_trust(info)))
+        choices.append(Choice(_("T&rust weights…"), lambda: page.ask_trust(info)))
     there = Path(info.path).is_dir()
-    found += [
+    choices += [
         SEPARATOR,
         Choice(_("Open &folder"), lambda: _open(info.path), there),
         Choice(_("Copy &name"), lambda: QGuiApplication.clipboard().setText(info.name)),
         Choice(_("Copy &path"), lambda: QGuiApplication.clipboard().setText(info.path)),
     ]
     if info.origin == "folder":
-        found += [SEPARATOR, Choice(_("&Remove from list"), lambda: state.forget(info))]
+        choices += [SEPARATOR, Choice(_("&Remove from list"), lambda: state.forget(info))]
     elif info.downloaded:
-        found += [SEPARATOR, Choice(_("&Delete…"), lambda: page.ask_delete(info))]
-    return tuple(found)
+        choices += [SEPARATOR, Choice(_("&Delete…"), lambda: page.ask_delete(info))]
+    return tuple(choices)
 
 
 def _open(folder: str) -> None:
@@ -270,17 +272,17 @@ def _open(folder: str) -> None:
 class PublishedCard(QFrame):
     """A published system that is not installed: facts, and where it can be had."""
 
-    def __init__(self, page: ModelsView, shown: Row, about: Published):
+    def __init__(self, page: ModelsView, entry: Row, about: Published):
         super().__init__()
         self.setProperty("part", "card")
-        self.setAccessibleName(shown.title)
+        self.setAccessibleName(entry.title)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 14, 16, 12)
         layout.setSpacing(10)
-        title = Elided(shown.title, "heading", weight=600, mode=Qt.TextElideMode.ElideMiddle)
+        title = Elided(entry.title, "heading", weight=600, mode=Qt.TextElideMode.ElideMiddle)
         layout.addWidget(row((title, 1), Chip(_("not installed")), gap=10))
-        layout.addWidget(_grid(published_facts(shown)))
-        if not page.state.can_load(shown):
+        layout.addWidget(_grid(published_facts(entry)))
+        if not page.state.can_load(entry):
             message = _("This version of Glossbench cannot load {name} models.")
             layout.addWidget(Callout(message.format(name=about.architecture), "warn"))
         elif not (about.hub or about.page):
@@ -292,12 +294,12 @@ class PublishedCard(QFrame):
         elif page.state.offline:
             layout.addWidget(Callout(_("Offline mode is on. The download dialog can turn it off.")))
         layout.addStretch(1)
-        buttons = self._buttons(page, shown, about)
+        buttons = self._buttons(page, entry, about)
         self.first: QWidget = buttons[0]
         layout.addWidget(flow(*buttons, gap=6))
 
-    def _buttons(self, page: ModelsView, shown: Row, about: Published) -> list[Button]:
-        found = []
+    def _buttons(self, page: ModelsView, entry: Row, about: Published) -> list[Button]:
+        buttons = []
         if about.hub:
             download = Button(
                 _("Download…"),
@@ -305,26 +307,26 @@ class PublishedCard(QFrame):
                 "primary",
                 small=True,
                 on=lambda: page.ask_id(about.hub),
-                name=_("Download {name}").format(name=shown.title),
+                name=_("Download {name}").format(name=entry.title),
             )
-            download.setEnabled(page.state.can_load(shown))
-            found.append(download)
+            download.setEnabled(page.state.can_load(entry))
+            buttons.append(download)
         for title, address, name in (
             (_("Download page"), about.page, _("Download page of {name}")),
             (_("Paper"), about.url, _("Paper of {name}")),
         ):
             if address:
-                found.append(
+                buttons.append(
                     Button(
                         title,
                         "external-link",
                         small=True,
                         on=partial(QDesktopServices.openUrl, QUrl(address)),
-                        name=name.format(name=shown.title),
+                        name=name.format(name=entry.title),
                         tip=address,
                     )
                 )
-        return found
+        return buttons
 
 
 def _grid(facts: tuple[tuple[str, str], ...]) -> QFrame:

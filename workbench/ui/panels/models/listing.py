@@ -127,13 +127,13 @@ def shown(
     fitting = [row for row in rows if filters.allow(row, titles[row.group])]
     if flat:
         return tuple(fitting)
-    found: list[Row] = []
+    listed: list[Row] = []
     for group, title in titles.items():
         inside = [row for row in fitting if row.group == group]
         if not inside:
             continue
         is_open = filters.active or group not in closed
-        found.append(
+        listed.append(
             Row(
                 f"group:{group}",
                 title,
@@ -143,8 +143,8 @@ def shown(
                 opened=is_open,
             )
         )
-        found += inside if is_open else []
-    return tuple(found)
+        listed += inside if is_open else []
+    return tuple(listed)
 
 
 def _summary(rows: Sequence[Row]) -> str:

@@ -296,8 +296,8 @@ class ModelsState(State):
     def forget(self, card: ModelInfo) -> None:
         """Remove an added folder from the list; its files are kept."""
         self._forget(card)
-        said = _("{name} was removed from the list. Its files are kept.").format(name=card.name)
-        self.context.note(said, lambda: self._remember(card), action=_("Undo"))
+        message = _("{name} was removed from the list. Its files are kept.").format(name=card.name)
+        self.context.note(message, lambda: self._remember(card), action=_("Undo"))
 
     def _forget(self, card: ModelInfo) -> None:
         operations.forget(card, self.context.settings)
@@ -314,8 +314,8 @@ class ModelsState(State):
 
     def _deleted(self, card: ModelInfo, freed: int) -> None:
         self._forget(card)
-        said = _("{name} was deleted ({size} freed).")
-        self.context.note(said.format(name=card.name, size=formats.size(freed)))
+        message = _("{name} was deleted ({size} freed).")
+        self.context.note(message.format(name=card.name, size=formats.size(freed)))
 
     # ---------------------------------------------------------------- navigation
 
@@ -339,7 +339,7 @@ def facts(card: ModelInfo) -> tuple[tuple[str, str], ...]:
     shape = f"{card.layers} × {card.width}" if card.layers and card.width else ""
     if card.usable and card.width and not card.layers:  # static vectors
         shape = formats.count(card.width)
-    found = (
+    pairs = (
         (_("Family"), card.architecture),
         (_("Parameters"), number_words(card.parameters)),
         (_("Layers × hidden size"), shape),
@@ -356,7 +356,7 @@ def facts(card: ModelInfo) -> tuple[tuple[str, str], ...]:
         (_("Weights"), _weights_words(card)),
         (_("Licence"), spdx(card.licence) or (_("not stated") if card.architecture else "")),
     )
-    return tuple((name, value or UNKNOWN) for name, value in found)
+    return tuple((name, value or UNKNOWN) for name, value in pairs)
 
 
 def about_facts(row: Row) -> tuple[tuple[str, str], ...]:
@@ -378,7 +378,7 @@ def published_facts(row: Row) -> tuple[tuple[str, str], ...]:
     about = row.about
     if about is None:
         return ()
-    found = (
+    pairs = (
         (_("Paper"), about.paper),
         (_("Year"), str(about.year)),
         (_("Parameters"), formats.count(about.parameters) if about.parameters else ""),
@@ -389,7 +389,7 @@ def published_facts(row: Row) -> tuple[tuple[str, str], ...]:
         (_("Licence"), about.licence or _("not stated")),
         (_("Hub id"), about.hub),
     )
-    return tuple((name, value) for name, value in found if value)
+    return tuple((name, value) for name, value in pairs if value)
 
 
 def _weights_words(card: ModelInfo) -> str:

@@ -212,22 +212,22 @@ class Tokenizers(Dialog):
             self.render(ALL)
 
     def render(self, fields: frozenset[str]) -> None:
-        state, made = self.state, self._pages.made()
+        state, built = self.state, self._pages.made()
         self.fault(state.error)
         needs = "" if state.has_text else _("Open a project first.")
-        if 0 in made:
+        if 0 in built:
             self._go.setEnabled(state.has_text and not state.busy)
             self._fits.set_rows([(*item, state.title(item[0])) for item in state.fits.items()])
             self._fits.fit_height(2)
             self._go.set_text(_("Comparing…") if state.busy else _("Compare"))
-        if 1 in made and concerns(fields, "division", "dividing"):
+        if 1 in built and concerns(fields, "division", "dividing"):
             self._render_division()
-        if 2 in made:
+        if 2 in built:
             for rule, table in self._rules.items():
                 table.set_rows(state.merges.get(rule, []))
             message = _("The first merges on the lower-cased words of a sample of the project.")
             self._merges_note.setText(needs or (_("Computing…") if state.merging else message))
-        if 3 in made:
+        if 3 in built:
             self._start.setEnabled(state.has_text and not state.learning)
             self._stop.setVisible(state.learning)
             self._meter.setVisible(state.learning)
@@ -249,9 +249,9 @@ class Tokenizers(Dialog):
                 self._steps.set_rows(())
                 self._steps_note.setText(_("Computing…"))
             return
-        found = self.state.division
-        self._units.setText(" · ".join(found.units) if found else "")
-        self._steps.set_rows(found.steps if found else ())
+        division = self.state.division
+        self._units.setText(" · ".join(division.units) if division else "")
+        self._steps.set_rows(division.steps if division else ())
         message = _("At each position the longest entry of the vocabulary is taken.")
         other = _("This tokenizer does not use longest match: only its tokens are shown.")
-        self._steps_note.setText(other if found and not found.steps else message)
+        self._steps_note.setText(other if division and not division.steps else message)
