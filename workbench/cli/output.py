@@ -17,7 +17,6 @@ from workbench.base.i18n import _
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from workbench.jobs.queue import Job
 
 as_json = click.option(
     "--json",
@@ -134,10 +133,6 @@ class Progress:
         elif part is not None and int(part * 10) > self._tenth:
             self._tenth = int(part * 10)
             note(line.rstrip())
-
-    def heard(self, payload: Mapping[str, Any], job: Job) -> None:
-        """As `on_event`; the total may be a parameter of the job."""
-        self.on_event({"total": job.spec.params.get("total"), **payload})
 
     def on_event(self, payload: Mapping[str, Any]) -> None:
         """Show what a job reports: `part` (fraction), or `done` of `total`, and `text`; or a stage

@@ -91,15 +91,6 @@ class Session(operations.Session):
         with interrupts(lambda _count: None, post=self.mailbox, at_once=watch.cancel):
             yield
 
-    @contextmanager
-    def waiting(self, job: Job, watch: Watch | None) -> Iterator[None]:
-        with interrupts(
-            lambda _count: job.cancel(),
-            post=self.mailbox,
-            at_once=watch.cancel if watch is not None else None,
-        ):
-            yield
-
 
 @contextmanager
 def session(file: Path | None, *, read_only: bool = False) -> Iterator[Session]:

@@ -11,9 +11,9 @@ from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.cli.choices import explicit_options
-from workbench.cli.output import Progress, as_json, emit, note, say, table
+from workbench.cli.output import as_json, emit, note, say, table
 from workbench.cli.runs.evaluate import intervals_json, scores_json, show_intervals, show_scores
-from workbench.cli.session import Session, failed, key_values, project_argument, session
+from workbench.cli.session import Session, key_values, project_argument, session
 
 if TYPE_CHECKING:
     from workbench.metrics.evaluation import Evaluation
@@ -197,11 +197,9 @@ def _run(opened: Session, spec: PromptSpec, split: str) -> tuple[dict[str, Any],
         note(cut.format(n=n))
     run = kinds.start(opened.project, opened.queue, prepared)
     job = opened.queue.jobs[-1]
-    progress = Progress(_("Scoring prompts with {model}").format(model=spec.model_name))
-    opened.wait(job, progress.heard)
-    progress.end()
-    if job.status not in ("done", "stopped"):
-        raise failed(job, _("The prompt run"))
+    title = _("Scoring prompts with {model}").format(model=spec.model_name)
+    with opened.progress(title, what=_("The prompt run")) as watch:
+        opened.queue.result(job, watch)
     ended = results.run(opened.project, run.id)
     evaluation = results.evaluate_stored(opened.project, ended, split)
     evaluation = quality.measure_intervals(opened.project, ended, evaluation)

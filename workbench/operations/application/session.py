@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.base import settings
 from workbench.base.errors import ProjectError
 from workbench.base.i18n import _
 
 if TYPE_CHECKING:
-    from workbench.base.watch import Watch
     from workbench.jobs.dispatch import Mailbox
-    from workbench.jobs.queue import Job, Queue
+    from workbench.jobs.queue import Queue
     from workbench.operations.runs.run_recorder import RunRecorder
     from workbench.project.project import Project
 
-    Heard = Callable[[Mapping[str, Any], Job], None]
-
-PATIENCE = 30.0  # seconds for a job to end after it was cancelled
-
 
 class Session:
-    """`project` (if there is one), `queue`, and `wait`. Close it when done.
+    """`project` (if there is one) and `queue`. Close it when done.
 
     Raises ProjectLocked if another process writes to the project, ProjectError if there is none.
     """
@@ -60,34 +53,6 @@ class Session:
             self.wiring.close()
         if self._project is not None:
             self._project.close()
-
-    def wait(self, job: Job, heard: Heard | None = None, *, watch: Watch | None = None) -> None:
-        """Wait until the job has ended. `heard(payload, job)` is called with each object it yields.
-
-        An exception such as KeyboardInterrupt cancels the job, and `watch`, which follows work of
-        this thread for the job.
-        """
-        from workbench.jobs.events import Output
-
-        drop = job.changed.connect(
-            lambda event: heard(event.payload, job) if heard and isinstance(event, Output) else None
-        )
-        try:
-            with self.waiting(job, watch):
-                self.queue.wait(job)
-        except BaseException:
-            if watch is not None:
-                watch.cancel()
-            job.cancel()
-            self.queue.wait(job, PATIENCE)
-            raise
-        finally:
-            drop()
-
-    @contextmanager
-    def waiting(self, job: Job, watch: Watch | None) -> Iterator[None]:
-        """Around the wait for a job; commands catch signals here."""
-        yield
 
 
 def _open(file: Path, read_only: bool, mailbox: Mailbox) -> Project:
