@@ -12,6 +12,7 @@ from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.operations.annotation import questions, relation_rules, values
 from workbench.operations.documents import corpus
+from workbench.operations.schema import label_groups, labels
 from workbench.operations.schema import labels as operations
 from workbench.project import backup
 from workbench.text.labels import LABEL_TABLES, LAYER_KINDS, TEXT, Label, Layer
@@ -19,8 +20,6 @@ from workbench.text.relations import Pair, pairs, span_layer
 from workbench.text.rows import row_id
 from workbench.text.scale import Scale
 from workbench.text.snap import snap_of
-from workbench.ui.panels.labels.groups import Groups
-from workbench.ui.panels.labels.written import Guidelines
 from workbench.ui.project.opened import opened
 from workbench.ui.project.unsaved import UnsavedText
 from workbench.ui.style import formats
@@ -445,3 +444,111 @@ class LabelsState(State):
             self.update(labels=tuple(self.labels), layers=tuple(self.layers))
             return False
         return True
+
+
+class Groups:
+    """What the selected labels of the page can do in their order."""
+
+    def __init__(self, page: LabelsState) -> None:
+        self._page = page
+
+    def can_move(self, step: int) -> bool:
+        return self._neighbour(step) is not None
+
+    def move(self, step: int) -> None:
+        """Move the selected label one position up (-1) or down (1), with its sublabels."""
+        if (place := self._neighbour(step)) is not None:
+            self._page.attempt(operations.move_label, self._page.chosen[0], place)
+
+    def _neighbour(self, step: int) -> int | None:
+        """The place of the label that the selected one would change places with, among those with
+        the same parent.
+        """
+        page, rows = self._page, self._page.chosen_rows
+        if not page.editable or len(rows) != 1:
+            return None
+        alike = [label for label in page.labels if label.label.parent == rows[0].label.parent]
+        place = alike.index(rows[0]) + step
+        return page.labels.index(alike[place]) if 0 <= place < len(alike) else None
+
+    # ---------------------------------------------------------------- parents
+
+    @property
+    def parents(self) -> tuple[LabelRow, ...]:
+        """The labels that all selected ones can be sublabels of; none if one has sublabels."""
+        page, rows = self._page, self._page.chosen_rows
+        layer = page.layer.layer if page.layer else None
+        if layer is None or layer.traits.in_choices or not page.editable:
+            return ()
+        if not rows or any(layer.sublabels(row.label.name) for row in rows):
+            return ()
+        return tuple(label for label in page.labels if not label.label.parent and label not in rows)
+
+    @property
+    def parent(self) -> int | None:
+        """The parent of the selected labels; None without one, or with several."""
+        names = {row.label.parent for row in self._page.chosen_rows}
+        name = names.pop() if len(names) == 1 else ""
+        return next(
+            (label.id for label in self._page.labels if name and label.label.name == name), None
+        )
+
+    def set_parent(self, parent_id: int | None) -> None:
+        if self._page.chosen and parent_id != self.parent:
+            self._page.attempt(label_groups.set_parent, self._page.chosen, parent_id)
+
+    @property
+    def parent_above(self) -> int | None:
+        """The label that the selected ones become sublabels of when they are indented."""
+        rows, allowed = self._page.chosen_rows, {parent.id for parent in self.parents}
+        if not allowed or any(row.label.parent for row in rows):
+            return None
+        above = self._page.labels[: self._page.labels.index(rows[0])]
+        return next((label.id for label in reversed(above) if label.id in allowed), None)
+
+    def indent(self) -> None:
+        if (above := self.parent_above) is not None:
+            self.set_parent(above)
+
+    @property
+    def can_outdent(self) -> bool:
+        return self._page.editable and any(row.label.parent for row in self._page.chosen_rows)
+
+    def outdent(self) -> None:
+        if self.can_outdent:
+            self._page.attempt(label_groups.set_parent, self._page.chosen, None)
+
+
+class Guidelines:
+    """`written`: layer id → text that is not stored yet."""
+
+    def __init__(self, state: LabelsState) -> None:
+        self._state = state
+        self.written: dict[int, str] = {}
+
+    def of(self, layer_id: int, stored: str) -> str:
+        """The guideline of a layer, also if it could not be stored."""
+        return self.written.get(layer_id, stored)
+
+    def store(self) -> WorkbenchError | None:
+        """See `ui.project.unsaved`."""
+        failed = None
+        stored = {row.id: row.layer.guideline for row in self._state.layers}
+        for layer_id, text in list(self.written.items()):
+            try:
+                if stored.get(layer_id, text) != text:  # else the layer was deleted meanwhile
+                    labels.set_guideline(self._state.project, layer_id, text, origin=self._state)
+            except WorkbenchError as error:
+                failed = error
+            else:
+                self.written.pop(layer_id, None)
+        return failed
+
+    def unsaved(self) -> tuple[UnsavedText, ...]:
+        names = {row.id: row.layer.name for row in self._state.layers}
+        place = _("guideline of layer {layer}")
+        return tuple(
+            UnsavedText(place.format(layer=names[id]), text)
+            for id, text in self.written.items()
+            if id in names
+        )
