@@ -375,3 +375,8 @@ def _hub_job(
         title=title,
         env={"HF_HUB_OFFLINE": "0", "TRANSFORMERS_OFFLINE": "0"},
     )
+
+
+def argument(path: str, name: str) -> str:
+    """What a command takes for a model: its name if it is in the list, else its path."""
+    return name if name and path in {model.path for model in list()} else path

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 TARGET = "workbench.pretraining.loop:run"
 SHOW = "workbench.pretraining.loop:show_batch"
 OUT = "out"  # in the settings of a run: the folder of its model
+TEXTS, HELD_OUT = "texts", "held_out"  # files, folders and projects that a command can name
 
 
 class Pretraining:
@@ -46,6 +47,7 @@ class Pretraining:
     def __init__(self, spec: PretrainSpec, out: Path, source: Mapping[str, Any] | None = None):
         self.copies: list[Path] = []
         self.source = source
+        self.named = spec.texts, spec.held_out  # before projects were copied
         try:
             texts = [self._text_of(Path(path)) for path in spec.texts]
             held_out = [self._text_of(Path(path)) for path in spec.held_out]
@@ -67,7 +69,9 @@ class Pretraining:
     def start_run(self, project: Project, queue: Queue, *, parent_id: int | None = None) -> Run:
         """Start it as a run, see `kinds.start`."""
         spec, created = self.spec, self.spec.created
-        texts = () if self.copies else spec.texts  # copies hold documents of a project
+        texts, held_out = self.named
+        if self.copies and self.source is not None:  # documents that were chosen in the window
+            texts = held_out = ()
         return new_runs.queued(
             project,
             queue,
@@ -82,7 +86,8 @@ class Pretraining:
                 "model_name": created.architecture if created else Path(spec.model).name,
                 "seed": spec.seed,
                 "options": dict(spec.options),
-                **({"texts": list(texts)} if texts else {}),
+                **({TEXTS: list(texts)} if texts else {}),
+                **({HELD_OUT: list(held_out)} if held_out else {}),
                 OUT: str(self.out),
             },
             parent_id=parent_id,

@@ -6,6 +6,7 @@ Prompts are filled in prompt_fill.py.
 from __future__ import annotations
 
 import json
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from workbench.base.watch import QUIET, Watch
 from workbench.jobs.events import Finished
 from workbench.jobs.spec import JobSpec
 from workbench.operations.evaluation import scoring
+from workbench.operations.models import installed
 from workbench.operations.prompts.prompt_fill import (
     CALIBRATION,
     CALIBRATIONS,
@@ -53,6 +55,8 @@ if TYPE_CHECKING:
     from workbench.prompting.score import LabelAnswer as LabelAnswer
     from workbench.storage.runs.runs import Run
     from workbench.text.fields import Prediction
+
+TEMPLATE = "template.txt"  # in the folder of a run
 
 __all__ = [
     "CALIBRATION",
@@ -170,6 +174,7 @@ def start(
 
     def job(folder: Path, about: Mapping[str, Any]) -> JobSpec:
         title = _("Prompt {name}").format(name=name)
+        (folder / TEMPLATE).write_text(spec.template, encoding="utf-8", newline="\n")
         scoring_job = _job(folder, spec, prepared.lines, about, title)
         return replace(scoring_job, name=name, project=str(project.path), stoppable=True)
 
@@ -183,6 +188,23 @@ def start(
         spec=_spec_json(replace(spec, name=name), prepared),
         parent_id=parent_id,
     )
+
+
+def command(project: Project, run: Run) -> str:
+    """The command line that repeats a run. Raises WorkbenchError without a file of its template."""
+    spec, template = spec_of(run), paths.run_folder(project.path, run.id) / TEMPLATE
+    if not template.is_file():
+        raise SpecError(_("There is no {file}.").format(file=template))
+    known = spec.model_name or spec.model
+    if Path(spec.model).is_absolute():
+        known = installed.argument(spec.model, spec.model_name)
+    words = [str(project.path), "--template", str(template), "--model", known]
+    words += ["--backend", spec.backend] if spec.backend != backends.DEFAULT else []
+    for name, value in spec.options.items():
+        words += ["--set", f"{name}={'auto' if value is None else value}"]
+    words += ["--layer", spec.layer, "--shots", str(spec.shots), "--order", spec.order]
+    words += ["--seed", str(spec.seed), "--split", run.spec["split"]]
+    return shlex.join(("glossbench", "prompt", *words, "--calibration", spec.calibration))
 
 
 def run(project: Project, queue: Queue, spec: PromptSpec, *, split: str = "dev") -> Run:

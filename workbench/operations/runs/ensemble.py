@@ -6,6 +6,7 @@ and Ruder 2018, section 3.3, average a classifier on a forward and one on a back
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -48,6 +49,12 @@ class PreparedEnsemble:
     def answers(self) -> Iterator[tuple[Document, Prediction]]:
         documents = (item.document for item in self.gold)
         return zip(documents, self.predictions, strict=True)
+
+
+def command(project: Project, run: Run) -> str:
+    """The command line that averages the members again. Raises WorkbenchError without one."""
+    names = [word for member in members_of(project, run) for word in ("--run", member.name)]
+    return shlex.join(("glossbench", "ensemble", str(project.path), *names))
 
 
 def unfit(members: Sequence[Run]) -> str:

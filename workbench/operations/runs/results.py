@@ -332,5 +332,5 @@ def delete(project: Project, *run_ids: int, watch: Watch = QUIET) -> int:
 
 
 def command(project: Project, run: Run) -> str:
-    """The command line that repeats a training or a baseline."""
+    """The command line that repeats a run. Raises WorkbenchError if there is none."""
     return kinds.of(run).command(project, run)

@@ -350,7 +350,7 @@ def command(project: Project, run: Run) -> str:
         "--task",
         spec.task,
         "--model",
-        _model_argument(spec),
+        installed.argument(spec.model, spec.model_name),
         "--layer",
         spec.layer,
     ]
@@ -358,12 +358,6 @@ def command(project: Project, run: Run) -> str:
         parts += ["--set", f"{name}={'auto' if value is None else value}"]
     parts += ["--seed", str(spec.seed)] + (["--with-test"] if spec.with_test else [])
     return shlex.join(parts)
-
-
-def _model_argument(spec: TrainSpec) -> str:
-    """The model's name if it is in the list, else its path."""
-    known = {model.path for model in installed.list()}
-    return spec.model_name if spec.model_name and spec.model in known else spec.model
 
 
 def spec_of(run: Run) -> TrainSpec:

@@ -127,7 +127,11 @@ class RunKind(Protocol):
 
     def command(self, project: Project, run: Run) -> str:
         """The command line that repeats a run. Raises WorkbenchError if there is none."""
-        raise self.no_model(run)
+        raise SpecError(
+            _("No command line repeats run {name!r} (kind: {kind}).").format(
+                name=run.name, kind=run.kind
+            )
+        )
 
     def prepare_again(self, project: Project, run: Run, *, longer: bool = False) -> Any:
         """What `start` needs to repeat a run on the current labels; longer: of more epochs.

@@ -290,6 +290,11 @@ class ResultsState(State):
         return self.part if self.scored or self.part not in ("scores", "errors") else "quality"
 
     @property
+    def has_map(self) -> bool:
+        """Whether a map shows what the selected run did with the blocks of its model."""
+        return self.run is not None and kinds.info(self.run.kind).own_weights
+
+    @property
     def lost_weights(self) -> bool:
         """Whether the weights of the selected run are not in its folder."""
         run = self.run
@@ -413,11 +418,11 @@ class ResultsState(State):
         self.context.task("blocks", partial(block_states.of_run, run), show, failed=fail)
 
     def command(self) -> str:
-        """The command line that repeats the run, "" if it is not a training."""
-        run = self.run
-        if run is None or self.averaging.borrows(run):
+        """The command line that repeats the run, "" if there is none."""
+        try:
+            return results.command(self.project, self.run) if self.run is not None else ""
+        except WorkbenchError:
             return ""
-        return results.command(self.project, run)
 
     def baselines(self) -> tuple[BaselineChoice, ...]:
         """The baselines of the layer of the selected run, those of all layers without one."""

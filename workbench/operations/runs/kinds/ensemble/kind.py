@@ -46,6 +46,9 @@ class Ensemble(Kind):
     def parts(self, project: Project, run: Run) -> tuple[Run, ...]:
         return ensemble.members_of(project, run)
 
+    def command(self, project: Project, run: Run) -> str:
+        return ensemble.command(project, run)
+
     def no_model(self, run: Run) -> SpecError:
         return SpecError(
             _("Run {name!r} has no weights of its own: it averages {members}.").format(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -72,6 +73,10 @@ class ImportedPredictions(Kind):
             message.format(name=run.name, n=n),
             hint=_("Import a file with predictions for all of them."),
         )
+
+    def command(self, project: Project, run: Run) -> str:
+        words = ("glossbench", "runs", "import", str(project.path), str(run.spec["file"]))
+        return shlex.join((*words, "--layer", run.layer or run.spec["layer"]))
 
     def weights(self, project: Project, run: Run) -> Path | None:
         return None

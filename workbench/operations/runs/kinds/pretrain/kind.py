@@ -5,14 +5,15 @@ Its model is one of the list of models, not in the folder of the run.
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import owned_folder
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
-from workbench.operations.models import pretrain
-from workbench.operations.models.pretrain import OUT
+from workbench.operations.models import installed, pretrain
+from workbench.operations.models.pretrain import HELD_OUT, OUT, TEXTS
 from workbench.operations.runs import run_recorder, run_results
 from workbench.operations.runs.kinds.base import Kind
 from workbench.operations.runs.kinds.pretrain.info import INFO
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
 
-HELD_OUT = "held-out"  # the split of its scores
+SPLIT = "held-out"  # of its scores
 
 
 class Pretraining(Kind):
@@ -65,7 +66,7 @@ class Pretraining(Kind):
                 run_id,
                 status=event.status,
                 **run_results.columns(trained)
-                | {"scores": {HELD_OUT: _last(result.curve)} if result.curve else {}},
+                | {"scores": {SPLIT: _last(result.curve)} if result.curve else {}},
             )
 
     def model(self, project: Project, run: Run) -> Path:
@@ -79,8 +80,29 @@ class Pretraining(Kind):
             )
         return path
 
+    def command(self, project: Project, run: Run) -> str:
+        spec = run.spec
+        if not spec.get(TEXTS):  # documents that were chosen in the window
+            return super().command(project, run)
+        words = [*map(str, spec[TEXTS]), str(_free(Path(spec[OUT])))]
+        words += ["--objective", spec["objective"]]
+        words += ["--model", installed.argument(spec["model"], Path(spec["model"]).name)]
+        for path in spec.get(HELD_OUT, ()):
+            words += ["--held-out", str(path)]
+        for name, value in spec["options"].items():
+            words += ["--set", f"{name}={'auto' if value is None else value}"]
+        return shlex.join(("glossbench", "pretrain", *words, "--seed", str(spec["seed"])))
+
     def weights(self, project: Project, run: Run) -> Path | None:
         return Path(run.spec[OUT])
+
+
+def _free(out: Path) -> Path:
+    """A folder beside the one of a model that does not exist."""
+    number = 2
+    while (folder := out.with_name(f"{out.name}-{number}")).exists():
+        number += 1
+    return folder
 
 
 def _last(curve: tuple[Mapping[str, Any], ...]) -> dict[str, float]:

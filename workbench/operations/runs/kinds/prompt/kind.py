@@ -54,6 +54,9 @@ class Prompt(Kind):
     ) -> tuple[list[Prediction], None]:
         return prompt.answers(project, queue, run, documents, watch=watch), None
 
+    def command(self, project: Project, run: Run) -> str:
+        return prompt.command(project, run)
+
     def made_from(self, run: Run) -> str:
         shots = int(run.spec.get("shots") or 0)
         message = ngettext("{model}, {n} example", "{model}, {n} examples", shots)

@@ -52,6 +52,7 @@ class SettingsView(QFrame):
         self._command.setText(self._state.command())
         self._command.setCursorPosition(0)
         self._below.setVisible(bool(self._command.text()))
+        self._map.setVisible(self._state.has_map)
 
     def _tip(self, setting: tuple[str, str]) -> str:
         """The whole value, and the fingerprints of what it names."""
