@@ -239,6 +239,21 @@ def test_a_second_run_waits_and_takes_over_when_it_begins(state, context):
     assert state.live.run_id == second.spec.params["run"]["id"]
 
 
+def test_a_queued_run_that_is_cancelled_is_no_longer_counted(state, context):
+    state.start()
+    state.set_seed(2)
+    state.start()
+    first, second = context.queue.jobs
+    context.queue.tell(first, Started(1, ""))
+    fields = []
+    state.changed.connect(fields.append)
+
+    context.queue.tell(second, Finished("cancelled"))
+
+    assert state.waiting == 0 and "run" in fields[-1]
+    assert state.live.run_id == first.spec.params["run"]["id"]
+
+
 def test_the_settings_of_an_earlier_run_can_be_taken(state, context):
     state.choose_task("tag")
     state.set_values({"epochs": "3"})

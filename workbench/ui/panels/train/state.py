@@ -83,7 +83,7 @@ class TrainState(State):
         """
         self._stale = False
         fitting = train.fitting_by_task(self.project, [info.id for info in tasks.all_tasks()])
-        present = tuple(task for task, found in fitting.items() if found)
+        present = tuple(task for task, pairs in fitting.items() if pairs)
         task = (
             self.task
             if self.task in present
@@ -162,8 +162,8 @@ class TrainState(State):
                 self._parsed[name] = text, option, value
             except SpecError as error:
                 errors[name] = error.message
-        if self.task and not errors and (found := conflict(self.task, self.settings)):
-            errors = dict([found])
+        if self.task and not errors and (problem := conflict(self.task, self.settings)):
+            errors = dict([problem])
         names = (option.name for option in self._options(texts))
         return {name: texts[name] for name in names if name in texts}, errors
 
@@ -192,8 +192,8 @@ class TrainState(State):
     @property
     def adaptations(self) -> tuple[tuple[str, str], ...]:
         """(id, title) of the objectives that the model can be adapted to the text with."""
-        found = adaptation.fitting(self.card) if self.card is not None else ()
-        return tuple((info.id, _(info.title)) for info in found)
+        infos = adaptation.fitting(self.card) if self.card is not None else ()
+        return tuple((info.id, _(info.title)) for info in infos)
 
     @property
     def options(self) -> tuple[Option, ...]:
@@ -235,8 +235,8 @@ class TrainState(State):
 
     def defaults_text(self) -> str:
         """The automatic settings for this data, and what the method trains."""
-        found = self._settled()
-        return checks.defaults_text(self.project, *found) if found else ""
+        settled = self._settled()
+        return checks.defaults_text(self.project, *settled) if settled else ""
 
     def ask_map(self, show: Callable[[Any], None], fail: Callable[[Exception], None]) -> None:
         """Compute what a run with these choices does with each block, off the main thread."""
@@ -248,8 +248,8 @@ class TrainState(State):
 
     def layer_rates(self) -> LayerRates | None:
         """Learning rates of each layer over a run with these choices; None if they do not fit."""
-        found = self._settled()
-        return checks.layer_rates(*found) if found else None
+        settled = self._settled()
+        return checks.layer_rates(*settled) if settled else None
 
     def _settled(self) -> tuple[TrainSpec, train.Plan, ModelInfo] | None:
         if self.plan is None or self.plan.problem or self.errors or self.card is None:
@@ -447,10 +447,10 @@ class TrainState(State):
         if isinstance(event, Started) and not self.running:
             self.live = live
         follow(live, event)
-        if isinstance(event, Started) or (isinstance(event, Finished) and live is self.live):
+        whole = isinstance(event, Started | Finished)
+        if whole:
             self._next(live, event)
-        if live is self.live:
-            whole = isinstance(event, Started | Finished)
+        if whole or live is self.live:
             self.changed.emit(frozenset({"live", "run"} if whole else {"live"}))
 
     def _next(self, live: Live, event: Event) -> None:
