@@ -156,8 +156,8 @@ def info(kind: str) -> RunKindInfo:
     """The facts about a kind of run, or about the runs that jobs of this purpose compute."""
     if kind not in registry().ids(REGISTERED):
         return _Unknown(kind).info
-    found: RunKindInfo = registry().info(REGISTERED, kind)
-    return found
+    facts: RunKindInfo = registry().info(REGISTERED, kind)
+    return facts
 
 
 def of(run: Run) -> RunKind:
@@ -167,8 +167,8 @@ def of(run: Run) -> RunKind:
 def named(kind: str) -> RunKind:
     if kind not in registry().ids(REGISTERED):
         return _Unknown(kind)
-    found: RunKind = registry().get(REGISTERED, kind)()
-    return found
+    known: RunKind = registry().get(REGISTERED, kind)()
+    return known
 
 
 def start(

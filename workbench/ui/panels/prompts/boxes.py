@@ -42,12 +42,12 @@ class MonoBox(QPlainTextEdit):
         if cursor is None:
             self.setExtraSelections([])
             return
-        found = QTextEdit.ExtraSelection()
+        selection = QTextEdit.ExtraSelection()
         style = QTextCharFormat()
         style.setBackground(QColor(theme.colour(ground)))
         style.setProperty(QTextFormat.Property.FullWidthSelection, whole_line)
-        found.format, found.cursor = style, cursor
-        self.setExtraSelections([found])
+        selection.format, selection.cursor = style, cursor
+        self.setExtraSelections([selection])
 
 
 class TemplateBox(MonoBox):
@@ -119,8 +119,8 @@ class TemplateBox(MonoBox):
             self._numbers.update()
 
     def _block(self, line: int | None) -> QTextBlock | None:
-        found = self.document().findBlockByNumber(line - 1) if line else None
-        return found if found is not None and found.isValid() else None
+        block = self.document().findBlockByNumber(line - 1) if line else None
+        return block if block is not None and block.isValid() else None
 
     def _place(self, block: QTextBlock) -> QRect:
         """Rectangle of a line in the viewport, including all its wrapped parts."""

@@ -288,14 +288,14 @@ class Outcome(QFrame):
         if evaluation is None:
             return
         self._make_figures(names)
-        for name, shown in zip(names, self._numbers, strict=True):
+        for name, figure in zip(names, self._numbers, strict=True):
             pair = evaluation.interval(name)
-            shown.value.setText(score_text(name, evaluation.scores[name]))
-            shown.unit.setText("" if is_error(name) else _("of 100"))
-            shown.interval.setText(named_interval(pair, name))
+            figure.value.setText(score_text(name, evaluation.scores[name]))
+            figure.unit.setText("" if is_error(name) else _("of 100"))
+            figure.interval.setText(named_interval(pair, name))
             tip = score_tip(name, pair)
             method = interval_method(evaluation.intervals)
-            escaping.set_tip(shown.frame, f"{tip}\n{method}" if pair else tip)
+            escaping.set_tip(figure.frame, f"{tip}\n{method}" if pair else tip)
         self._table.rows_model.set_rows(list(evaluation.per_label))
         message = ngettext("{n} document of {split}", "{n} documents of {split}", evaluation.n)
         self._time.setText(message.format(n=evaluation.n, split=term(evaluation.split)))
@@ -306,10 +306,10 @@ class Outcome(QFrame):
             return
         self._figures_of = names
         self._numbers = [_Number.of(name) for name in names]
-        shown = row(*[made.frame for made in self._numbers], None, gap=28)
-        layout_of(self._live).replaceWidget(self._figures, shown)
+        figures = row(*[figure.frame for figure in self._numbers], None, gap=28)
+        layout_of(self._live).replaceWidget(self._figures, figures)
         self._figures.deleteLater()
-        self._figures = shown
+        self._figures = figures
 
 
 @dataclass(frozen=True)

@@ -54,9 +54,9 @@ class Scorer:
         if not missing:
             return done(None)
 
-        def answered(found: Any, error: WorkbenchError | None) -> None:
+        def answered(answer: Any, error: WorkbenchError | None) -> None:
             if error is None:
-                self._keep(dict(zip(missing, found["logprobs"], strict=True)))
+                self._keep(dict(zip(missing, answer["logprobs"], strict=True)))
             done(error)
 
         tables = [
@@ -77,18 +77,18 @@ class Scorer:
     def _loaded(self, spec: PromptSpec) -> Host:
         from workbench.jobs.host import Host
 
-        asked = _model(spec)
-        if self._host is not None and self._asked == asked:
+        model = _model(spec)
+        if self._host is not None and self._asked == model:
             return self._host
         self.close()
         host = self._host = Host(
             prompt.host(spec), dispatch=self._context.dispatch, spare=self._context.queue.spare
         )
-        self._asked = asked
+        self._asked = model
         return host
 
-    def _keep(self, found: Mapping[str, LogProbs]) -> None:
-        self._known.update(found)
+    def _keep(self, tables: Mapping[str, LogProbs]) -> None:
+        self._known.update(tables)
         while len(self._known) > MAX_CACHED_TABLES:
             self._known.popitem(last=False)
 

@@ -120,13 +120,13 @@ class PromptsState(State):
         self.update(template=source, chosen=self._id_of(source))
 
     def _layer(self) -> Layer | None:
-        found = labels.layers(self.project)
-        return next((layer for layer in found if layer.name == self.layer), None)
+        layers = labels.layers(self.project)
+        return next((layer for layer in layers if layer.name == self.layer), None)
 
     def choose_template(self, id: str) -> None:
-        found = next((known for known in self.known if known.id == id), None)
-        if found is not None:
-            self.update(template=found.source, chosen=id)
+        template = next((known for known in self.known if known.id == id), None)
+        if template is not None:
+            self.update(template=template.source, chosen=id)
             self._fill()
 
     def set_template(self, source: str) -> None:
@@ -189,9 +189,9 @@ class PromptsState(State):
     @property
     def spec(self) -> PromptSpec:
         choice = self.choice
-        asked: dict[str, Any] = {}
+        of_model: dict[str, Any] = {}
         if choice is not None:
-            asked = {
+            of_model = {
                 "backend": choice.backend,
                 "options": dict(self.options),
                 "allow_pickle": choice.model.pickled,
@@ -206,7 +206,7 @@ class PromptsState(State):
             seed=self.seed,
             device=self.context.settings.device,
             calibration=self.calibration,
-            **asked,
+            **of_model,
         )
 
     @property
@@ -273,8 +273,8 @@ class PromptsState(State):
             self.update(asked=self.asked + 1)
             self._ask(self.preview)
 
-    def _ask(self, asked: Preview) -> None:
-        pending = self._pending = self.model, asked
+    def _ask(self, preview: Preview) -> None:
+        pending = self._pending = self.model, preview
 
         def answered(error: WorkbenchError | None) -> None:
             if self._pending is pending:
@@ -283,16 +283,16 @@ class PromptsState(State):
             if error is not None:
                 self.context.fail(error)
 
-        self._scorer.ask(self.spec, asked, answered)
+        self._scorer.ask(self.spec, preview, answered)
         self._show_answers()
 
     def _show_answers(self) -> None:
         """Show cached predictions for the current prompt, if available."""
         preview, pending = self.preview, self._pending
-        found = self._scorer.logprobs(self.spec, preview) if preview and self.choice else None
-        rows = prompt.ranked(found[0], self.calibration, found[1]) if found else ()
-        wanted = (self.model, preview.prompts) if preview is not None else None
-        waits = pending is not None and (pending[0], pending[1].prompts) == wanted
+        logprobs = self._scorer.logprobs(self.spec, preview) if preview and self.choice else None
+        rows = prompt.ranked(logprobs[0], self.calibration, logprobs[1]) if logprobs else ()
+        current = (self.model, preview.prompts) if preview is not None else None
+        waits = pending is not None and (pending[0], pending[1].prompts) == current
         answers = self.answers if tuple(rows) == self.answers else tuple(rows)
         self.update(answers=answers, asking=waits and not answers)
 

@@ -293,9 +293,9 @@ class PromptsView(View):
 
     def _show_page(self) -> None:
         state = self.state
-        found = NO_LAYER if not state.layers else NO_MODEL if not state.models else PAGE
-        self._stack.setCurrentIndex(found)
-        if found == NO_MODEL:
+        page = NO_LAYER if not state.layers else NO_MODEL if not state.models else PAGE
+        self._stack.setCurrentIndex(page)
+        if page == NO_MODEL:
             message = _("{backend}: failed. {reason}")
             reasons = [
                 message.format(backend=failed.title, reason=failed.reason)
@@ -306,11 +306,11 @@ class PromptsView(View):
     def _show_models(self) -> None:
         """All models; below them, disabled, the backends of plugins that failed."""
         state = self.state
-        failed = {(found.backend,): found for found in state.unavailable}  # no key of a model
+        failed = {(backend.backend,): backend for backend in state.unavailable}  # no key of a model
         message = _("{backend}: failed")
         items: list[tuple[object, str]] = [(model.key, model.title) for model in state.models]
-        items += [(key, message.format(backend=found.title)) for key, found in failed.items()]
-        refused = {key: found.reason for key, found in failed.items()}
+        items += [(key, message.format(backend=backend.title)) for key, backend in failed.items()]
+        refused = {key: backend.reason for key, backend in failed.items()}
         fill(self._model, items, state.model, refused=refused)
 
     def _show_options(self) -> None:
@@ -350,24 +350,24 @@ class PromptsView(View):
         self._go_to.setVisible(bool(state.line))
 
     def _show_preview(self) -> None:
-        state, found = self.state, self.state.preview
+        state, preview = self.state, self.state.preview
         self._right_pages.setCurrentIndex(1 if state.no_document else 0)
-        outdated = bool(state.problem and found)
+        outdated = bool(state.problem and preview)
         set_outdated(self._preview, outdated)
         self._outdated.set(OUTDATED if outdated else "")
-        if found is None:
+        if preview is None:
             self._preview.setPlainText("")
             self._count.setText("")
             self._meter.set(0.0)
             return
-        self._preview.show_prompt(found.prompts[found.label])
-        count = ngettext("{n} of {limit} token", "{n} of {limit} tokens", found.limit)
-        self._count.setText(count.format(n=found.tokens, limit=found.limit))
-        self._meter.set(found.tokens / found.limit)
-        self._remark.setText(_remarks(found))
+        self._preview.show_prompt(preview.prompts[preview.label])
+        count = ngettext("{n} of {limit} token", "{n} of {limit} tokens", preview.limit)
+        self._count.setText(count.format(n=preview.tokens, limit=preview.limit))
+        self._meter.set(preview.tokens / preview.limit)
+        self._remark.setText(_remarks(preview))
         self._remark.setVisible(bool(self._remark.text()))
-        names = [(label, candidate_name(found, label)) for label in found.prompts]
-        fill(self._candidate, names, found.label)
+        names = [(label, candidate_name(preview, label)) for label in preview.prompts]
+        fill(self._candidate, names, preview.label)
         if state.document is not None:
             # The isolates separate a right-to-left text from the key before it.
             text = " ".join(state.document.text.split())
@@ -394,17 +394,17 @@ class PromptsView(View):
 
 def _remarks(preview: Preview) -> str:
     """What was left out of the prompt to fit the model, "" for nothing."""
-    found = []
+    remarks = []
     if n := preview.dropped:
         left_out = ngettext(
             "{n} example was left out because the prompt is too long.",
             "{n} examples were left out because the prompt is too long.",
             n,
         )
-        found.append(left_out.format(n=n))
+        remarks.append(left_out.format(n=n))
     if preview.cut:
-        found.append(_("The end of the text was truncated."))
-    return " ".join(found)
+        remarks.append(_("The end of the text was truncated."))
+    return " ".join(remarks)
 
 
 def _spin(low: int, high: int) -> SpinBox:

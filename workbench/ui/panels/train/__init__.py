@@ -33,8 +33,8 @@ def _may_start(window: Window) -> bool:
     from workbench.operations.runs import train
     from workbench.tasks import spec as tasks
 
-    found = train.fitting_by_task(project, [task.id for task in tasks.all_tasks()])
-    return any(count for layers in found.values() for _layer, count in layers)
+    by_task = train.fitting_by_task(project, [task.id for task in tasks.all_tasks()])
+    return any(count for layers in by_task.values() for _layer, count in layers)
 
 
 class TrainPanel(Panel):

@@ -40,8 +40,8 @@ class Adaptation(QFrame):
         if not self.check.isChecked() or not self.check.isEnabled():
             return {}
         chosen = self._objective.currentData()
-        found = {"adapt_epochs": self._epochs.text().strip() or USUAL}
-        return {**found, "adapt_objective": str(chosen)} if chosen else found
+        values = {"adapt_epochs": self._epochs.text().strip() or USUAL}
+        return {**values, "adapt_objective": str(chosen)} if chosen else values
 
     def _set(self, own: dict[str, str]) -> None:
         others = {

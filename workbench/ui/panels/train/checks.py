@@ -26,14 +26,14 @@ LEAST_STEPS = 10  # of a run from which a time is estimated
 def unfit(cards: Sequence[ModelInfo], task: str) -> dict[str, str]:
     """Name → why a model cannot be trained for the task: what it lacks, or what its files do."""
     message = _("{model} cannot be used: {problems}.")
-    found = {
+    reasons = {
         card.name: installed.unfit(card, task)
         if card.usable
         else message.format(model=card.name, problems="; ".join(card.problems))
         for card in cards
         if task
     }
-    return {name: reason for name, reason in found.items() if reason}
+    return {name: reason for name, reason in reasons.items() if reason}
 
 
 def default_model(cards: Sequence[ModelInfo], unfit: Mapping[str, str]) -> str:
@@ -53,7 +53,7 @@ def text_check(
     if card is None or plan.layer is None or plan.problem:
         return None, ()
     try:
-        found = train.check_texts(
+        check = train.check_texts(
             project,
             plan.task,
             plan.layer,
@@ -64,7 +64,7 @@ def text_check(
         )
     except WorkbenchError as error:  # no readable tokenizer: the run itself reports the error
         return None, (str(error),)
-    return found, train.text_warnings(plan.task, found, card.name)
+    return check, train.text_warnings(plan.task, check, card.name)
 
 
 def defaults_text(project: Project, spec: TrainSpec, plan: Plan, card: ModelInfo) -> str:

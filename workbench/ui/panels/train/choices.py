@@ -141,23 +141,23 @@ class Choices(QFrame):
         return it
 
     def _fold(self) -> None:
-        shown = not self._options.isVisible()
-        if shown:
+        unfolds = not self._options.isVisible()
+        if unfolds:
             self._make_form()
-        self._options.setVisible(shown)
-        self._more.set_icon("chevron-down" if shown else "chevron-right")
-        if shown:
+        self._options.setVisible(unfolds)
+        self._more.set_icon("chevron-down" if unfolds else "chevron-right")
+        if unfolds:
             self._search.setFocus()
 
     def _make_form(self) -> None:
-        wanted = (self.state.task, self.state.values.get("method", ""), self.state.family)
-        if self._form_for == wanted:
+        form_for = (self.state.task, self.state.values.get("method", ""), self.state.family)
+        if self._form_for == form_for:
             return
         focused = self._form.focused() if self._form is not None else ""
         if self._form is not None:
             self._form_box.removeWidget(self._form)
             self._form.deleteLater()
-        self._form_for = wanted
+        self._form_for = form_for
         self._form = Form(
             [option for option in self.state.options if option.name not in FIRST],
             self._all_values(),

@@ -64,7 +64,7 @@ class LadderResults(Savable, QFrame):
     def render(self) -> None:
         work = self.state.work
         rows = self.state.rows
-        scored = any(summary.scores for found in rows for summary in found.by_decoder.values())
+        scored = any(summary.scores for row in rows for summary in row.by_decoder.values())
         self._stack.setCurrentIndex(int(scored))
         if work is None or not scored:
             self._show_recipe()
@@ -76,7 +76,7 @@ class LadderResults(Savable, QFrame):
         self._note.setText(message.format(n=formats.count(documents)) if documents else "")
         self._show_legend(spec.decoders)
         is_share = not is_error(self.state.score_name)
-        groups = [_group(found, len(spec.seeds), 100 if is_share else 1) for found in rows]
+        groups = [_group(row, len(spec.seeds), 100 if is_share else 1) for row in rows]
         self._chart.set_groups(groups, decimals=1 if is_share else 3)
         self._show_table(task, spec.decoders, rows)
         self._remark.setText(
@@ -142,7 +142,7 @@ class LadderResults(Savable, QFrame):
         ]
         first = decoders[0]
         return [
-            Column(_("Rung"), lambda found: _(found.rung.rung.title), 134, tip=_input),
+            Column(_("Rung"), lambda row: _(row.rung.rung.title), 134, tip=_input),
             Column(_("Input"), _input, tip=_input, prose=True),
             Column(
                 _("Trained"), partial(_trained, first), 80, right=True, hint=_("Trained parameters")
@@ -150,7 +150,7 @@ class LadderResults(Savable, QFrame):
             *scores,
             Column(
                 _("Gain"),
-                lambda found: self.state.score_text(found.gain, signed=True),
+                lambda row: self.state.score_text(row.gain, signed=True),
                 68,
                 right=True,
             ),
@@ -162,15 +162,15 @@ class LadderResults(Savable, QFrame):
             ),
         ]
 
-    def _mean(self, decoder: str, found: Row) -> str:
-        summary: Summary = found.by_decoder[decoder]
+    def _mean(self, decoder: str, row: Row) -> str:
+        summary: Summary = row.by_decoder[decoder]
         text = self.state.score_text(summary.mean)
         if summary.sd is None:
             return _("{score} (n = 1)").format(score=text) if summary.scores else text
         return f"{text} ± {self.state.score_text(summary.sd)}"
 
-    def _range(self, decoder: str, found: Row) -> str:
-        scores = found.by_decoder[decoder].scores
+    def _range(self, decoder: str, row: Row) -> str:
+        scores = row.by_decoder[decoder].scores
         if not scores:
             return ""
         low, high = (self.state.score_text(end(scores.values())) for end in (min, max))
@@ -190,19 +190,19 @@ class LadderResults(Savable, QFrame):
             self.state.save(Path(path))
 
 
-def _id(found: Row) -> str:
-    return found.rung.rung.id
+def _id(row: Row) -> str:
+    return row.rung.rung.id
 
 
-def _input(found: Row) -> str:
-    rung = found.rung.rung
-    if found.rung.missing:
-        return found.rung.missing
+def _input(row: Row) -> str:
+    rung = row.rung.rung
+    if row.rung.missing:
+        return row.rung.missing
     return rung.options.get("embeddings") or rung.model
 
 
-def _trained(decoder: str, found: Row) -> str:
-    trained = found.by_decoder[decoder].trained
+def _trained(decoder: str, row: Row) -> str:
+    trained = row.by_decoder[decoder].trained
     if trained is None:
         return "–"
     if trained < 1e6:
@@ -210,23 +210,23 @@ def _trained(decoder: str, found: Row) -> str:
     return _("{n} M").format(n=formats.decimal(trained / 1e6, 1))
 
 
-def _removed(found: Row) -> str:
-    return "–" if found.errors_removed is None else f"{formats.points(found.errors_removed)}%"
+def _removed(row: Row) -> str:
+    return "–" if row.errors_removed is None else f"{formats.points(row.errors_removed)}%"
 
 
-def _minutes(decoder: str, found: Row) -> str:
-    minutes = found.by_decoder[decoder].minutes
+def _minutes(decoder: str, row: Row) -> str:
+    minutes = row.by_decoder[decoder].minutes
     return "–" if minutes is None else formats.decimal(minutes, 1)
 
 
-def _group(found: Row, expected: int, unit: float) -> Group:
+def _group(row: Row, expected: int, unit: float) -> Group:
     series = tuple(
         tuple(unit * score for score in summary.scores.values())
-        for summary in found.by_decoder.values()
+        for summary in row.by_decoder.values()
     )
     done, total = sum(map(len, series)), expected * len(series)
     note = ngettext("{done} of {total} run", "{done} of {total} runs", total)
     note = note.format(done=done, total=total)
-    if found.rung.missing:
+    if row.rung.missing:
         note = _("not available")
-    return Group(_(found.rung.rung.title), note, series, expected)
+    return Group(_(row.rung.rung.title), note, series, expected)

@@ -85,16 +85,16 @@ class LadderState(State):
         if self.active:
             return
         ids = [info.id for info in tasks.all_tasks()]
-        found = {
+        counts = {
             layer.name: count
             for fitting in train.fitting_by_task(self.project, ids).values()
             for layer, count in fitting
         }
-        layers = tuple(sorted(found.items(), key=lambda pair: -pair[1]))
-        earlier = None if self.layer in found else ladder_spec.last(self.project)
-        if earlier is not None and earlier.layer in found:
+        layers = tuple(sorted(counts.items(), key=lambda pair: -pair[1]))
+        earlier = None if self.layer in counts else ladder_spec.last(self.project)
+        if earlier is not None and earlier.layer in counts:
             self._take(earlier)
-        layer = self.layer if self.layer in found else next(iter(layers), ("", 0))[0]
+        layer = self.layer if self.layer in counts else next(iter(layers), ("", 0))[0]
         self._cards = models.list(self.context.settings)
         self.update(layers=layers, layer=layer)
         self._plan()
@@ -132,9 +132,9 @@ class LadderState(State):
 
     def toggle(self, rung: str) -> None:
         """Add or remove a rung; one of the user's own is forgotten."""
-        kept = tuple(item for item in self.own if item.id != rung)
-        if kept != self.own:
-            self.choose(own=kept)
+        others = tuple(item for item in self.own if item.id != rung)
+        if others != self.own:
+            self.choose(own=others)
         else:
             self.choose(chosen=self.chosen ^ {rung})
 
@@ -202,10 +202,10 @@ class LadderState(State):
         if not self.layer:
             return ()
         task = ladder.task_of(self.project, self.layer)
-        found = [name for name in ladder.decoders(task) if name]
+        names = [name for name in ladder.decoders(task) if name]
         return tuple(
             (name, ladder_report.decoder_title(task, name), name not in self.left_out)
-            for name in found
+            for name in names
         )
 
     @property
@@ -213,14 +213,14 @@ class LadderState(State):
         """(part, title, default model, models to choose from) of the models of the rungs."""
         usable = tuple(card for card in self._cards if card.usable)
         family = {card.name: card.family for card in usable}
-        found = []
+        choices = []
         for part in PARTS.values():
             default = next((name for name in part.models if name in family), "")
-            wanted = part.family or family.get(default, "")
-            names = tuple(card.name for card in usable if card.family == wanted)
+            part_family = part.family or family.get(default, "")
+            names = tuple(card.name for card in usable if card.family == part_family)
             if len(names) > 1:
-                found.append((part.name, _(part.title), default, names))
-        return tuple(found)
+                choices.append((part.name, _(part.title), default, names))
+        return tuple(choices)
 
     def _plan(self) -> None:
         """Find the runs of the experiment with the present choices."""
@@ -296,10 +296,10 @@ class LadderState(State):
     @property
     def score_title(self) -> str:
         """Name of the main score, and of the split."""
-        shown = _("{score} on dev").format(score=score_title(self.score_name))
+        title = _("{score} on dev").format(score=score_title(self.score_name))
         if not is_error(self.score_name):
-            return shown
-        return _("{score}, lower is better").format(score=shown)
+            return title
+        return _("{score}, lower is better").format(score=title)
 
     def score_text(self, value: float | None, *, signed: bool = False) -> str:
         """A main score in percent, an error in its own unit; signed: a gain."""
@@ -391,8 +391,8 @@ class LadderState(State):
         if self.work is None:
             return
         work = self.work
-        found = ladder_report.report(work.spec, work.cells, status=work.status)
-        text = json.dumps(found, ensure_ascii=False, indent=1)
+        report = ladder_report.report(work.spec, work.cells, status=work.status)
+        text = json.dumps(report, ensure_ascii=False, indent=1)
         try:
             path.write_text(text + "\n", encoding="utf-8")
         except OSError as error:
@@ -415,9 +415,9 @@ def _settings(spec: LadderSpec) -> tuple[Setting, ...]:
 
 def _seeds(text: str) -> tuple[int, ...]:
     try:
-        found = tuple(dict.fromkeys(int(part) for part in text.split(",") if part.strip()))
+        seeds = tuple(dict.fromkeys(int(part) for part in text.split(",") if part.strip()))
     except ValueError:
-        found = ()
-    if not found:
+        seeds = ()
+    if not seeds:
         raise WorkbenchError(_("Seeds are whole numbers separated by commas, such as 1, 2, 3."))
-    return found
+    return seeds

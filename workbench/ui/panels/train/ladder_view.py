@@ -139,11 +139,11 @@ class LadderView(View):
         self.first: QWidget | None = self._layer
 
     def _fold(self) -> None:
-        shown = self._own.isHidden()
-        if shown and not self._parts:
+        unfolds = self._own.isHidden()
+        if unfolds and not self._parts:
             self._make_parts()
-        self._own.setVisible(shown)
-        self._more.set_icon("chevron-down" if shown else "chevron-right")
+        self._own.setVisible(unfolds)
+        self._more.set_icon("chevron-down" if unfolds else "chevron-right")
 
     def _make_parts(self) -> None:
         grid = QGridLayout()
@@ -214,16 +214,16 @@ class LadderView(View):
 
     def _fill_decoders(self) -> None:
         self._decoder_menu.clear()
-        found = self.state.decoders
-        self._decoders.setVisible(len(found) > 1)
-        for decoder, title, on in found:
+        decoders = self.state.decoders
+        self._decoders.setVisible(len(decoders) > 1)
+        for decoder, title, on in decoders:
             action = self._decoder_menu.addAction(title)
             action.setCheckable(True)
             action.setChecked(on)
-            only = on and sum(flag for _id, _title, flag in found) == 1
+            only = on and sum(flag for _id, _title, flag in decoders) == 1
             action.setEnabled(not only)  # one is needed
             action.triggered.connect(lambda _on=False, id=decoder: self.state.toggle_decoder(id))
-        chosen = ", ".join(title for _id, title, on in found if on)
+        chosen = ", ".join(title for _id, title, on in decoders if on)
         self._decoders.set_text(_("Decoders: {names}").format(names=chosen))
 
     def _show_work(self) -> None:
@@ -288,10 +288,10 @@ class LadderView(View):
 
     def _show_tables(self) -> None:
         work = self.state.work
-        shown = (work.spec.task, work.spec.decoders, work.spec.seeds) if work else ()
-        if shown != self._tables_for:
+        tables_for = (work.spec.task, work.spec.decoders, work.spec.seeds) if work else ()
+        if tables_for != self._tables_for:
             clear(self._cells)
-            self._tables, self._tables_for = [], shown
+            self._tables, self._tables_for = [], tables_for
             for decoder in work.spec.decoders if work else ():
                 title = self.state.decoder_title(decoder)
                 table = CellTable(self.state, decoder, title, work.spec.seeds if work else ())

@@ -56,10 +56,10 @@ class LayerSteps(QFrame):
             layout.addWidget(part)
 
     def _fold(self) -> None:
-        shown = self._picture.isHidden()
-        self._picture.setVisible(shown)
-        self._message.setVisible(shown)
-        self._more.set_icon("chevron-down" if shown else "chevron-right")
+        unfolds = self._picture.isHidden()
+        self._picture.setVisible(unfolds)
+        self._message.setVisible(unfolds)
+        self._more.set_icon("chevron-down" if unfolds else "chevron-right")
         self.render()
 
     def render(self) -> None:

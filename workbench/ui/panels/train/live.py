@@ -154,11 +154,11 @@ def _evaluated(live: Live, message: Mapping[str, Any]) -> None:
     live.seen.append(message["step"])
     for name, value in message["scores"].items():
         live.scores.setdefault(name, []).append(value)
-    shown = "  ".join(
+    scores = "  ".join(
         f"{live.words.title(name)} {live.words.text(name, message['scores'][name])}"
         for name in live.words.order(message["scores"], live.task)[:2]
     )
-    add_line(live, _("step {step}: dev {scores}").format(step=message["step"], scores=shown))
+    add_line(live, _("step {step}: dev {scores}").format(step=message["step"], scores=scores))
 
 
 def _saved(live: Live, message: Mapping[str, Any]) -> None:
@@ -250,12 +250,12 @@ def latest_ended(project: Project) -> Run | None:
 
 def read_live(run: Run, path: Path) -> Live | None:
     """A finished run, read from its worker's log; None if there is none. Called in a thread."""
-    live, found = new_live(run), False
+    live, has_events = new_live(run), False
     live.earlier = True
     for event in recorded(path):
         follow(live, event)
-        found = True
+        has_events = True
     failure = run.failure
     live.status, live.message = run.status, failure.message
     live.hint, live.details = failure.hint, failure.details
-    return live if found else None
+    return live if has_events else None

@@ -323,8 +323,8 @@ class LiveRun(QFrame):
         self._score.setVisible(not is_first and not live.epochs)
         if first is not None and is_first and self._perplexity is not None:
             self._draw_losses(first)
-            found = {name: (first.seen, values) for name, values in first.scores.items()}
-            _show(self._perplexity, found)
+            curves = {name: (first.seen, values) for name, values in first.scores.items()}
+            _show(self._perplexity, curves)
             return
         self._draw_losses(live)
         self._draw_scores(live)
@@ -345,15 +345,15 @@ class LiveRun(QFrame):
         _show(self._loss, losses, tones, widths)
 
     def _draw_scores(self, live: Live) -> None:
-        shown = shown_scores(live)
+        names = shown_scores(live)
         if self._texts.percent:
-            self._score.set_percent(all(map(live.words.is_fraction, shown)))
+            self._score.set_percent(all(map(live.words.is_fraction, names)))
         _show(
             self._score,
-            {live.words.title(name): (live.seen, live.scores[name]) for name in shown},
+            {live.words.title(name): (live.seen, live.scores[name]) for name in names},
         )
-        if shown and live.best in live.seen:
-            self._score.mark_best(live.best, live.scores[shown[0]][live.seen.index(live.best)])
+        if names and live.best in live.seen:
+            self._score.mark_best(live.best, live.scores[names[0]][live.seen.index(live.best)])
 
 
 def perplexity_tip() -> str:

@@ -114,8 +114,8 @@ class PretrainState(TextState):
     @property
     def objective_titles(self) -> tuple[tuple[str, str], ...]:
         """(id, title) of all objectives, then of the methods of word vectors."""
-        found = tuple((info.id, _(info.title)) for info in objectives())
-        return (*found, *((id, _(title)) for id, title in vectors.METHODS.items()))
+        titles = tuple((info.id, _(info.title)) for info in objectives())
+        return (*titles, *((id, _(title)) for id, title in vectors.METHODS.items()))
 
     @property
     def refused(self) -> dict[str, str]:
@@ -124,13 +124,13 @@ class PretrainState(TextState):
             text = _("Word vectors have methods of their own.")
             return dict.fromkeys((info.id for info in objectives()), text)
         own = _("Only for new word vectors.")
-        found = dict.fromkeys(vectors.METHODS, own)
+        reasons = dict.fromkeys(vectors.METHODS, own)
         for info in objectives():
             try:
                 info.check(self.card)
             except SpecError as error:
-                found[info.id] = error.message
-        return found
+                reasons[info.id] = error.message
+        return reasons
 
     @property
     def definition(self) -> str:
@@ -181,8 +181,8 @@ class PretrainState(TextState):
             return vectors.options(self.objective) if self.objective in vectors.METHODS else ()
         if not self.objective:
             return ()
-        given = () if self.created is None else ("init",)  # a new model has no other weights
-        general = tuple(option for option in GENERAL if option.name not in given)
+        excluded = () if self.created is None else ("init",)  # a new model has no other weights
+        general = tuple(option for option in GENERAL if option.name not in excluded)
         return (*self._own, *objective(self.objective).options, *general)
 
     def set_values(self, values: Mapping[str, str]) -> None:
@@ -232,8 +232,8 @@ class PretrainState(TextState):
         if card is None:
             raise SpecError(_("Choose a model."))
         values = complete(self.options, self.values, owner=card.name)
-        given = {name: values[name] for name in self.values}
-        return PretrainSpec(self.objective, card.path, (), (), self.seed, given, card.pickled)
+        chosen = {name: values[name] for name in self.values}
+        return PretrainSpec(self.objective, card.path, (), (), self.seed, chosen, card.pickled)
 
     def start(self) -> None:
         """Write the text, then start or queue the run; errors are shown at the top.

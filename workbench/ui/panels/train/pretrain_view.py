@@ -210,10 +210,10 @@ class PretrainChoices(QFrame):
     # ---------------------------------------------------------------- settings
 
     def _fold(self) -> None:
-        shown = self._options.isHidden()
-        self._options.setVisible(shown)
-        self._more.set_icon("chevron-down" if shown else "chevron-right")
-        if shown:
+        unfolds = self._options.isHidden()
+        self._options.setVisible(unfolds)
+        self._more.set_icon("chevron-down" if unfolds else "chevron-right")
+        if unfolds:
             self._make_forms()
             self._search.setFocus()
 
@@ -227,8 +227,8 @@ class PretrainChoices(QFrame):
         self._make_form("sizes", self._sizes, sizes)
         self._sizes.setVisible(bool(sizes))
         if not self._options.isHidden():
-            shown = {*FIRST, *(option.name for option in sizes)}
-            others = [option for option in self.state.options if option.name not in shown]
+            visible = {*FIRST, *(option.name for option in sizes)}
+            others = [option for option in self.state.options if option.name not in visible]
             self._make_form("more", self._options, others)
             self._filter(self._search.text())
 
@@ -320,8 +320,8 @@ class PretrainChoices(QFrame):
             if line.text().strip() != text:
                 line.setText(text)
             default = option.default if option is not None else None
-            shown = formats.significant(default) if isinstance(default, int | float) else ""
-            line.setPlaceholderText(shown or _("automatic"))
+            placeholder = formats.significant(default) if isinstance(default, int | float) else ""
+            line.setPlaceholderText(placeholder or _("automatic"))
             field.set_error(state.errors.get(name, ""))
         self._name_field.set_error(state.errors.get("name", ""))
         for _key, form in self._forms.values():
@@ -380,12 +380,12 @@ def _used(documents: int, held_out: int | None) -> str:
         return message
     if not held_out:
         return " ".join((message, _("One document in 100 is held out for the perplexity.")))
-    kept = ngettext(
+    perplexity = ngettext(
         "Perplexity is measured on {n} dev document.",
         "Perplexity is measured on {n} dev documents.",
         held_out,
     )
-    return " ".join((message, kept.format(n=formats.count(held_out))))
+    return " ".join((message, perplexity.format(n=formats.count(held_out))))
 
 
 def _split_title(name: str) -> str:

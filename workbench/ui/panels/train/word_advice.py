@@ -27,14 +27,14 @@ class WordAdvice(QFrame):
         layout.addWidget(row(self.choose, None))
 
     def render(self) -> None:
-        found = self.state.words
+        advice = self.state.words
         is_chosen = self.state.values.get(OPTION, DEFAULT) != DEFAULT
-        self._message.set(found.message if found is not None else "")
-        self.setVisible(found is not None and not is_chosen)
-        remedy = found.remedy if found is not None else ""
+        self._message.set(advice.message if advice is not None else "")
+        self.setVisible(advice is not None and not is_chosen)
+        remedy = advice.remedy if advice is not None else ""
         self.choose.set_text(_("Use {segmenter}").format(segmenter=remedy))
         self.choose.setVisible(bool(remedy))
 
     def _choose(self) -> None:
-        if (found := self.state.words) is not None:
-            self.state.set_values({**self.state.values, OPTION: found.remedy})
+        if (advice := self.state.words) is not None:
+            self.state.set_values({**self.state.values, OPTION: advice.remedy})
