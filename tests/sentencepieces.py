@@ -6,22 +6,29 @@ import struct
 from pathlib import Path
 
 from workbench.runtime import sentencepiece
-from workbench.runtime.sentencepiece import CONTROL, NORMAL, UNKNOWN, Piece
+from workbench.runtime.sentencepiece import CONTROL, NORMAL, UNKNOWN, VocabPiece
 
-FAIRSEQ = (Piece("<unk>", 0.0, UNKNOWN), Piece("<s>", 0.0, CONTROL), Piece("</s>", 0.0, CONTROL))
+FAIRSEQ = (
+    VocabPiece("<unk>", 0.0, UNKNOWN),
+    VocabPiece("<s>", 0.0, CONTROL),
+    VocabPiece("</s>", 0.0, CONTROL),
+)
 DEBERTA = (
-    *(Piece(name, 0.0, CONTROL) for name in ("[PAD]", "[CLS]", "[SEP]")),
-    Piece("[UNK]", 0.0, UNKNOWN),
+    *(VocabPiece(name, 0.0, CONTROL) for name in ("[PAD]", "[CLS]", "[SEP]")),
+    VocabPiece("[UNK]", 0.0, UNKNOWN),
 )
 # Ids of XLNet (Yang et al. 2019, released code): its special pieces come before all others.
 XLNET = (
-    Piece("<unk>", 0.0, UNKNOWN),
-    *(Piece(name, 0.0, CONTROL) for name in ("<s>", "</s>", "<cls>", "<sep>", "<pad>", "<mask>")),
-    *(Piece(name, 0.0, CONTROL) for name in ("<eod>", "<eop>")),
+    VocabPiece("<unk>", 0.0, UNKNOWN),
+    *(
+        VocabPiece(name, 0.0, CONTROL)
+        for name in ("<s>", "</s>", "<cls>", "<sep>", "<pad>", "<mask>")
+    ),
+    *(VocabPiece(name, 0.0, CONTROL) for name in ("<eod>", "<eop>")),
 )
 
 
-def rewrite(source: Path, target: Path, special: tuple[Piece, ...], *, limit: int = 0) -> Path:
+def rewrite(source: Path, target: Path, special: tuple[VocabPiece, ...], *, limit: int = 0) -> Path:
     """Write the normal pieces of `source` (the first `limit`) behind others; the rest stays."""
     raw = source.read_bytes()
     normal = [piece for piece in sentencepiece.parse(raw).pieces if piece.kind == NORMAL]
@@ -31,7 +38,7 @@ def rewrite(source: Path, target: Path, special: tuple[Piece, ...], *, limit: in
     return target
 
 
-def _piece(piece: Piece) -> bytes:
+def _piece(piece: VocabPiece) -> bytes:
     score = b"\x15" + struct.pack("<f", piece.score)  # field 2, four bytes
     return _field(1, _field(1, piece.text.encode()) + score + b"\x18" + bytes([piece.kind]))
 

@@ -7,14 +7,14 @@ import pytest
 
 from workbench.active.instant import InstantModel, kappa, runs
 from workbench.inspection.corpus.index import Writer
-from workbench.inspection.corpus.spec import Files
+from workbench.inspection.corpus.spec import IndexFiles
 
 ASKED = {"dev": [], "strategy": "least_confidence", "share": 0.0, "seed": 1, "show": 3, "also": []}
 
 
 def index(folder, rows):
     """rows: (document, start, end, vector)."""
-    writer = Writer(Files(folder, "index"), (2,), len(rows))
+    writer = Writer(IndexFiles(folder, "index"), (2,), len(rows))
     for document, start, end, vector in rows:
         writer.add((document, start, end), {}, [np.array(vector, float)])
     writer.finish(total=len(rows))

@@ -11,7 +11,7 @@ from workbench.active.base import Strategy
 from workbench.active.job import decisions_of
 from workbench.base.errors import ModelError
 from workbench.inspection.corpus.index import Writer
-from workbench.inspection.corpus.spec import Files
+from workbench.inspection.corpus.spec import IndexFiles
 from workbench.text.fields import ClassScores, LabelScores, Prediction, WordTag, WordTags
 
 
@@ -56,7 +56,7 @@ def test_two_runs_are_compared(tmp_path):
 
 
 def test_diverse_documents_are_far_from_those_labelled(tmp_path):
-    writer = Writer(Files(tmp_path, "index"), (2,), 3)
+    writer = Writer(IndexFiles(tmp_path, "index"), (2,), 3)
     for id, vector in ((7, [1, 0]), (8, [1, 0.1]), (9, [0, 1])):
         writer.add((id, 0, 1), {}, [np.array(vector)])
     writer.finish(total=3)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
-from workbench.base.ordered_rows import Change, OrderedRows
+from workbench.base.ordered_rows import OrderedRows, RowChange
 
 
 class Row(NamedTuple):
@@ -43,9 +43,9 @@ def test_the_change_is_known_from_the_rows_before_only(rows):
     made = rows.exchanged([1], [Row(4, 7)])
     again = made.exchanged([], [Row(5, 8)])
 
-    assert made.changes(rows) == Change((Row(1, 5),), (Row(4, 7),), False, (0,), (1,))
-    assert again.changes(made) == Change((), (Row(5, 8),), False, (), (2,))
-    assert again.changes(again) == Change()
+    assert made.changes(rows) == RowChange((Row(1, 5),), (Row(4, 7),), False, (0,), (1,))
+    assert again.changes(made) == RowChange((), (Row(5, 8),), False, (), (2,))
+    assert again.changes(again) == RowChange()
     assert again.changes(rows) is None and rows.changes(made) is None and rows.changes(None) is None
 
 
@@ -60,7 +60,7 @@ def test_a_row_that_keeps_its_position_is_changed_in_place(rows, new, in_place):
 
 def test_rows_of_unknown_ids_are_skipped(rows):
     assert rows.exchanged([77], []) == rows
-    assert rows.exchanged([77], []).change == Change()
+    assert rows.exchanged([77], []).change == RowChange()
 
 
 def test_a_part_of_the_rows_follows_the_edits_of_the_whole():

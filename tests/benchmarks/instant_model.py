@@ -213,7 +213,7 @@ def measure(name: str, documents: int, words: int) -> None:
 def index(folder: Path, documents: int, words: int) -> tuple[str, np.ndarray]:
     """The path of an index, and the class (documents × words,) of each row, 0 mostly for words."""
     from workbench.inspection.corpus.index import Writer
-    from workbench.inspection.corpus.spec import Files
+    from workbench.inspection.corpus.spec import IndexFiles
 
     rng = np.random.default_rng(1)
     centres = rng.normal(size=(LABELS + 1, WIDTH))
@@ -221,7 +221,7 @@ def index(folder: Path, documents: int, words: int) -> tuple[str, np.ndarray]:
     targets = rng.integers(LABELS, size=count)
     if words > 1:
         targets = np.where(rng.random(count) < 0.9, 0, targets + 1)
-    writer = Writer(Files(folder, "index"), (WIDTH,), count)
+    writer = Writer(IndexFiles(folder, "index"), (WIDTH,), count)
     for at, target in enumerate(targets):
         place = (at // words + 1, 6 * (at % words), 6 * (at % words) + 5)
         writer.add(place, {}, [0.3 * centres[target] + rng.normal(size=WIDTH)])

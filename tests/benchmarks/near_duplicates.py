@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT))
 import numpy as np  # noqa: E402
 from meter import print_machine  # noqa: E402
 
-from workbench.text.near_duplicates import Links, NearDuplicates, tokens  # noqa: E402
+from workbench.text.near_duplicates import DisjointSets, NearDuplicates, tokens  # noqa: E402
 
 DATA = Path(os.environ.get("GLOSSBENCH_DATA", ROOT.parent / "shared")) / "datasets"
 SETS = "cls-sms-spam", "cls-trec", "cls-banking77"
@@ -70,7 +70,7 @@ def _find(texts: Sequence[str], threshold: float) -> tuple[list[tuple[int, int, 
 def _compare(name: str, texts: Sequence[str], threshold: float) -> None:
     links, seconds = _find(texts, threshold)
     exact = _all_pairs(texts, threshold)
-    joined = Links(len(texts))
+    joined = DisjointSets(len(texts))
     for link, other, _similarity in links:
         joined.join(link, other)
     found = sum(joined.joined(*pair) for pair in exact)

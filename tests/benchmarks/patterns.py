@@ -78,14 +78,14 @@ def main(count: int, folder: Path) -> None:
         report("undo", project.undo)
         item = [Pattern(REGEX, r"\b[A-Z]\w+ (?:Inc|Corp)\b\.?", label, id=1)]
         report("count, one regular expression", lambda: patterns.count(project, item))
-        word = occurrences.Wanted("market", label)
+        word = occurrences.OccurrenceQuery("market", label)
         report(
             "occurrences of a frequent word", lambda: occurrences.find_occurrences(project, word)
         )
         print(f"  {len(hits[-1].rows):,} occurrences")
-        rare = occurrences.Wanted("Pittsburgh", label)
+        rare = occurrences.OccurrenceQuery("Pittsburgh", label)
         report("occurrences of a rare word", lambda: occurrences.find_occurrences(project, rare))
-        part = occurrences.Wanted("market", label, whole_words=False, match_case=False)
+        part = occurrences.OccurrenceQuery("market", label, whole_words=False, match_case=False)
         report(
             "occurrences in words, any case", lambda: occurrences.find_occurrences(project, part)
         )

@@ -50,7 +50,7 @@ def test_wide_characters_take_two_places(capfd):
 
 
 def test_progress_on_a_pipe_is_a_line_for_each_tenth(capfd):
-    progress = output.Progress("Scoring")
+    progress = output.ProgressLine("Scoring")
     for done in range(101):
         progress.show(done / 100)
 

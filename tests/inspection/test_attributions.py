@@ -11,7 +11,7 @@ from workbench.base.errors import WorkbenchError  # noqa: E402
 from workbench.inspection.attributions.inspector import (  # noqa: E402
     STEPS,
     AttributionsInspector,
-    Scorer,
+    TargetScorer,
 )
 from workbench.inspection.attributions.targets import explained  # noqa: E402
 from workbench.inspection.subject import Subject  # noqa: E402
@@ -183,7 +183,7 @@ def test_as_many_rows_as_tokens_are_told_apart(permuted):
     text = explained(permuted, Document("", (("text", TEXT),)), "")
     _target, place = text.place("")
     piece = text.predicted.prepared.inputs[place.window]
-    scorer = Scorer(permuted, piece, place, probability=True)
+    scorer = TargetScorer(permuted, piece, place, probability=True)
     rows = torch.randn(len(piece), *scorer.embeddings.shape[1:])
 
     with torch.no_grad():

@@ -6,8 +6,8 @@ import pytest
 from tests.inspection.test_uses import TEXTS, ask
 from workbench.base.errors import ModelError, SpecError
 from workbench.inspection.corpus import job, projections, tsne
-from workbench.inspection.corpus.index import Index, Writer, unit
-from workbench.inspection.corpus.spec import Files, Projection
+from workbench.inspection.corpus.index import CorpusIndex, Writer, unit
+from workbench.inspection.corpus.spec import IndexFiles, Projection
 
 
 @pytest.fixture
@@ -19,11 +19,11 @@ def rows():
 
 @pytest.fixture
 def index(tmp_path, rows):
-    writer = Writer(Files(tmp_path, "k"), (8,), len(rows))
+    writer = Writer(IndexFiles(tmp_path, "k"), (8,), len(rows))
     for number, row in enumerate(rows):
         writer.add((number, 0, 5), {"key": str(number), "text": "text"}, [row])
     writer.finish(total=40)
-    return Index(str(writer.files.about))
+    return CorpusIndex(str(writer.files.about))
 
 
 def mapped(index, **wanted):
@@ -64,12 +64,12 @@ def test_large_indexes_are_sampled(index, monkeypatch):
 
 
 def test_too_few_points_are_refused(tmp_path):
-    writer = Writer(Files(tmp_path, "k"), (4,), 1)
+    writer = Writer(IndexFiles(tmp_path, "k"), (4,), 1)
     writer.add((1, 0, 1), {}, [np.ones(4)])
     writer.finish(total=1)
 
     with pytest.raises(ModelError, match="at least 5 points; there are 1"):
-        list(projections.write_map(Index(str(writer.files.about)), Projection()))
+        list(projections.write_map(CorpusIndex(str(writer.files.about)), Projection()))
 
 
 def test_a_document_of_the_index_is_at_the_place_of_its_point(tiny_model, tmp_path, monkeypatch):
@@ -79,7 +79,7 @@ def test_a_document_of_the_index_is_at_the_place_of_its_point(tiny_model, tmp_pa
     monkeypatch.setattr(projections, "MIN_POINTS", 4)
     subject = Subject(tiny_model)
     path = build(subject, tmp_path, "documents")
-    index, projection = Index(path), Projection(clusters=2)
+    index, projection = CorpusIndex(path), Projection(clusters=2)
     list(projections.write_map(index, projection))
 
     given = {"index": path, "map": str(index.files.map(projection)), "clusters": 2}

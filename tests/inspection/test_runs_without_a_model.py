@@ -10,7 +10,7 @@ from workbench.baselines import job
 from workbench.baselines.base import prepared
 from workbench.inspection import serve, spec
 from workbench.inspection.predicting import BaselineSubject, load
-from workbench.inspection.spec import Answer
+from workbench.inspection.spec import Inspection
 from workbench.text.document import Document
 from workbench.text.fields import ClassScores
 from workbench.text.spans import Span
@@ -30,7 +30,7 @@ def asked(params, inspector, text, **options):
     answer = serve.open(params)
     texts = text if isinstance(text, dict) else {"text": text}
     request = {"inspector": inspector, "documents": [{"texts": texts}], "options": options}
-    return Answer.from_plain(answer(request)).result
+    return Inspection.from_plain(answer(request)).result
 
 
 def logits(folder, text):

@@ -11,7 +11,7 @@ transformers = pytest.importorskip("transformers")
 from workbench.base.errors import ModelError, SpecError  # noqa: E402
 from workbench.base.paths import resource  # noqa: E402
 from workbench.inspection import serve, subject  # noqa: E402
-from workbench.inspection.spec import Answer  # noqa: E402
+from workbench.inspection.spec import Inspection  # noqa: E402
 from workbench.models.base import LoadOptions  # noqa: E402
 from workbench.models.loading import load  # noqa: E402
 from workbench.tasks.predictor import Predictor  # noqa: E402
@@ -27,7 +27,7 @@ def opened(folder):
     def asked(inspector, text, **options):
         texts = text if isinstance(text, dict) else {"text": text}
         request = {"inspector": inspector, "documents": [{"texts": texts}], "options": options}
-        return Answer.from_plain(json.loads(json.dumps(answer(request))))
+        return Inspection.from_plain(json.loads(json.dumps(answer(request))))
 
     return asked
 

@@ -11,7 +11,7 @@ pytest.importorskip("transformers")
 
 from workbench.base.errors import ModelError  # noqa: E402
 from workbench.inspection import serve  # noqa: E402
-from workbench.inspection.spec import Answer  # noqa: E402
+from workbench.inspection.spec import Inspection  # noqa: E402
 from workbench.models import spec as models  # noqa: E402
 from workbench.models.base import LoadOptions  # noqa: E402
 from workbench.models.folder import describe  # noqa: E402
@@ -41,11 +41,11 @@ def made(tmp_path, tiny_model):
 def asked(folder, inspector, text="ada met bob", **options):
     answer = serve.open({"model": str(folder), "device": "cpu"})
     request = {"inspector": inspector, "documents": [{"texts": {"text": text}}]}
-    return Answer.from_plain(answer({**request, "options": options})).result
+    return Inspection.from_plain(answer({**request, "options": options})).result
 
 
 def available(folder, task):
-    offers = inspect.offers(inspect.Choice("run 1", "x", str(folder), task, 1))
+    offers = inspect.offers(inspect.InspectableModel("run 1", "x", str(folder), task, 1))
     return {offer.id for offer in offers if not offer.refused}
 
 
@@ -143,10 +143,10 @@ def test_a_temperature_that_is_fitted_later_counts_for_the_next_answer(made):
     answer = serve.open({"model": str(folder), "device": "cpu"})
     request = {"inspector": "label_scores", "documents": [{"texts": {"text": "ada met bob"}}]}
 
-    before = Answer.from_plain(answer(request)).result.labels[0].score
+    before = Inspection.from_plain(answer(request)).result.labels[0].score
     about = json.loads((folder / "glossbench.json").read_text())
     (folder / "glossbench.json").write_text(json.dumps({**about, "decoder": {"temperature": 3.0}}))
-    after = Answer.from_plain(answer(request)).result.labels[0].score
+    after = Inspection.from_plain(answer(request)).result.labels[0].score
 
     (wanted,) = Predictor.load(folder, "cpu").predict_texts(["ada met bob"])
     assert after == pytest.approx(wanted.to_json()["scores"]["late"]) != pytest.approx(before)

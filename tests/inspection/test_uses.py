@@ -9,7 +9,7 @@ import torch
 from workbench.base.errors import SpecError
 from workbench.base.paths import resource
 from workbench.inspection.corpus import index, job
-from workbench.inspection.corpus.spec import DOCUMENTS, USES, Files
+from workbench.inspection.corpus.spec import DOCUMENTS, USES, IndexFiles
 from workbench.inspection.serve import Inspecting
 from workbench.inspection.subject import Subject
 from workbench.inspection.uses import senses
@@ -46,7 +46,7 @@ def build(subject, root, kind, places=None):
     events = list(job.run({**params, "count": count, "total": count}, root))
     last = {"kind": "progress", "done": count, "total": count, "seconds_left": 0.0}
     assert events[-1] == last
-    return str(Files(root, "k").about)
+    return str(IndexFiles(root, "k").about)
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,7 @@ def test_equal_predictions_have_p_one_everywhere():
         pooled(gold, same, same), ("accuracy", "macro_f1"), 30, rounds=200
     )
 
-    assert found.scores["macro_f1"] == paired.Difference(0.0, 0.0, 0.0, 1.0)
+    assert found.scores["macro_f1"] == paired.PairedDifference(0.0, 0.0, 0.0, 1.0)
     assert found.labels["a"]["f1"].p == 1.0
     assert random == {"accuracy": 1.0, "macro_f1": 1.0}
     assert significance.mcnemar(0, 0) == 1.0

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from workbench.models.families.char_lm.network import Layer
+from workbench.models.families.char_lm.network import RecurrentLayer
 from workbench.models.recurrent import lstm, ready
 
 WEIGHTS = ((12, 2), (12, 3), (12,), (12,))  # of 3 cells that read vectors of 2
@@ -38,7 +38,7 @@ def test_the_function_is_called_for_gradients_where_they_are_enabled(learns, mon
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 @pytest.mark.parametrize("kind", ["lstm", "gru"])
 def test_an_evaluated_layer_has_gradients_on_cuda(kind):
-    layer = Layer(kind, 2, 3, 0.0).cuda().eval()
+    layer = RecurrentLayer(kind, 2, 3, 0.0).cuda().eval()
     given = torch.ones(1, 4, 2, device="cuda", requires_grad=True)
 
     layer.read(given, None)[0].sum().backward()

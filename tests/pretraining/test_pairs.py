@@ -5,7 +5,7 @@ import pytest
 
 from workbench.base.errors import SpecError
 from workbench.pretraining.blocks import SEPARATOR, Tokens
-from workbench.pretraining.pairs import Pair, PairFrame, pairs
+from workbench.pretraining.pairs import PairFrame, TextPair, pairs
 from workbench.runtime.preparers.subwords import Subwords
 
 SAMPLES = 20_000
@@ -75,7 +75,7 @@ def test_a_text_of_one_document_is_refused(letters):
 def test_the_frame_is_that_of_the_tokenizer(tiny):
     preparer = Subwords.load(tiny["bert"])
     tokenizer = preparer.tokenizer
-    pair = Pair(*(Tokens(np.array([n], np.int32), np.zeros(1, np.int32)) for n in (7, 8)), True)
+    pair = TextPair(*(Tokens(np.array([n], np.int32), np.zeros(1, np.int32)) for n in (7, 8)), True)
 
     units, types = PairFrame.of(preparer).around(pair)
 

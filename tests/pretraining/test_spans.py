@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from workbench.pretraining.masking import Rates
-from workbench.pretraining.spans import Lengths, boundaries, choose, replaced
+from workbench.pretraining.spans import LengthSampler, boundaries, choose, replaced
 
 UNITS, LENGTH = 100_000, 500
 
@@ -14,13 +14,14 @@ def sampled(share=0.15, *, groups=None, lengths=None, seed=1):
     groups = np.arange(LENGTH) if groups is None else groups
     allowed = np.ones(LENGTH, dtype=bool)
     return [
-        choose(allowed, groups, share, lengths or Lengths(), rng) for _ in range(UNITS // LENGTH)
+        choose(allowed, groups, share, lengths or LengthSampler(), rng)
+        for _ in range(UNITS // LENGTH)
     ]
 
 
 def test_lengths_are_geometric_and_have_the_mean_of_the_paper():
     # Joshi et al. 2020, section 3.1: p = 0.2, at most 10 words, mean 3.8
-    drawn = Lengths().draw(np.random.default_rng(1), UNITS)
+    drawn = LengthSampler().draw(np.random.default_rng(1), UNITS)
 
     assert drawn.mean() == pytest.approx(3.80, abs=0.05)
     expected = 0.2 * 0.8 ** np.arange(10) / (1 - 0.8**10)
@@ -50,7 +51,7 @@ def test_spans_are_apart_and_leave_out_units_that_are_not_of_the_text():
     allowed[[0, 20, 21, 40, 59]] = False
 
     for _ in range(300):
-        found = choose(allowed, np.arange(60), 0.5, Lengths(), rng)
+        found = choose(allowed, np.arange(60), 0.5, LengthSampler(), rng)
         covered = [unit for start, end in found for unit in range(start, end)]
         assert len(covered) == len(set(covered)) and allowed[covered].all()
         assert found == sorted(found) and not set(covered) & {end for _start, end in found}

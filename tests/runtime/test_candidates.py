@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.runtime import candidates
-from workbench.runtime.candidates import Candidate, SpanScorer
+from workbench.runtime.candidates import SpanCandidate, SpanScorer
 from workbench.runtime.decoding import Alignment
 from workbench.text.spans import ANY, FLAT, NESTED, Span
 
@@ -107,7 +107,7 @@ def clash(item, other, overlaps):
 def test_spans_are_kept_by_falling_score_unless_they_clash_with_a_kept_one(overlaps, seed):
     rng = np.random.default_rng(seed)
     given = [
-        Candidate(first, first + int(rng.integers(0, 4)), int(rng.integers(0, 2)), score)
+        SpanCandidate(first, first + int(rng.integers(0, 4)), int(rng.integers(0, 2)), score)
         for first, score in zip(rng.integers(0, 8, 12).tolist(), rng.random(12), strict=True)
     ]
     wanted = []
@@ -120,9 +120,9 @@ def test_spans_are_kept_by_falling_score_unless_they_clash_with_a_kept_one(overl
 
 def test_nested_spans_stand_and_crossing_ones_do_not():
     outer, inner, crossing = (
-        Candidate(0, 3, 0, 0.9),
-        Candidate(1, 2, 1, 0.8),
-        Candidate(3, 4, 0, 0.7),
+        SpanCandidate(0, 3, 0, 0.9),
+        SpanCandidate(1, 2, 1, 0.8),
+        SpanCandidate(3, 4, 0, 0.7),
     )
 
     assert candidates.compatible([outer, inner, crossing], NESTED) == [outer, inner]
@@ -140,7 +140,7 @@ def test_a_text_without_words_has_no_spans():
 
 
 def test_words_have_the_label_of_the_longest_span_over_them():
-    found = [Candidate(0, 1, 0, 0.9), Candidate(1, 1, 1, 0.95)]
+    found = [SpanCandidate(0, 1, 0, 0.9), SpanCandidate(1, 1, 1, 0.95)]
     offsets = [(0, 3), (4, 7), (8, 11)]
 
     answer = candidates.prediction(

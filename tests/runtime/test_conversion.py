@@ -184,8 +184,8 @@ def test_the_fields_of_a_piece_may_come_in_any_order():
 
     *unknown, normal = sentencepiece.parse(raw).pieces
 
-    assert unknown == [sentencepiece.Piece("am", -1.5, sentencepiece.UNKNOWN)] * 3
-    assert normal == sentencepiece.Piece("am", -1.5, sentencepiece.NORMAL)
+    assert unknown == [sentencepiece.VocabPiece("am", -1.5, sentencepiece.UNKNOWN)] * 3
+    assert normal == sentencepiece.VocabPiece("am", -1.5, sentencepiece.NORMAL)
 
 
 def test_offsets_are_code_points_of_the_text(vocabularies, tmp_path):

@@ -9,7 +9,7 @@ import pytest
 from workbench.base.errors import Cancelled
 from workbench.base.watch import Watch
 from workbench.text import near_duplicates
-from workbench.text.near_duplicates import Links, NearDuplicates, bands_of, missed, tokens
+from workbench.text.near_duplicates import DisjointSets, NearDuplicates, bands_of, missed, tokens
 
 
 def shingles(text, size=2):
@@ -54,7 +54,7 @@ def test_groups_are_those_of_comparing_all_pairs(tmp_path, threshold):
 
     links = links_of(texts, tmp_path, threshold=threshold)
 
-    joined, expected = Links(len(texts)), Links(len(texts))
+    joined, expected = DisjointSets(len(texts)), DisjointSets(len(texts))
     for a, b, found in links:
         assert near[a, b] == pytest.approx(found)
         joined.join(a, b)

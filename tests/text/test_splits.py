@@ -2,7 +2,7 @@ from collections import Counter
 
 import pytest
 
-from workbench.text.splits import SHARES, Item, assign, divide
+from workbench.text.splits import SHARES, SplitItem, assign, divide
 
 
 def placed(items, found):
@@ -10,7 +10,7 @@ def placed(items, found):
 
 
 def test_the_first_split_is_80_10_10_in_every_class():
-    items = [Item(n, labels=("ab"[n % 2],)) for n in range(200)]
+    items = [SplitItem(n, labels=("ab"[n % 2],)) for n in range(200)]
 
     result = assign(items, seed=1)
 
@@ -22,19 +22,19 @@ def test_the_first_split_is_80_10_10_in_every_class():
 
 
 def test_rare_classes_do_not_change_the_total():
-    items = [Item(n, labels=(n % 50,)) for n in range(150)]
+    items = [SplitItem(n, labels=(n % 50,)) for n in range(150)]
 
     assert placed(items, assign(items, seed=3)) == {"train": 120, "dev": 15, "test": 15}
 
 
 def test_the_seed_decides_and_the_order_does_not():
-    items = [Item(n) for n in range(50)]
+    items = [SplitItem(n) for n in range(50)]
 
     assert assign(items, seed=1) == assign(items[::-1], seed=1) != assign(items, seed=2)
 
 
 def test_groups_stay_together():
-    items = [Item(n, group=str(n // 5)) for n in range(100)]
+    items = [SplitItem(n, group=str(n // 5)) for n in range(100)]
 
     result = assign(items, seed=1)
 
@@ -44,18 +44,18 @@ def test_groups_stay_together():
 
 def test_later_documents_go_to_train_or_to_their_group():
     items = [
-        Item(1, "train"),
-        Item(2, "dev"),
-        Item(3, "test", group="g"),
-        Item(4),
-        Item(5, group="g"),
+        SplitItem(1, "train"),
+        SplitItem(2, "dev"),
+        SplitItem(3, "test", group="g"),
+        SplitItem(4),
+        SplitItem(5, group="g"),
     ]
 
     assert assign(items, seed=1) == {4: "train", 5: "test"}
 
 
 def test_a_missing_dev_split_is_cut_from_train_never_from_test():
-    items = [Item(n, "train" if n < 100 else "test") for n in range(150)]
+    items = [SplitItem(n, "train" if n < 100 else "test") for n in range(150)]
 
     result = assign(items, seed=1)
 
@@ -65,13 +65,13 @@ def test_a_missing_dev_split_is_cut_from_train_never_from_test():
 
 
 def test_an_import_of_test_alone_leaves_the_rest_to_train_and_dev():
-    items = [Item(n, "test" if n < 20 else None) for n in range(120)]
+    items = [SplitItem(n, "test" if n < 20 else None) for n in range(120)]
 
     assert placed(items, assign(items, seed=1)) == {"train": 90, "dev": 10, "test": 20}
 
 
 def test_the_rest_of_an_import_of_train_alone_gives_test_and_train_gives_dev():
-    items = [Item(n, "train" if n < 100 else None) for n in range(150)]
+    items = [SplitItem(n, "train" if n < 100 else None) for n in range(150)]
 
     result = assign(items, seed=1)
 
@@ -84,15 +84,15 @@ def test_the_rest_of_an_import_of_train_alone_gives_test_and_train_gives_dev():
 
 
 def test_once_there_is_a_dev_split_what_comes_later_never_joins_test():
-    items = [Item(n) for n in range(3)]
+    items = [SplitItem(n) for n in range(3)]
     first = assign(items, seed=1)
-    items = [Item(n, first.get(n)) for n in range(100)]
+    items = [SplitItem(n, first.get(n)) for n in range(100)]
 
     assert set(assign(items, seed=1).values()) == {"train"}
 
 
 def test_documents_go_where_their_group_lies_elsewhere():
-    items = [Item(n, group="g" if n < 10 else "") for n in range(100)]
+    items = [SplitItem(n, group="g" if n < 10 else "") for n in range(100)]
 
     result = assign(items, seed=1, homes={"g": "test"})
 
@@ -104,14 +104,14 @@ def test_documents_go_where_their_group_lies_elsewhere():
 
 
 def test_few_documents_still_give_a_dev_split():
-    items = [Item(n) for n in range(3)]
+    items = [SplitItem(n) for n in range(3)]
 
     assert placed(items, assign(items, seed=1)) == {"train": 2, "dev": 1}
-    assert assign([], seed=1) == {} and assign([Item(1)], seed=1) == {1: "train"}
+    assert assign([], seed=1) == {} and assign([SplitItem(1)], seed=1) == {1: "train"}
 
 
 def test_nothing_changes_where_all_is_split():
-    assert assign([Item(1, "train"), Item(2, "dev")], seed=1) == {}
+    assert assign([SplitItem(1, "train"), SplitItem(2, "dev")], seed=1) == {}
 
 
 # ---------------------------------------------------------------- by shares that were chosen
@@ -132,14 +132,14 @@ def shares(train, dev, test):
     ],
 )
 def test_the_shares_are_met_to_the_document(given, total, expected):
-    items = [Item(n, labels=(n % 3,)) for n in range(total)]
+    items = [SplitItem(n, labels=(n % 3,)) for n in range(total)]
 
     assert placed(items, divide(items, seed=4, shares=given)) == expected
 
 
 def test_every_label_of_several_layers_is_divided_by_the_shares():
     items = [
-        Item(n, labels=(f"class {n % 4}", f"mood {n % 3}", *(["rare"] if n % 40 == 0 else [])))
+        SplitItem(n, labels=(f"class {n % 4}", f"mood {n % 3}", *(["rare"] if n % 40 == 0 else [])))
         for n in range(1200)
     ]
 
@@ -155,7 +155,7 @@ def test_every_label_of_several_layers_is_divided_by_the_shares():
 
 
 def test_what_is_kept_counts_and_the_others_fill_the_splits_up():
-    items = [Item(n, "test" if n < 10 else "train" if n < 30 else None) for n in range(200)]
+    items = [SplitItem(n, "test" if n < 10 else "train" if n < 30 else None) for n in range(200)]
 
     result = divide(items, seed=1, shares=SHARES)
 
@@ -164,7 +164,7 @@ def test_what_is_kept_counts_and_the_others_fill_the_splits_up():
 
 
 def test_more_than_its_share_stays_in_a_split_and_the_others_shrink():
-    items = [Item(n, "test" if n < 50 else None) for n in range(100)]
+    items = [SplitItem(n, "test" if n < 50 else None) for n in range(100)]
 
     assert placed(items, divide(items, seed=1, shares=SHARES)) == {
         "train": 44,  # 80 : 10 of the 50 that are left
@@ -174,9 +174,9 @@ def test_more_than_its_share_stays_in_a_split_and_the_others_shrink():
 
 
 def test_anew_gives_what_a_first_split_gives_and_names_only_those_that_move():
-    bare = [Item(n, labels=(n % 2,)) for n in range(100)]
+    bare = [SplitItem(n, labels=(n % 2,)) for n in range(100)]
     first = divide(bare, seed=7, shares=SHARES)
-    items = [Item(n, "train", (n % 2,)) for n in range(100)]
+    items = [SplitItem(n, "train", (n % 2,)) for n in range(100)]
 
     result = divide(items, seed=7, shares=SHARES, keep=False)
 
@@ -184,7 +184,7 @@ def test_anew_gives_what_a_first_split_gives_and_names_only_those_that_move():
 
 
 def test_groups_and_what_they_belong_to_elsewhere_stay_together():
-    items = [Item(n, group=f"g{n // 4}") for n in range(80)]
+    items = [SplitItem(n, group=f"g{n // 4}") for n in range(80)]
 
     result = divide(items, seed=3, shares=shares(50, 25, 25), homes={"g0": "test"})
 
@@ -193,7 +193,7 @@ def test_groups_and_what_they_belong_to_elsewhere_stay_together():
 
 
 def test_a_group_larger_than_a_small_split_goes_to_the_largest():
-    items = [Item(n, group="large" if n < 60 else "") for n in range(100)]
+    items = [SplitItem(n, group="large" if n < 60 else "") for n in range(100)]
 
     result = divide(items, seed=1, shares=SHARES)
 
@@ -201,7 +201,7 @@ def test_a_group_larger_than_a_small_split_goes_to_the_largest():
 
 
 def test_seed_decides_and_order_does_not():
-    items = [Item(n) for n in range(50)]
+    items = [SplitItem(n) for n in range(50)]
 
     item, other = (divide(items, seed=seed, shares=SHARES) for seed in (1, 2))
 

@@ -14,7 +14,7 @@ from workbench.models.families.bilstm.embeddings import FrozenModel  # noqa: E40
 from workbench.models.families.elmo.encoder import ElmoEncoder  # noqa: E402
 from workbench.tasks.predictor import Predictor  # noqa: E402
 from workbench.training import features, loop  # noqa: E402
-from workbench.training.events import FeatureProgress, Log, Saved, Step  # noqa: E402
+from workbench.training.events import FeatureProgress, LogMessage, Saved, Step  # noqa: E402
 from workbench.training.spec import TrainSpec  # noqa: E402
 
 
@@ -88,7 +88,9 @@ def test_progress_is_reported_and_stopping_ends_the_computation(spec, data, tmp_
 
     progress = [item for item in found if isinstance(item, FeatureProgress)]
     assert [item.done for item in progress] == [0] and progress[0].total == 16
-    assert "Computing features" in " ".join(item.line for item in found if isinstance(item, Log))
+    assert "Computing features" in " ".join(
+        item.line for item in found if isinstance(item, LogMessage)
+    )
 
 
 def test_damaged_features_are_computed_again(spec, data, tmp_path, calls):  # noqa: F811
@@ -118,7 +120,9 @@ def test_features_that_cannot_be_stored_are_computed(spec, data, tmp_path, monke
     found = list(loop.train(spec(epochs=1), data, tmp_path / "run"))
 
     assert any(isinstance(item, Step) for item in found)
-    assert "cannot be stored" in " ".join(item.line for item in found if isinstance(item, Log))
+    assert "cannot be stored" in " ".join(
+        item.line for item in found if isinstance(item, LogMessage)
+    )
 
 
 @pytest.mark.parametrize("task", ["tag", "classify"])

@@ -6,7 +6,7 @@ import torch
 from workbench.base.errors import SpecError
 from workbench.tasks.base import Loss
 from workbench.training import rates
-from workbench.training.events import Evaluated, Log, Saved, Step, Tick
+from workbench.training.events import Evaluated, LogMessage, Saved, Step, Tick
 from workbench.training.learning import Measurement, Optimization, TrainingState
 from workbench.training.loop import Loop
 
@@ -85,7 +85,7 @@ class Line:
             raise OSError(28, "No space left on device")
 
     def finish(self):
-        yield Log("done")
+        yield LogMessage("done")
         return float(self.slope.detach())
 
     def release(self):
@@ -152,7 +152,7 @@ def test_a_full_disk_ends_a_training_and_keeps_its_best_checkpoint():
     events, _slope = finish(Loop(Line(best={1, 2}, full_at=2)).go())
 
     assert steps_of(events, Saved) == [1] and steps_of(events, Step) == [1, 2]
-    assert any("step 1 is kept" in event.line for event in events if isinstance(event, Log))
+    assert any("step 1 is kept" in event.line for event in events if isinstance(event, LogMessage))
 
 
 def test_a_full_disk_fails_a_training_whose_last_checkpoint_is_needed():

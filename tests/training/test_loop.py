@@ -17,7 +17,7 @@ from workbench.tasks.spec import ScoreInfo
 from workbench.text.dataset import Dataset, Record, gold_fingerprint, write
 from workbench.text.document import Document
 from workbench.training import checkpoints, loop
-from workbench.training.events import Evaluated, Log, PrecisionTrial, Saved, Step
+from workbench.training.events import Evaluated, LogMessage, PrecisionTrial, Saved, Step
 from workbench.training.spec import TrainSpec
 
 FAST = {"epochs": 3, "learning_rate": 0.01, "batch_size": 8, "device": "cpu", "precision": "fp32"}
@@ -105,7 +105,9 @@ def test_events_tell_the_course_of_a_run(classes, tiny_model, tmp_path):
     assert (
         set(steps[0].losses) == {"task"} and steps[0].memory_mb > 0 and steps[-1].seconds_left == 0
     )
-    assert [kind.split for kind in kinds(events, Evaluated)] == ["dev"] * 3 and kinds(events, Log)
+    assert [kind.split for kind in kinds(events, Evaluated)] == ["dev"] * 3 and kinds(
+        events, LogMessage
+    )
     last_epoch = [step.losses["task"] for step in steps[-2:]]
     assert (
         result.loss == pytest.approx(sum(last_epoch) / 2)
@@ -182,7 +184,7 @@ def test_a_disk_that_fills_up_ends_the_run_with_the_best_version_so_far(
         and result.evaluations["dev"].scores["macro_f1"] == 0.7
         and result.steps == 6
     )
-    assert any("disk is full" in kind.line for kind in kinds(events, Log))
+    assert any("disk is full" in kind.line for kind in kinds(events, LogMessage))
     assert json.loads((tmp_path / "run" / "model" / "glossbench.json").read_text())[
         "step"
     ] == 4 and answers(tmp_path / "run")
@@ -526,7 +528,7 @@ def test_auto_precision_follows_the_measurement_which_is_reported(
     events, result = train(classes, tiny_model, tmp_path / "run", precision="auto", epochs=1)
 
     assert result.bf16 is bf16
-    lines = [kind.line for kind in kinds(events, Log)]
+    lines = [kind.line for kind in kinds(events, LogMessage)]
     assert any(f"{speedup:.2f} times as fast as fp32 on this CPU" in line for line in lines)
     assert any(("bf16" if bf16 else "fp32") in line for line in lines if line.startswith("On cpu"))
     (trial,) = kinds(events, PrecisionTrial)

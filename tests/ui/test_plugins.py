@@ -7,12 +7,14 @@ from tests.ui.panels.inspect.test_state import Host
 from workbench.base import registry
 from workbench.operations.application import plugins
 from workbench.operations.inspecting import inspect, inspect_host
-from workbench.operations.inspecting.inspect import Choice
+from workbench.operations.inspecting.inspect import InspectableModel
 from workbench.operations.models import installed
 from workbench.operations.schema import labels
 from workbench.ui.panels.data.import_state import ImportState
 
-STARTER = Choice("model starter-bert", "starter-bert", "/starter", gives=("states", "masked_lm"))
+STARTER = InspectableModel(
+    "model starter-bert", "starter-bert", "/starter", gives=("states", "masked_lm")
+)
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +35,7 @@ def hosts(monkeypatch):
         made.append(Host())
         return made[-1]
 
-    monkeypatch.setattr(inspect_host, "Inspector", start)
+    monkeypatch.setattr(inspect_host, "InspectorHost", start)
     monkeypatch.setattr(inspect, "choices", lambda project, settings=None: (STARTER,))
     return made
 

@@ -29,7 +29,7 @@ class Walk:
 
         self.seen, self.host = seen, Host()
         foreign_catalogue()
-        inspecting.Inspector = lambda **_named: self.host
+        inspecting.InspectorHost = lambda **_named: self.host
         self.qt = make_qt()
         self.app = App(self.qt, settings.Settings(theme=theme, warm_worker=False))
         self.app.queue, self.app._queue_used = InlineQueue(dispatch=self.app.dispatch), True
@@ -273,15 +273,15 @@ def inspect(way: Walk) -> None:
     from workbench.inspection.near_documents.info import NearDocument, NearDocuments
     from workbench.inspection.next_words.info import NextToken, NextWords
     from workbench.inspection.number.info import PredictedNumber
-    from workbench.inspection.samples.info import Sample, Samples
+    from workbench.inspection.samples.info import SampledText, Samples
     from workbench.inspection.smallest_change.info import Change, SmallestChange, Trial
     from workbench.inspection.spans.info import PredictedSpans
-    from workbench.inspection.spec import Answer, TokenRow, WordRow
-    from workbench.inspection.subwords.info import Embedded, Tokenized
+    from workbench.inspection.spec import Inspection, TokenRow, WordRow
+    from workbench.inspection.subwords.info import EmbeddingParts, Tokenized
     from workbench.inspection.surprisal.info import Surprisal
     from workbench.inspection.token_scores.info import TokenLabels
     from workbench.inspection.transitions.info import TransitionScores
-    from workbench.inspection.uses.info import LayerSenses, Ranking, Senses, Use, Uses
+    from workbench.inspection.uses.info import LayerSenses, Senses, Use, UseRanking, Uses
     from workbench.inspection.vocabulary.info import ExpectedWords
     from workbench.text.spans import Span
 
@@ -296,7 +296,9 @@ def inspect(way: Walk) -> None:
 
     expected = tokens(("ζω", 0.7), ("ζει", 0.2))
     results = {
-        "subwords": (Tokenized(tokens(), words, True, (Embedded(0, 0, 1.0, 1.0, 1.0, 2.0),) * 2),),
+        "subwords": (
+            Tokenized(tokens(), words, True, (EmbeddingParts(0, 0, 1.0, 1.0, 1.0, 2.0),) * 2),
+        ),
         "token_scores": (
             TokenLabels(tokens(("B-άτομο", 0.9), ("O", 0.1)), words, True, ("άτομο",)),
             TokenLabels(tokens(("B-άτομο", 0.6), ("O", 0.4)), words, True, ("άτομο",)),
@@ -318,7 +320,7 @@ def inspect(way: Walk) -> None:
         ),
     )
     results["surprisal"] = (Surprisal(words, (None, 9.5), 1),)
-    results["samples"] = (Samples((Sample("ζει καλά", 2, -3.5),)),)
+    results["samples"] = (Samples((SampledText("ζει καλά", 2, -3.5),)),)
     targets = (Target("class:καλό", "καλό", 0.8), Target("word:0:O", "O", 0.9, 0, 0))
     results["attributions"] = (
         Attributions(words, (0.4, -0.2), 0.01, "occlusion", "class:καλό", targets, 0.8, 0.5, 0.002),
@@ -363,7 +365,7 @@ def inspect(way: Walk) -> None:
     use = Use(0, 1, "δ-1", 0, 5, "εδώ ", "Νίκος", " ζει", "άτομο")
     scores = (LayerSenses(0, 0.5, 0.5, 0.4, 0.6), LayerSenses(1, 0.9, 0.9, 0.8, 0.9))
     counted = Senses("άτομα", {"άτομο": 2, "τόπος": 2}, 4, scores, 0.3, 0.5, 0.3)
-    near = (Ranking(0, (0,), (0.5,)), Ranking(1, (0,), (0.75,)))
+    near = (UseRanking(0, (0,), (0.5,)), UseRanking(1, (0,), (0.75,)))
     found = {
         "uses": (
             Uses(words),
@@ -379,7 +381,7 @@ def inspect(way: Walk) -> None:
     for id, several_results in found.items():
         for result in several_results:
             panel.state.update(view=id)
-            panel.state.of(id).update(answer=Answer(id, result), result=result)
+            panel.state.of(id).update(answer=Inspection(id, result), result=result)
             way.at(f"inspect, {id}")
     panel.state.activate(0)
     panel.state.show_beside(panel.state.offers[0].id)

@@ -19,7 +19,7 @@ from workbench.active.base import DECISIONS, KIND, VECTORS, Decisions, Pool, Str
 from workbench.active.head import Head
 from workbench.active.ordering import ordered
 from workbench.base.registry import registry
-from workbench.inspection.corpus.index import Index
+from workbench.inspection.corpus.index import CorpusIndex
 from workbench.tasks.answers import read_documents
 
 MIN_LABELLED = 10  # labelled documents before the first training
@@ -298,7 +298,7 @@ def _read(params: Request) -> tuple[np.ndarray, np.ndarray, int]:
     if "index" not in params:
         places, vectors = _of_texts(params)
         return places, in_memory(vectors), vectors.shape[1]
-    index = Index(params["index"])
+    index = CorpusIndex(params["index"])
     vectors = index.vectors(layer_of(index))
     room = 4 * len(vectors) * (vectors.shape[1] + word_features.WIDTH) <= IN_MEMORY
     if "texts" not in params or not room:
@@ -321,7 +321,7 @@ def in_memory(rows: np.ndarray) -> np.ndarray:
     return rows.astype(np.float32) if 4 * rows.size <= IN_MEMORY else rows
 
 
-def layer_of(index: Index) -> int:
+def layer_of(index: CorpusIndex) -> int:
     """Two thirds of the way up: better than the last layer on TREC and WNUT-17."""
     return index.nearest_layer(round(2 * index.layers[-1] / 3))
 

@@ -15,7 +15,7 @@ from workbench.active.ordering import ordered
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.base.registry import contract_hint, registry
-from workbench.inspection.corpus.index import Index
+from workbench.inspection.corpus.index import CorpusIndex
 from workbench.text.fields import ClassScores, DocumentLabels, Prediction
 
 CHUNK = 1000  # documents whose predictions are in memory together
@@ -95,7 +95,7 @@ def _whole(strategy: Strategy, params: Mapping[str, Any], ids: np.ndarray) -> Po
     seed = int(params["seed"])
     if VECTORS not in strategy.needs:
         return Pool(len(ids), seed=seed)
-    index = Index(params["index"])
+    index = CorpusIndex(params["index"])
     rows = index.vectors(index.existing_layer(-1))
     place = {int(id): at for at, id in enumerate(index.places[:, 0])}
     places = np.array([place.get(int(id), -1) for id in ids], int)

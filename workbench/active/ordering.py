@@ -7,14 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 
-class Order(NamedTuple):
+class RankedRows(NamedTuple):
     """Rows (N,) in order, and whether each is a random control document bool (N,)."""
 
     rows: np.ndarray
     control: np.ndarray
 
 
-def ordered(scores: np.ndarray, *, share: float = 0.0, seed: int = 1) -> Order:
+def ordered(scores: np.ndarray, *, share: float = 0.0, seed: int = 1) -> RankedRows:
     """The highest scores (N,) first, equal ones in the given order.
 
     share: of the places, in [0, 1), that go to control documents: drawn at random from all that
@@ -23,11 +23,11 @@ def ordered(scores: np.ndarray, *, share: float = 0.0, seed: int = 1) -> Order:
     by_score = np.argsort(-np.asarray(scores), kind="stable")
     count = len(by_score)
     if share <= 0 or count == 0:
-        return Order(by_score, np.zeros(count, bool))
+        return RankedRows(by_score, np.zeros(count, bool))
     places = np.arange(1, count + 1)
     control = np.floor(places * share) > np.floor((places - 1) * share)
     lottery = np.random.default_rng(seed).permutation(count)
-    return Order(_merged(by_score, lottery, control), control)
+    return RankedRows(_merged(by_score, lottery, control), control)
 
 
 def _merged(first: np.ndarray, other: np.ndarray, from_other: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ class _Row(Protocol):
 R = TypeVar("R", bound=_Row)
 
 
-class Change(NamedTuple):
+class RowChange(NamedTuple):
     """What tells rows from older ones: those that are `gone`, and those that have `come`.
 
     A row that was changed is in both. `in_place`: the ids and their order are the same. `gone_from`
@@ -34,7 +34,7 @@ class OrderedRows(tuple[R, ...]):
     """Rows with unique ids, sorted by `order`. An edit makes other rows with `exchanged`."""
 
     _made_from: object = None  # the mark of the rows that these were made from
-    change = Change()  # from the rows that these were made from
+    change = RowChange()  # from the rows that these were made from
 
     @staticmethod
     def order(row: Any) -> Any:
@@ -55,10 +55,10 @@ class OrderedRows(tuple[R, ...]):
         row = self.by_id.get(id)
         return None if row is None else bisect_left(self, self.order(row), key=self.order)
 
-    def changes(self, since: object) -> Change | None:
+    def changes(self, since: object) -> RowChange | None:
         """How these rows differ from older ones; None if they were not made from those directly."""
         if since is self:
-            return Change()
+            return RowChange()
         known = isinstance(since, OrderedRows) and since._mark is self._made_from
         return self.change if known else None
 
@@ -90,7 +90,7 @@ class OrderedRows(tuple[R, ...]):
         rows_after._made_from = self._mark
         gone_from = tuple(n for n, _row in before)
         gone_rows = tuple(row for _n, row in before)
-        rows_after.change = Change(gone_rows, tuple(new), in_place, gone_from, tuple(after))
+        rows_after.change = RowChange(gone_rows, tuple(new), in_place, gone_from, tuple(after))
         return rows_after
 
     def kept(self, before: Self, since: Self, keep: Any) -> Self | None:

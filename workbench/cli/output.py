@@ -111,7 +111,7 @@ def _is_number(cell: str) -> bool:
     return cell.replace(".", "", 1).replace(",", "").lstrip("-").isdigit()
 
 
-class Progress:
+class ProgressLine:
     """A line that is rewritten on a terminal; without one, a line at the start and after every
     tenth.
     """

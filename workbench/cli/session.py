@@ -14,7 +14,7 @@ from workbench.base.errors import Cancelled, JobFailed, ProjectLocked, Workbench
 from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.base.watch import QUIET, Watch
-from workbench.cli.output import Progress
+from workbench.cli.output import ProgressLine
 from workbench.operations.application import session as operations
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def reading(file: Path) -> Iterator[Project]:
         project.close()
 
 
-class Session(operations.Session):
+class CommandSession(operations.Session):
     """The session of a command: Ctrl+C cancels the job that it waits for."""
 
     def __init__(self, file: Path | None, *, read_only: bool = False):
@@ -58,14 +58,14 @@ class Session(operations.Session):
         *,
         what: str = "",
         quiet: bool = False,
-        tell: Callable[[Progress, Mapping[str, Any]], None] = lambda _line, _payload: None,
+        tell: Callable[[ProgressLine, Mapping[str, Any]], None] = lambda _line, _payload: None,
     ) -> Iterator[Watch]:
         """The watch of an operation, whose progress is shown on standard error.
 
         what: names the operation in the message that it was cancelled. tell: called with what its
         jobs report, before it is shown, for further lines.
         """
-        line = Progress(title, quiet=quiet)
+        line = ProgressLine(title, quiet=quiet)
 
         def on_event(payload: Mapping[str, Any]) -> None:
             tell(line, payload)
@@ -93,11 +93,11 @@ class Session(operations.Session):
 
 
 @contextmanager
-def session(file: Path | None, *, read_only: bool = False) -> Iterator[Session]:
+def session(file: Path | None, *, read_only: bool = False) -> Iterator[CommandSession]:
     """A project opened for writing (unless `read_only`) with its queue.
     Raises ProjectLocked if another process writes to it.
     """
-    opened = Session(file, read_only=read_only)
+    opened = CommandSession(file, read_only=read_only)
     try:
         yield opened
     finally:
@@ -105,12 +105,12 @@ def session(file: Path | None, *, read_only: bool = False) -> Iterator[Session]:
 
 
 @contextmanager
-def writing_if_free(file: Path) -> Iterator[Session]:
+def writing_if_free(file: Path) -> Iterator[CommandSession]:
     """Open for writing if no other process does, otherwise read-only."""
     try:
-        opened = Session(file)
+        opened = CommandSession(file)
     except ProjectLocked:
-        opened = Session(file, read_only=True)
+        opened = CommandSession(file, read_only=True)
     try:
         yield opened
     finally:

@@ -159,7 +159,7 @@ class BaselineSubject(Predicting):
 
 
 @dataclass(frozen=True)
-class Member:
+class EnsembleMember:
     """One run of an ensemble."""
 
     name: str
@@ -169,7 +169,7 @@ class Member:
 class EnsembleSubject(Predicting):
     """Runs whose class probabilities are averaged; each predicts for itself."""
 
-    def __init__(self, members: Sequence[Member]):
+    def __init__(self, members: Sequence[EnsembleMember]):
         self.members = tuple(members)
         self.folder = self._first.folder
         self.gives = spec.provided_outputs(None, spec.AVERAGED)
@@ -211,7 +211,10 @@ def load(params: Mapping[str, Any]) -> Predicting:
     """
     if members := params.get("members"):
         return EnsembleSubject(
-            [Member(str(item["name"]), load({**params, **item, "members": ()})) for item in members]
+            [
+                EnsembleMember(str(item["name"]), load({**params, **item, "members": ()}))
+                for item in members
+            ]
         )
     folder = Path(str(params["model"]))
     if baselines.kind_of(folder):

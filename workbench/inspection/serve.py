@@ -13,7 +13,7 @@ from workbench.base.i18n import _
 from workbench.base.registry import contract_hint, registry
 from workbench.inspection import spec
 from workbench.inspection.predicting import Predicting, document_of, load
-from workbench.inspection.spec import Answer
+from workbench.inspection.spec import Inspection
 from workbench.text.document import TEXT, TEXT_B, Document
 
 WARM = "A few words to begin with."
@@ -50,7 +50,7 @@ class Inspecting:
         self._inspectors: dict[str, Any] = {}
         self._counted: tuple[tuple[str, ...], float] | None = None
 
-    def answer(self, request: Mapping[str, Any]) -> Answer:
+    def answer(self, request: Mapping[str, Any]) -> Inspection:
         """Raises ModelError if the model lacks what the inspector needs."""
         began = time.perf_counter()
         self.subject.refresh()
@@ -67,7 +67,7 @@ class Inspecting:
         result = inspector.run(self.subject, documents, options)
         _check(id, result)
         texts = tuple(content for document in documents for _, content in document.texts)
-        return Answer(id, result, self._unknown(texts), 1000 * (time.perf_counter() - began))
+        return Inspection(id, result, self._unknown(texts), 1000 * (time.perf_counter() - began))
 
     def load_libraries(self) -> Iterator[str]:
         """Import what inspectors of this model name in the index as `imports`: large libraries that

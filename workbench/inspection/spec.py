@@ -179,7 +179,7 @@ def options(id: str, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Inspection:
     """The result of one inspector, with properties of the text that every view shows.
 
     result: of the class that the inspector's `InspectorInfo.result` names, else a mapping.
@@ -203,7 +203,7 @@ class Answer:
         return raw
 
     @classmethod
-    def from_plain(cls, raw: Mapping[str, Any]) -> Answer:
+    def from_plain(cls, raw: Mapping[str, Any]) -> Inspection:
         answer, info = from_plain(cls, raw), light(raw["inspector"])
         if info is None:
             return answer

@@ -33,7 +33,7 @@ CRASHES, WITHIN = 3, 60.0  # more crashes within so many seconds: not restarted
 
 
 @dataclass(frozen=True)
-class Asked:
+class PendingRequest:
     kind: str
     done: Done
 
@@ -68,7 +68,7 @@ class Host:
         self._leaving: list[Child] = []  # stopped by `sleep`, still exiting
         self._generation = 0  # messages of earlier children are ignored
         self._numbers = itertools.count(1)
-        self._asked: dict[int, Asked] = {}
+        self._asked: dict[int, PendingRequest] = {}
         self._crashes: list[float] = []
         self._home = threading.get_ident()
 
@@ -94,7 +94,7 @@ class Host:
         self._asked = {
             number: pending for number, pending in self._asked.items() if pending.kind != kind
         }
-        self._asked[number] = Asked(kind, done)
+        self._asked[number] = PendingRequest(kind, done)
         self.start()
         assert self._child is not None
         self._child.send({"type": "ask", "id": number, "kind": kind, "request": dict(request)})

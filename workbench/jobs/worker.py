@@ -111,7 +111,7 @@ def _give_way(folder: Path) -> None:
             os.nice(LOWEST - os.nice(0))
 
 
-class Asked(Protocol):
+class StopRequest(Protocol):
     """Reports whether the job was asked to end."""
 
     @property
@@ -138,7 +138,7 @@ def _exits_when_silent(send: Send, seconds: float) -> Send:
 def run_target(
     folder: Path,
     send: Send,
-    commands: Asked,
+    commands: StopRequest,
     *,
     limited: Callable[[Send, float], Send] = lambda send, _seconds: send,
 ) -> events.Finished:
@@ -161,7 +161,7 @@ def run_target(
 def _drive(
     target: Generator[dict[str, Any], str | None, dict[str, Any] | None],
     send: Callable[[events.Event], None],
-    commands: Asked,
+    commands: StopRequest,
 ) -> events.Finished:
     stopping = ""  # reason for stopping: "stop" or "lost"
     try:

@@ -22,7 +22,7 @@ TOLERANCE = 1e-12  # differences that are equal but for rounding
 
 
 @dataclass(frozen=True)
-class Difference:
+class PairedDifference:
     """A score of the first system minus that of the second.
 
     low, high: 95% interval of the paired bootstrap, p: its p-value. All None if a score is not
@@ -35,12 +35,12 @@ class Difference:
     p: float | None = None
 
     @property
-    def swapped(self) -> Difference:
+    def swapped(self) -> PairedDifference:
         """Second minus first."""
         value, low, high = (
             None if value is None else -value for value in (self.value, self.high, self.low)
         )
-        return Difference(value, low, high, self.p)
+        return PairedDifference(value, low, high, self.p)
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class Bootstrapped:
     """Differences of all scores, by name, and of those per label: label → name → difference."""
 
     rounds: int
-    scores: Mapping[str, Difference]
-    labels: Mapping[str, Mapping[str, Difference]] = field(default_factory=dict)
+    scores: Mapping[str, PairedDifference]
+    labels: Mapping[str, Mapping[str, PairedDifference]] = field(default_factory=dict)
 
 
 def rounds_for(n: int, rounds: int = ROUNDS) -> int:
@@ -78,8 +78,8 @@ def bootstrap(
     differ = lambda chunk: _differences(first, second, chunk)  # noqa: E731
     parts = resampling.drawn(differ, weights(n, count, seed=seed), count, watch)
     drawn = {name: np.concatenate([part[name] for part in parts]) for name in exact}
-    scores: dict[str, Difference] = {}
-    labels: dict[str, dict[str, Difference]] = {}
+    scores: dict[str, PairedDifference] = {}
+    labels: dict[str, dict[str, PairedDifference]] = {}
     for name, values in exact.items():
         if name.startswith(LABEL):
             for at, label in enumerate(_shared(first, second)):
@@ -153,14 +153,14 @@ def _differences(first: Statistic, second: Statistic, chunk: np.ndarray) -> dict
     }
 
 
-def _difference(value: float, drawn: np.ndarray) -> Difference:
+def _difference(value: float, drawn: np.ndarray) -> PairedDifference:
     if not np.isfinite(value):
-        return Difference(None)
+        return PairedDifference(None)
     low, high = (float(bound) for bound in bounds(drawn))
     p = _share(np.abs(drawn - value), abs(float(value)))
     if not np.isfinite(low):  # less than half of the resamples have the label
-        return Difference(float(value))
-    return Difference(float(value), low, high, p)
+        return PairedDifference(float(value))
+    return PairedDifference(float(value), low, high, p)
 
 
 def _share(deviations: np.ndarray, observed: float) -> float | None:

@@ -204,7 +204,7 @@ def _near(gold: Sequence[Span]) -> Callable[[Span], Iterable[int]]:
 
 
 @dataclass(frozen=True, eq=False)
-class WordCounts:
+class ConllCounts:
     """Span scores on words, as conlleval counts them, and the fraction of correct tags.
 
     counts (N, 5): correct, predicted and gold spans of words; correct tags, words.
@@ -227,7 +227,7 @@ def word_counts(
     gold: Sequence[Iterable[Span]],
     predicted: Sequence[Iterable[Span]],
     words: Sequence[Sequence[tuple[int, int]]],
-) -> WordCounts:
+) -> ConllCounts:
     """Both sides as IOB2 tags of words (start, end); invalid tags are read as by conlleval."""
     counts = np.zeros((len(words), 5))
     for row, (ours, theirs, offsets) in enumerate(zip(gold, predicted, words, strict=True)):
@@ -235,7 +235,7 @@ def word_counts(
         left, right = (set(schemes.spans(side)) for side in tags)
         same = sum(map(str.__eq__, *tags))
         counts[row] = len(left & right), len(right), len(left), same, len(offsets)
-    return WordCounts(counts)
+    return ConllCounts(counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,7 +243,7 @@ class SpanStatistic:
     """All scores of tagged spans."""
 
     spans: SpanCounts
-    words: WordCounts
+    words: ConllCounts
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -257,4 +257,4 @@ class SpanStatistic:
 
     def taken(self, rows: np.ndarray) -> SpanStatistic:
         """The counts of the documents at the positions `rows` int (K,)."""
-        return SpanStatistic(self.spans.taken(rows), WordCounts(self.words.counts[rows]))
+        return SpanStatistic(self.spans.taken(rows), ConllCounts(self.words.counts[rows]))

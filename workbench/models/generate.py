@@ -32,7 +32,7 @@ BATCH_TOKENS = 4096  # subwords in one forward pass, padding included
 Sequences = tuple[tuple[int, ...], tuple[int, ...]]  # ids of a row, and its source
 
 
-class Prompt(Protocol):
+class GenerationPrompt(Protocol):
     """A finished prompt: `before` + `answer` + `after`; the probability of `answer` is computed."""
 
     @property
@@ -96,7 +96,7 @@ class LanguageModel:
         )
         return cls(family_of(info).load(info, options), kind, chosen)
 
-    def logprobs(self, prompts: Sequence[Prompt]) -> list[list[float]]:
+    def logprobs(self, prompts: Sequence[GenerationPrompt]) -> list[list[float]]:
         """The natural log-probabilities of the subwords of each answer, in order.
 
         [] for an answer without subwords.
@@ -115,7 +115,7 @@ class LanguageModel:
             log_probabilities = self._answers([row for group in rows for row in group])
         return [[log_probabilities[row] for row in group] for group in rows]
 
-    def _rows(self, prompt: Prompt) -> list[_Row]:
+    def _rows(self, prompt: GenerationPrompt) -> list[_Row]:
         rows = self._written(prompt) if self.kind == TEXT else self._read(prompt)
         longest = max((max(len(row.ids), len(row.source)) for row in rows), default=0)
         if longest > self.max_length:
@@ -128,7 +128,7 @@ class LanguageModel:
             )
         return rows
 
-    def _written(self, prompt: Prompt) -> list[_Row]:
+    def _written(self, prompt: GenerationPrompt) -> list[_Row]:
         """Inputs of an encoder–decoder."""
         backend = self.tokenizer.backend
         before = self._gap if self._gap == SENTINEL else prompt.before if self._gap else ""
@@ -139,7 +139,7 @@ class LanguageModel:
         decoded = (self.encoder.start, *ids[: places[-1]]) if places else ()
         return [_Row(decoded, place, ids[place], source) for place in places]
 
-    def _read(self, prompt: Prompt) -> list[_Row]:
+    def _read(self, prompt: GenerationPrompt) -> list[_Row]:
         """Inputs of a model with one stack of layers."""
         text = prompt.before + prompt.answer + (prompt.after if self.kind == MASKED else "")
         ids, places = locate(

@@ -35,7 +35,7 @@ _measured: dict[str, float] = {}  # in this process, so that equal runs choose t
 
 
 @dataclass(frozen=True)
-class Choice:
+class PrecisionChoice:
     """`speedup` of a training step in bf16 over fp32, None if not measured.
 
     `key` names machine, torch version, threads and shape; `new`: measured just now.
@@ -98,23 +98,23 @@ def choose(
     device: torch.device,
     shape: tuple[int, int],
     known: Mapping[str, float] | None = None,
-) -> Choice:
+) -> PrecisionChoice:
     """The precision for training a model of `shape` (hidden size, feed-forward width).
 
     precision: auto, fp32 or bf16. `known` are the speedups measured earlier, by key.
     """
     if precision == "fp32" or not devices.has_bf16(device):
-        return Choice(False)
+        return PrecisionChoice(False)
     if precision == "auto" and shape[0] < MIN_WIDTH:
-        return Choice(False)
+        return PrecisionChoice(False)
     if precision == "bf16" or device.type != "cpu":
-        return Choice(True)
+        return PrecisionChoice(True)
     key = key_of(shape)
     speedup = (known or {}).get(key) or _measured.get(key)
     new = speedup is None
     if speedup is None:
         speedup = _measured[key] = trial(shape)
-    return Choice(speedup >= CLEARLY_FASTER, speedup, key, new)
+    return PrecisionChoice(speedup >= CLEARLY_FASTER, speedup, key, new)
 
 
 def key_of(shape: tuple[int, int]) -> str:

@@ -26,7 +26,7 @@ from workbench.training.events import (
     Adapting,
     Evaluated,
     Event,
-    Log,
+    LogMessage,
     PrecisionTrial,
     Step,
     Tick,
@@ -145,7 +145,7 @@ def _adapt(
     spec: PretrainSpec, out: Path, precision_trials: Mapping[str, float] | None
 ) -> Generator[Event, str | None, PretrainResult]:
     """The pretraining, with events that differ from those of the training that follows."""
-    command = yield Log(_("Adapting the language model to the texts of the project"))
+    command = yield LogMessage(_("Adapting the language model to the texts of the project"))
     work = pretrain(spec, out, precision_trials=precision_trials)
     try:
         event = next(work)
@@ -166,7 +166,7 @@ def _describe(event: Event) -> Event | None:
         return Adapting(event.step, event.total, event.epoch, event.losses, event.seconds_left)
     if isinstance(event, Evaluated):
         return Adapted(event.step, event.scores)
-    return event if isinstance(event, Log | Tick | PrecisionTrial) else None
+    return event if isinstance(event, LogMessage | Tick | PrecisionTrial) else None
 
 
 def _perplexities(entry: Mapping[str, Any]) -> dict[str, float]:

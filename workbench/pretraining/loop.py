@@ -37,7 +37,7 @@ from workbench.tasks.base import Loss
 from workbench.tasks.predictor import LossSum
 from workbench.text.segmenters import base as segmenters
 from workbench.training import batches, optim, rates
-from workbench.training.events import Event, Log, Tick
+from workbench.training.events import Event, LogMessage, Tick
 from workbench.training.learning import Events, Measurement, Optimization, TrainingState
 from workbench.training.loop import Loop, as_job
 from workbench.training.prepare import settle, versions
@@ -147,7 +147,7 @@ class Pretraining:
         family = registry().get("family", new.family)()
         if not isinstance(family, CreatesModels):
             raise TypeError(f"{new.family} creates no models")
-        yield Log(_("Building the vocabulary"))
+        yield LogMessage(_("Building the vocabulary"))
         options = {**new.settings(self.options), segmenters.OPTION: self.segmenter}
         texts = self.training_texts()
         for _done in family.create(

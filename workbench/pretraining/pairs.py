@@ -24,7 +24,7 @@ Sentences = Sequence[Tokens]
 
 
 @dataclass(frozen=True)
-class Pair:
+class TextPair:
     first: Tokens
     second: Tokens
     is_next: bool
@@ -61,7 +61,7 @@ class PairFrame:
     def length(self) -> int:
         return len(self.before) + len(self.between) + len(self.after)
 
-    def around(self, pair: Pair) -> tuple[Tokens, np.ndarray]:
+    def around(self, pair: TextPair) -> tuple[Tokens, np.ndarray]:
         """The tokens of a pair with the special ones, and the segment of each, int64 (T,)."""
         last = int(pair.first.groups.max(initial=-1)) + 1
         parts = (
@@ -88,7 +88,7 @@ def pairs(
     *,
     random_share: float = 0.5,
     short_share: float = 0.1,
-) -> Iterator[Pair]:
+) -> Iterator[TextPair]:
     """Pairs of at most `room` tokens. `short_share` of them aim at a random shorter length.
 
     Random segments come from other documents of the same POOL. Raises SpecError for a text of one
@@ -131,7 +131,7 @@ def _of_document(
     *,
     random_share: float,
     short_share: float,
-) -> Iterator[Pair]:
+) -> Iterator[TextPair]:
     """Sentences that a random segment replaced are used again; a last single one is left out."""
     start = 0
     while start < len(document) - 1:
@@ -147,7 +147,7 @@ def _of_document(
             other = others[int(rng.integers(len(others)))]
             begin = int(rng.integers(len(other)))
             second = _joined(other[begin : _until(other, begin, target - len(first))])
-        yield Pair(*_fitted(first, second, target, rng), is_next)
+        yield TextPair(*_fitted(first, second, target, rng), is_next)
         start = end if is_next else split
 
 

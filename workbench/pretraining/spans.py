@@ -17,7 +17,7 @@ Span = tuple[int, int]  # positions, end exclusive
 
 
 @dataclass(frozen=True)
-class Lengths:
+class LengthSampler:
     """Lengths of spans in words: geometric with parameter `p`, renormalized over 1 … `longest`."""
 
     p: float = 0.2
@@ -39,7 +39,7 @@ def choose(
     allowed: np.ndarray,
     groups: np.ndarray,
     share: float,
-    lengths: Lengths,
+    lengths: LengthSampler,
     rng: np.random.Generator,
 ) -> list[Span]:
     """Spans of whole words in order, at least one word apart, of allowed tokens only.

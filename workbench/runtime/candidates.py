@@ -25,7 +25,7 @@ BLOCK = 1 << 20  # numbers of hidden units computed at a time; bounds memory
 
 
 @dataclass(frozen=True)
-class Candidate:
+class SpanCandidate:
     """One span of words, both included, with a label number and its probability."""
 
     first: int
@@ -94,14 +94,14 @@ class SpanScorer:
 
 def decode(
     scorer: SpanScorer, starts: np.ndarray, ends: np.ndarray, overlaps: str
-) -> tuple[list[Candidate], np.ndarray]:
+) -> tuple[list[SpanCandidate], np.ndarray]:
     """The spans of a text, in text order, and for each word the probability that one covers it.
 
     The spans are those whose label is more probable than none, or without `none` than 0.5, and that
     may occur with more probable ones, see `compatible`. The second result float64 (T,) is the
     highest probability of a label among the candidates over the word: a lower bound.
     """
-    candidates: list[Candidate] = []
+    candidates: list[SpanCandidate] = []
     covered = np.zeros(len(starts))
     for begin, shares in scorer.blocks(starts, ends):
         any_label = shares.sum(-1) if scorer.none else shares.max(-1)  # (N, W)
@@ -111,7 +111,7 @@ def decode(
     return sorted(chosen, key=lambda item: (item.first, item.last, item.label)), covered
 
 
-def _chosen(begin: int, shares: np.ndarray, none: np.ndarray | None) -> Iterator[Candidate]:
+def _chosen(begin: int, shares: np.ndarray, none: np.ndarray | None) -> Iterator[SpanCandidate]:
     """none (N, W): the probability of no label, which one label has to exceed."""
     if none is None:
         places = np.argwhere(shares > 0.5)
@@ -121,7 +121,7 @@ def _chosen(begin: int, shares: np.ndarray, none: np.ndarray | None) -> Iterator
         places = np.column_stack([over, best[tuple(over.T)]])
     for row, width, label in places.tolist():
         first = begin + row
-        yield Candidate(first, first + width, label, float(shares[row, width, label]))
+        yield SpanCandidate(first, first + width, label, float(shares[row, width, label]))
 
 
 def _cover(covered: np.ndarray, begin: int, scores: np.ndarray) -> None:
@@ -133,7 +133,7 @@ def _cover(covered: np.ndarray, begin: int, scores: np.ndarray) -> None:
             np.maximum(part, column, out=part)
 
 
-def compatible(candidates: Iterable[Candidate], overlaps: str) -> list[Candidate]:
+def compatible(candidates: Iterable[SpanCandidate], overlaps: str) -> list[SpanCandidate]:
     """The candidates that are compatible, chosen by falling score.
 
     ANY keeps all; NESTED leaves out those that cross a better one, so that each pair is disjoint or
@@ -141,12 +141,12 @@ def compatible(candidates: Iterable[Candidate], overlaps: str) -> list[Candidate
     scores: the first one in text order, the longer one first.
     """
     order = sorted(candidates, key=lambda item: (-item.score, item.first, -item.last, item.label))
-    clash: Callable[[Candidate, Candidate], bool]
+    clash: Callable[[SpanCandidate, SpanCandidate], bool]
     if overlaps == ANY:
         return order
     clash = _overlap if overlaps == FLAT else _cross
     # Only spans that begin or end near each other can clash: they are kept by their words.
-    at: dict[int, list[Candidate]] = {}
+    at: dict[int, list[SpanCandidate]] = {}
     chosen = []
     for candidate in order:
         words = range(candidate.first, candidate.last + 1)
@@ -158,11 +158,11 @@ def compatible(candidates: Iterable[Candidate], overlaps: str) -> list[Candidate
     return chosen
 
 
-def _overlap(candidate: Candidate, other: Candidate) -> bool:
+def _overlap(candidate: SpanCandidate, other: SpanCandidate) -> bool:
     return candidate.first <= other.last and other.first <= candidate.last
 
 
-def _cross(candidate: Candidate, other: Candidate) -> bool:
+def _cross(candidate: SpanCandidate, other: SpanCandidate) -> bool:
     return (
         candidate.first < other.first <= candidate.last < other.last
         or other.first < candidate.first <= other.last < candidate.last
@@ -193,7 +193,7 @@ def boundaries(
 def prediction(
     text: str,
     offsets: Sequence[tuple[int, int]],
-    candidates: Sequence[Candidate],
+    candidates: Sequence[SpanCandidate],
     covered: np.ndarray,
     labels: Sequence[str],
 ) -> Prediction:
@@ -203,7 +203,7 @@ def prediction(
     some span covers the word, as far as the candidates tell; a word without a label has the score
     1 - covered. No span begins or ends with white space.
     """
-    over: dict[int, Candidate] = {}
+    over: dict[int, SpanCandidate] = {}
     for candidate in sorted(candidates, key=lambda item: item.last - item.first):
         over.update(dict.fromkeys(range(candidate.first, candidate.last + 1), candidate))
     words = []

@@ -23,7 +23,7 @@ from workbench.base.errors import ModelError, unreadable
 from workbench.base.i18n import _
 from workbench.runtime import sentencepiece
 from workbench.runtime import tokenizer_files as files
-from workbench.runtime.tokenizer_source import Source
+from workbench.runtime.tokenizer_source import TokenizerSource
 
 ROLES = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
 _WITH_TYPES = ("albert", "bert", "deberta", "deberta-v2", "electra", "ernie")  # families
@@ -56,7 +56,7 @@ def place(folder: Path) -> Path:
     return cached
 
 
-def _source(folder: Path) -> Source:
+def _source(folder: Path) -> TokenizerSource:
     config = files.read_config(folder)
     problems: list[str] = []
     if not files.choose(folder, config, problems):
@@ -68,10 +68,10 @@ def _source(folder: Path) -> Source:
         )
     kind = files.class_of(folder, config)
     options = {**files.read_json(folder / files.SPECIAL), **files.read_json(folder / files.CONFIG)}
-    return Source(folder, kind, files.present(folder, kind), options, config)
+    return TokenizerSource(folder, kind, files.present(folder, kind), options, config)
 
 
-def convert(source: Source) -> tuple[Backend, dict[str, Any]]:
+def convert(source: TokenizerSource) -> tuple[Backend, dict[str, Any]]:
     """The tokenizer and the content of its tokenizer_config.json. Raises ModelError."""
     try:
         backend = _BUILDERS[source.kind](source)
@@ -102,7 +102,7 @@ def _check_entries(count: int, rows: int) -> None:
         )
 
 
-def _described(source: Source, names: Mapping[str, str]) -> dict[str, Any]:
+def _described(source: TokenizerSource, names: Mapping[str, str]) -> dict[str, Any]:
     """The generic tokenizer class, so that other programs read tokenizer.json unchanged."""
     inputs = ["input_ids", "attention_mask"]
     if source.config.get("model_type") in _WITH_TYPES:
@@ -138,7 +138,7 @@ def _keep(target: Path, backend: Backend, config: Mapping[str, Any]) -> None:
 # ---------------------------------------------------------------- special tokens
 
 
-def _add_special(backend: Backend, source: Source) -> dict[str, str]:
+def _add_special(backend: Backend, source: TokenizerSource) -> dict[str, str]:
     """Role → token, for tokens that the model has an embedding for."""
     tokens = {}
     for role in ROLES:
@@ -160,7 +160,7 @@ def _has_row(backend: Backend, token: str, rows: int) -> bool:
     return backend.token_to_id(token) is not None or not rows or backend.get_vocab_size() < rows
 
 
-def _add_sentinels(backend: Backend, source: Source) -> None:
+def _add_sentinels(backend: Backend, source: TokenizerSource) -> None:
     """T5's vocabulary ends with its sentinels in reverse order (mT5 has none of its own)."""
     if source.kind != "T5Tokenizer":
         return
@@ -173,7 +173,7 @@ def _add_sentinels(backend: Backend, source: Source) -> None:
             backend.add_special_tokens([AddedToken(token, normalized=False)])
 
 
-def _add_others(backend: Backend, source: Source) -> None:
+def _add_others(backend: Backend, source: TokenizerSource) -> None:
     """Tokens that were added to the vocabulary later, with the ids that the folder gives."""
     numbered: dict[int, tuple[str, bool]] = {}
     for token, number in files.read_json(source.folder / files.ADDED).items():
@@ -191,7 +191,7 @@ def _add_others(backend: Backend, source: Source) -> None:
             add([AddedToken(token, normalized=not special)])
 
 
-def _surround(backend: Backend, source: Source, names: Mapping[str, str]) -> None:
+def _surround(backend: Backend, source: TokenizerSource, names: Mapping[str, str]) -> None:
     """The special tokens around single texts and around pairs."""
     kind = source.kind
     if kind in ("GPT2Tokenizer", "GPTNeoXTokenizer", "Qwen2Tokenizer"):
@@ -238,7 +238,7 @@ def _template(backend: Backend, single: str, pair: str, names: Mapping[str, str]
 # ---------------------------------------------------------------- vocab.txt
 
 
-def _wordpiece(source: Source) -> Backend:
+def _wordpiece(source: TokenizerSource) -> Backend:
     with open(source.folder / source.group[0], encoding="utf-8") as file:
         vocabulary = {line.rstrip("\n"): number for number, line in enumerate(file)}
     if source.special("unk") not in vocabulary:
@@ -267,7 +267,7 @@ def _is_cased(vocabulary: Mapping[str, int]) -> bool:
 # ---------------------------------------------------------------- vocab.json and merges.txt
 
 
-def _byte_level(source: Source) -> Backend:
+def _byte_level(source: TokenizerSource) -> Backend:
     backend = Backend(_bpe(source))
     spaced = source.flag("add_prefix_space", False)
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=spaced)
@@ -282,7 +282,7 @@ def _byte_level(source: Source) -> Backend:
     return backend
 
 
-def _openai(source: Source) -> Backend:
+def _openai(source: TokenizerSource) -> Backend:
     backend = Backend(_bpe(source, unk_token=source.special("unk"), end_of_word_suffix="</w>"))
     backend.normalizer = normalizers.BertNormalizer(lowercase=True)
     backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -290,7 +290,7 @@ def _openai(source: Source) -> Backend:
     return backend
 
 
-def _bpe(source: Source, **options: str) -> models.BPE:
+def _bpe(source: TokenizerSource, **options: str) -> models.BPE:
     vocabulary, merges = models.BPE.read_file(*(str(source.folder / name) for name in source.group))
     return models.BPE(vocabulary, merges, **options)
 
@@ -298,12 +298,12 @@ def _bpe(source: Source, **options: str) -> models.BPE:
 # ---------------------------------------------------------------- SentencePiece
 
 
-def _pieces(source: Source) -> Backend:
+def _pieces(source: TokenizerSource) -> Backend:
     model = sentencepiece.parse((source.folder / source.group[0]).read_bytes())
     return _merged(model) if model.algorithm == sentencepiece.BPE else _unigram(source, model)
 
 
-def _unigram(source: Source, model: sentencepiece.PieceModel) -> Backend:
+def _unigram(source: TokenizerSource, model: sentencepiece.PieceModel) -> Backend:
     vocabulary, unknown = _numbered(source.kind, model)
     backend = Backend(models.Unigram(vocabulary, unknown, model.byte_fallback))
     steps = _text_steps(source) if source.kind in ("AlbertTokenizer", "XLNetTokenizer") else []
@@ -342,7 +342,7 @@ def _digit_comma(text: str) -> bool:
     return len(text) > 1 and text[-1] == "," and text[-2].isdigit()
 
 
-def _text_steps(source: Source) -> list[normalizers.Normalizer]:
+def _text_steps(source: TokenizerSource) -> list[normalizers.Normalizer]:
     quotes = ("``", "''")
     steps: list[normalizers.Normalizer] = [normalizers.Replace(quote, '"') for quote in quotes]
     if not source.flag("keep_accents", False):
@@ -388,7 +388,7 @@ def _both(pair: Sequence[str], numbers: Mapping[str, int]) -> bool:
     return pair[0] in numbers and pair[1] in numbers
 
 
-_BUILDERS: Mapping[str, Callable[[Source], Backend]] = {
+_BUILDERS: Mapping[str, Callable[[TokenizerSource], Backend]] = {
     **dict.fromkeys(
         ("BertTokenizer", "DistilBertTokenizer", "ElectraTokenizer", "MPNetTokenizer"), _wordpiece
     ),

@@ -17,7 +17,7 @@ _FLOAT = struct.Struct("<f")
 
 
 @dataclass(frozen=True)
-class Piece:
+class VocabPiece:
     text: str
     score: float
     kind: int
@@ -27,7 +27,7 @@ class Piece:
 class PieceModel:
     """`normalizer` is the compiled table of character replacements, b"" for none."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[VocabPiece, ...]
     algorithm: int
     unknown: int
     byte_fallback: bool
@@ -45,7 +45,7 @@ def parse(raw: bytes) -> PieceModel:
 
 
 def _model(raw: bytes) -> PieceModel:
-    pieces: list[Piece] = []
+    pieces: list[VocabPiece] = []
     trainer: dict[int, int | bytes] = {}
     normalizer: dict[int, int | bytes] = {}
     for number, value in _fields(raw):
@@ -72,15 +72,15 @@ def _model(raw: bytes) -> PieceModel:
     )
 
 
-def _piece(raw: bytes) -> Piece:
+def _piece(raw: bytes) -> VocabPiece:
     """A vocabulary has up to 250,000; their usual layout, text, score and kind, is read at once."""
     if len(raw) > 7 and raw[0] == 0x0A and raw[1] < 0x80:
         end = 2 + raw[1]  # of the text
         rest = raw[end:]
         if len(rest) == 5 and rest[0] == 0x15:
-            return Piece(raw[2:end].decode("utf-8"), _FLOAT.unpack(rest[1:])[0], NORMAL)
+            return VocabPiece(raw[2:end].decode("utf-8"), _FLOAT.unpack(rest[1:])[0], NORMAL)
         if len(rest) == 7 and rest[0] == 0x15 and rest[5] == 0x18 and rest[6] < 0x80:
-            return Piece(raw[2:end].decode("utf-8"), _FLOAT.unpack(rest[1:5])[0], rest[6])
+            return VocabPiece(raw[2:end].decode("utf-8"), _FLOAT.unpack(rest[1:5])[0], rest[6])
     text, score, kind = "", 0.0, NORMAL
     for number, value in _fields(raw):
         if number == 1 and isinstance(value, bytes):
@@ -89,7 +89,7 @@ def _piece(raw: bytes) -> Piece:
             score = _FLOAT.unpack(value)[0]
         elif number == 3 and isinstance(value, int):
             kind = value
-    return Piece(text, score, kind)
+    return VocabPiece(text, score, kind)
 
 
 def _fields(raw: bytes) -> Iterator[tuple[int, int | bytes]]:

@@ -40,7 +40,7 @@ SPECIAL: Mapping[str, Mapping[str, str]] = {
 
 
 @dataclass(frozen=True)
-class Source:
+class TokenizerSource:
     """A folder with a tokenizer in an older format, with the options of tokenizer_config.json."""
 
     folder: Path

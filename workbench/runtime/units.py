@@ -14,7 +14,7 @@ WORD, TOKEN = "word", "token"  # any other unit is the document
 
 
 @dataclass(frozen=True)
-class Share:
+class WindowShare:
     """What one window adds to the rows of a document: row `rows[k]` gets `weights[k]` times the
     state at `positions[k]`. All (K,); a row is the weighted sum over all windows.
     """
@@ -25,17 +25,17 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Rows:
+class UnitRows:
     """The rows of one document. offsets int32 (n, 2): code points. shares: one per window."""
 
     offsets: np.ndarray
-    shares: tuple[Share, ...]
+    shares: tuple[WindowShare, ...]
 
     def __len__(self) -> int:
         return len(self.offsets)
 
 
-def rows_of(prepared: Prepared, document: int, unit: str, *, added: int) -> Rows:
+def rows_of(prepared: Prepared, document: int, unit: str, *, added: int) -> UnitRows:
     """The rows of a document from `Preparer.windows`. `added` is `Preparer.added`.
 
     word: the mean over the tokens of each word, in the window with the most context; 0 for a word
@@ -55,37 +55,41 @@ def rows_of(prepared: Prepared, document: int, unit: str, *, added: int) -> Rows
 
 def _words(
     windows: Sequence[EncodedInput], words: Sequence[tuple[int, int]], where: Alignment
-) -> Rows:
+) -> UnitRows:
     shares = []
     for number in range(len(windows)):
         here = np.flatnonzero(where.window == number)
         counts = where.end[here] - where.first[here]
         rows = np.repeat(here, counts)
         starts = np.repeat(where.first[here] - np.cumsum(counts) + counts, counts)
-        shares.append(Share(starts + np.arange(len(rows)), rows, 1 / np.repeat(counts, counts)))
-    return Rows(np.array(words, dtype=np.int32).reshape(-1, 2), tuple(shares))
+        shares.append(
+            WindowShare(starts + np.arange(len(rows)), rows, 1 / np.repeat(counts, counts))
+        )
+    return UnitRows(np.array(words, dtype=np.int32).reshape(-1, 2), tuple(shares))
 
 
-def _tokens(windows: Sequence[EncodedInput], window_positions: Sequence[np.ndarray]) -> Rows:
+def _tokens(windows: Sequence[EncodedInput], window_positions: Sequence[np.ndarray]) -> UnitRows:
     begins = np.cumsum([0, *map(len, window_positions)])
     shares = tuple(
-        Share(positions, begin + np.arange(len(positions)), np.ones(len(positions)))
+        WindowShare(positions, begin + np.arange(len(positions)), np.ones(len(positions)))
         for positions, begin in zip(window_positions, begins[:-1], strict=True)
     )
     offsets = [
         window.offsets[positions]
         for window, positions in zip(windows, window_positions, strict=True)
     ]
-    return Rows(np.concatenate([np.zeros((0, 2), np.int32), *offsets]), shares)
+    return UnitRows(np.concatenate([np.zeros((0, 2), np.int32), *offsets]), shares)
 
 
-def _whole(window_positions: Sequence[np.ndarray], length: int) -> Rows:
+def _whole(window_positions: Sequence[np.ndarray], length: int) -> UnitRows:
     count = max(1, sum(map(len, window_positions)))
     shares = tuple(
-        Share(positions, np.zeros(len(positions), np.int64), np.full(len(positions), 1 / count))
+        WindowShare(
+            positions, np.zeros(len(positions), np.int64), np.full(len(positions), 1 / count)
+        )
         for positions in window_positions
     )
-    return Rows(np.array([[0, length]], dtype=np.int32), shares)
+    return UnitRows(np.array([[0, length]], dtype=np.int32), shares)
 
 
 def once(windows: Sequence[EncodedInput], *, keep_special: bool) -> list[np.ndarray]:

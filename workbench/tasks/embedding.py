@@ -25,7 +25,7 @@ from workbench.models.loading import load
 from workbench.models.spec import DESCRIPTION
 from workbench.runtime.inputs import Prepared, batches_by_length, stack
 from workbench.runtime.preparers.words import segmenter_of
-from workbench.runtime.units import Rows, rows_of
+from workbench.runtime.units import UnitRows, rows_of
 from workbench.tasks.answers import read_documents
 from workbench.tasks.base import CHUNK
 from workbench.tasks.heads.layers import Layers
@@ -121,10 +121,10 @@ class Embedder:
 
     # ---------------------------------------------------------------- several documents
 
-    def _rows(self, prepared: Prepared, number: int) -> Rows:
+    def _rows(self, prepared: Prepared, number: int) -> UnitRows:
         return rows_of(prepared, number, self.unit, added=self.encoder.preparer.added)
 
-    def _groups(self, rows: Sequence[Rows]) -> Iterator[range]:
+    def _groups(self, rows: Sequence[UnitRows]) -> Iterator[range]:
         """Adjacent documents whose rows fit into MAX_BUFFERED_BYTES together, at least one."""
         start, size = 0, 0
         for number, row in enumerate(rows):
@@ -140,7 +140,9 @@ class Embedder:
     def _bytes_per_row(self) -> int:
         return 4 * sum(self.encoder.widths)
 
-    def _group(self, prepared: Prepared, group: range, rows: Sequence[Rows]) -> Iterator[Embedded]:
+    def _group(
+        self, prepared: Prepared, group: range, rows: Sequence[UnitRows]
+    ) -> Iterator[Embedded]:
         layers_of = {number: self._empty(rows[number], str(number)) for number in group}
         first = prepared.first(group.start)
         lengths = prepared.lengths[first : prepared.first(group.stop)]
@@ -176,7 +178,7 @@ class Embedder:
         mixed = every[last] if self.learned is None else self.learned.width
         return {ALL: every, LAST: {last: every[last]}}.get(self.layers, {MIX: mixed})
 
-    def _empty(self, rows: Rows, name: str) -> dict[str, np.ndarray]:
+    def _empty(self, rows: UnitRows, name: str) -> dict[str, np.ndarray]:
         shapes = {layer: (len(rows), width) for layer, width in self._widths.items()}
         if len(rows) * 4 * sum(self._widths.values()) <= IN_MEMORY:
             return {layer: np.zeros(shape, np.float32) for layer, shape in shapes.items()}
@@ -198,7 +200,7 @@ class Embedder:
         self,
         layers: Sequence[Tensor],
         place: int,
-        rows: Rows,
+        rows: UnitRows,
         window: int,
         targets: Mapping[str, np.ndarray],
     ) -> None:

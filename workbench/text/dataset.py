@@ -21,7 +21,7 @@ from workbench.text.document import TEXT, Document
 from workbench.text.labels import Label, Layer
 from workbench.text.questions import Question
 from workbench.text.relations import Relation
-from workbench.text.remarks import Remark
+from workbench.text.remarks import DocumentRemark
 from workbench.text.spans import Span
 
 FORMAT_VERSION = 1
@@ -50,7 +50,7 @@ class Record:
     )  # layer → questions with answers
     numbers: Mapping[str, float] = field(default_factory=dict, hash=False)  # layer → number
     written: Mapping[str, str] = field(default_factory=dict, hash=False)  # layer → written text
-    remarks: tuple[Remark, ...] = ()  # notes and flags, which no model sees
+    remarks: tuple[DocumentRemark, ...] = ()  # notes and flags, which no model sees
 
     @property
     def span_count(self) -> int:

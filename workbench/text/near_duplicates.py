@@ -76,7 +76,7 @@ def jaccard(item: np.ndarray, other: np.ndarray) -> float:
     return common / union if union else 1.0
 
 
-class Links:
+class DisjointSets:
     """Groups of numbers that are joined by pairs (union-find)."""
 
     def __init__(self, count: int):
@@ -184,7 +184,7 @@ class NearDuplicates:
             return
         self._all = np.memmap(self._folder / "shingles", dtype=np.uint64, mode="r")
         self._limits, self._near = ends, OrderedDict[int, np.ndarray]()
-        groups, refuted = Links(self.count), set[int]()
+        groups, refuted = DisjointSets(self.count), set[int]()
         for band in range(self.bands):
             keys = np.fromfile(self._folder / f"band-{band}", dtype=np.uint64)
             part = watch.part(band / self.bands, (band + 1) / self.bands)

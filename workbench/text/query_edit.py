@@ -57,7 +57,7 @@ def _is_on(node: Node, key: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Place:
+class CaretPlace:
     """What is being written at the caret, for completion: the text [start, end) is replaced.
 
     `typed`: what of it is there. `key`: whose value it is, with `field` after its dot; "" while a
@@ -72,7 +72,7 @@ class Place:
     name: str | None = None
 
 
-def place(text: str, caret: int) -> Place:
+def place(text: str, caret: int) -> CaretPlace:
     """The part of a condition in front of the caret."""
     begun = text[:caret]
     start = _start_of_condition(begun)
@@ -85,12 +85,12 @@ def place(text: str, caret: int) -> Place:
         comma = begun.rfind(",", value)
         value = comma + 1 if comma >= 0 and begun.count('"', value, comma) % 2 == 0 else value
         typed = begun[value:].removeprefix('"')
-        return Place(value, end, typed, match[1].lower(), unquoted(match[2] or ""))
+        return CaretPlace(value, end, typed, match[1].lower(), unquoted(match[2] or ""))
     dotted = re.match(r'([A-Za-z]+)\."?(.*)$', begun[start:])
     if dotted and dotted[1].lower() in _DOTTED:
         at = start + len(dotted[1]) + 1
-        return Place(at, end, dotted[2], name=dotted[1].lower())
-    return Place(start, end, begun[start:])
+        return CaretPlace(at, end, dotted[2], name=dotted[1].lower())
+    return CaretPlace(start, end, begun[start:])
 
 
 def _start_of_condition(begun: str) -> int:

@@ -13,7 +13,7 @@ KINDS = (NOTE, FLAG)
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
+class DocumentRemark:
     """`kind`: NOTE with `text`, or FLAG whose name is `text`.
 
     `layer`, `place`: of the span that it belongs to; "" and None for the document.
@@ -25,7 +25,7 @@ class Remark:
     place: Place | None = None
 
 
-def to_json(remarks: Iterable[Remark]) -> list[list[object]]:
+def to_json(remarks: Iterable[DocumentRemark]) -> list[list[object]]:
     """[kind, text], of a span [kind, text, layer, [field, start, end, label, parts]]."""
     rows: list[list[object]] = []
     for remark in remarks:
@@ -34,18 +34,18 @@ def to_json(remarks: Iterable[Remark]) -> list[list[object]]:
     return rows
 
 
-def from_json(raw: Iterable[Any]) -> tuple[Remark, ...]:
+def from_json(raw: Iterable[Any]) -> tuple[DocumentRemark, ...]:
     """Raises TypeError or ValueError for anything else than `to_json` writes."""
     return tuple(_remark(*item) for item in raw)
 
 
-def _remark(kind: object, text: object, layer: object = "", place: Any = None) -> Remark:
+def _remark(kind: object, text: object, layer: object = "", place: Any = None) -> DocumentRemark:
     if kind not in KINDS or not isinstance(text, str) or not text.strip():
         raise ValueError(f"{kind!r} is no note or flag")
     if place is None:
-        return Remark(str(kind), text)
+        return DocumentRemark(str(kind), text)
     field, start, end, label, parts = place
     pieces = tuple((int(a), int(b)) for a, b in parts)
-    return Remark(
+    return DocumentRemark(
         str(kind), text, str(layer), (str(field), int(start), int(end), str(label), pieces)
     )

@@ -17,7 +17,7 @@ EVERY = 1000  # units placed between two calls of the watch
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class SplitItem:
     """A document to be assigned: its current split, its labels, which are balanced, and its group,
     which must not be divided ("" is no group).
     """
@@ -40,7 +40,7 @@ class _Unit:
 
 
 def divide(
-    items: Sequence[Item],
+    items: Sequence[SplitItem],
     *,
     seed: int,
     shares: Mapping[str, float],
@@ -87,7 +87,7 @@ def _whole(shares: Mapping[str, float], total: int) -> dict[str, int]:
 
 
 def assign(
-    items: Sequence[Item], *, seed: int, homes: Mapping[str, str] | None = None
+    items: Sequence[SplitItem], *, seed: int, homes: Mapping[str, str] | None = None
 ) -> dict[int, str]:
     """New splits by id, only for documents whose split changes. No document ever leaves test.
 
@@ -120,7 +120,7 @@ def assign(
     return splits
 
 
-def _first_split(items: Sequence[Item], seed: int, *, alone: bool) -> dict[int, str]:
+def _first_split(items: Sequence[SplitItem], seed: int, *, alone: bool) -> dict[int, str]:
     """`alone`: train is empty, so dev is cut here too, and a small set gets a test split of one."""
     total = len(items)
     sizes = {"test": _share("test", total, at_least=alone and total > 4)}
@@ -137,7 +137,7 @@ def _share(split: str, total: int, *, at_least: bool) -> int:
     return max(int(at_least), round(SHARES[split] * total))
 
 
-def _cut(items: Sequence[Item], sizes: Mapping[str, int], seed: int) -> dict[str, list[_Unit]]:
+def _cut(items: Sequence[SplitItem], sizes: Mapping[str, int], seed: int) -> dict[str, list[_Unit]]:
     """The number of documents for each split, the remainder in train."""
     rest = len(items) - sum(sizes.values())
     return _deal(_units(items), {"train": rest, **sizes}, seed)
@@ -147,7 +147,7 @@ def _cut(items: Sequence[Item], sizes: Mapping[str, int], seed: int) -> dict[str
 
 
 def _joined(
-    items: Sequence[Item], placed: Mapping[int, str], homes: Mapping[str, str]
+    items: Sequence[SplitItem], placed: Mapping[int, str], homes: Mapping[str, str]
 ) -> dict[int, str]:
     """Splits of unassigned documents whose group has one: the most frequent split of the group."""
     own: dict[str, Counter[str]] = {}
@@ -162,9 +162,9 @@ def _joined(
     }
 
 
-def _units(items: Iterable[Item]) -> list[_Unit]:
+def _units(items: Iterable[SplitItem]) -> list[_Unit]:
     units: list[_Unit] = []
-    groups: dict[str, list[Item]] = {}
+    groups: dict[str, list[SplitItem]] = {}
     for item in items:
         if item.group:
             groups.setdefault(item.group, []).append(item)

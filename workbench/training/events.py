@@ -79,7 +79,7 @@ class FeatureProgress:
 
 
 @dataclass(frozen=True)
-class Log:
+class LogMessage:
     """A log message; `device` is set in the one that names the device of the run."""
 
     line: str
@@ -156,7 +156,7 @@ Event = (
     | Evaluated
     | Saved
     | Tick
-    | Log
+    | LogMessage
     | FeatureProgress
     | PrecisionTrial
     | LayerWeights

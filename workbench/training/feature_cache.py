@@ -25,7 +25,7 @@ ROWS, INDEX, DRAFT = ".rows", ".npy", ".part"
 ABANDONED = 24 * 3600  # seconds after which a draft has no writer
 
 
-class Place(NamedTuple):
+class CachedRows(NamedTuple):
     """Rows of one input: `rows` (R, width) of a pack, from `start`."""
 
     rows: np.ndarray
@@ -71,7 +71,7 @@ class FeatureCache:
         self.root, self.width, self.most = root, width, most
         name = hashlib.blake2b(key.encode(), digest_size=16).hexdigest()
         self.folder = root / f"{name}-{width}"
-        self._places: dict[bytes, Place] = {}
+        self._places: dict[bytes, CachedRows] = {}
         self._checked: dict[bytes, np.ndarray] = {}
         for index in sorted(self.folder.glob(f"*{INDEX}"), key=_age, reverse=True):
             self._open(index)
@@ -114,7 +114,7 @@ class FeatureCache:
         except (OSError, ValueError, EOFError):
             return
         for digest, start, count, crc in entries.tolist():
-            self._places[digest] = Place(rows, start, count, crc)
+            self._places[digest] = CachedRows(rows, start, count, crc)
             self._checked.pop(digest, None)
 
 

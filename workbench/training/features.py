@@ -17,7 +17,7 @@ from workbench.models import folder as folders
 from workbench.models.base import FeatureSource
 from workbench.runtime.inputs import MASK, EncodedInput, Prepared, batches_by_length, stack
 from workbench.tasks.base import STATES, Model
-from workbench.training.events import Event, FeatureProgress, Log
+from workbench.training.events import Event, FeatureProgress, LogMessage
 from workbench.training.feature_cache import FeatureCache
 from workbench.training.spec import TrainSpec
 
@@ -46,14 +46,14 @@ def provided(
         source = in_bf16(source, model.encoder.device) if bf16 else source
         cache = FeatureCache(root, source.key, source.width)
         if not cache.fits(sum(int(part.lengths.sum()) for part in parts)):
-            yield Log(_("The features exceed the cache: they are computed in each epoch."))
+            yield LogMessage(_("The features exceed the cache: they are computed in each epoch."))
             continue
         fill, device = model.encoder.preparer.fill, model.encoder.device
         try:
             for part in parts:
                 for done, total in computed(source, part, cache, fill=fill, device=device):
                     if not done:
-                        yield Log(
+                        yield LogMessage(
                             ngettext(
                                 "Computing features of {n:,} input…",
                                 "Computing features of {n:,} inputs…",
@@ -63,7 +63,7 @@ def provided(
                     yield FeatureProgress(done, total)
         except OSError as error:
             line = _("Features cannot be stored ({error}): they are computed in each epoch.")
-            yield Log(line.format(error=error))
+            yield LogMessage(line.format(error=error))
 
 
 def sources(model: Model, spec: TrainSpec, *, is_fixed: bool) -> tuple[FeatureSource, ...]:

@@ -26,7 +26,7 @@ from workbench.text.document import Document
 from workbench.text.fields import Prediction
 from workbench.training import batches, checkpoints, features, optim, prepare, rates, read_back
 from workbench.training.checkpoints import Best
-from workbench.training.events import Evaluated, Event, LayerWeights, Log, Tick
+from workbench.training.events import Evaluated, Event, LayerWeights, LogMessage, Tick
 from workbench.training.inference import Inference
 from workbench.training.learning import Events, Measurement, Optimization, TrainingState
 from workbench.training.methods.base import Method
@@ -120,7 +120,7 @@ class FineTuning:
         self.plan = prepare.plan_for(encoder, self.spec, golds, items, labels, self.planned)
         self.usual = self.task.usual_counts(self.train_set.targets, self.plan.batch_size)
         for line in prepare.messages(self.plan, self.spec, self.train_set.prepared, encoder):
-            yield Log(line)
+            yield LogMessage(line)
 
     def encode(self, split: str) -> Events[list[Features]]:
         """Features of a split in chunks of documents."""

@@ -22,7 +22,15 @@ from workbench.tasks.base import Loss
 from workbench.tasks.predictor import LossSum
 from workbench.text.dataset import Dataset, read
 from workbench.training import batches, optim, prepare
-from workbench.training.events import Evaluated, Event, Log, PrecisionTrial, Saved, Step, Tick
+from workbench.training.events import (
+    Evaluated,
+    Event,
+    LogMessage,
+    PrecisionTrial,
+    Saved,
+    Step,
+    Tick,
+)
 from workbench.training.finetuning import FineTuning
 from workbench.training.learning import B, Events, Learning, R, T
 from workbench.training.plan import Plan
@@ -100,7 +108,7 @@ class Loop(Generic[B, R]):
     def go(self) -> Generator[Event, str | None, R]:
         learning = self.learning
         learning.check()
-        yield from self.emit(Log(_("Loading {model}").format(model=learning.model_name)))
+        yield from self.emit(LogMessage(_("Loading {model}").format(model=learning.model_name)))
         self.state.device = devices.pick(learning.options["device"])
         precision.check(learning.options["precision"], self.state.device)
         threads = prepare.settle(learning.seed, self.state.device)
@@ -112,7 +120,7 @@ class Loop(Generic[B, R]):
             yield from self.save_last()
             result = yield from self.relay(learning.finish())
             self.release()
-            yield from self.emit(Log(_("Loading the saved model to verify it")))
+            yield from self.emit(LogMessage(_("Loading the saved model to verify it")))
             learning.read_back()
             return result
         finally:
@@ -155,7 +163,7 @@ class Loop(Generic[B, R]):
         state.bf16 = choice.bf16
         yield from self.emit(prepare.where(state.device, threads, bf16=state.bf16))
         if sentence := choice.sentence():
-            yield from self.emit(Log(sentence))
+            yield from self.emit(LogMessage(sentence))
         if choice.new and choice.speedup is not None:
             yield from self.emit(PrecisionTrial(choice.key, choice.speedup))
 
@@ -249,7 +257,7 @@ class Loop(Generic[B, R]):
                 raise
             self.state.stopping = True
             line = _("The disk is full: training ends, and the checkpoint of step {step} is kept.")
-            yield from self.emit(Log(line.format(step=self.saved)))
+            yield from self.emit(LogMessage(line.format(step=self.saved)))
 
     def save(self) -> Feed:
         self.learning.save()

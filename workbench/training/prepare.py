@@ -23,7 +23,7 @@ from workbench.tasks.spec import Gold
 from workbench.text.alignment import token_style
 from workbench.text.dataset import Dataset, Record
 from workbench.text.segmenters import base as segmenters
-from workbench.training.events import Log
+from workbench.training.events import LogMessage
 from workbench.training.plan import Plan, plan, rare_documents
 from workbench.training.spec import TrainSpec, limited
 from workbench.version import __version__
@@ -175,7 +175,7 @@ def planned(chosen: Plan) -> str:
     ).format(**vars(chosen))
 
 
-def where(device: torch.device, threads: int, *, bf16: bool) -> Log:
+def where(device: torch.device, threads: int, *, bf16: bool) -> LogMessage:
     """The message that names the device."""
     line = ngettext(
         "On {device}, {threads} thread, {precision}, torch {version}",
@@ -187,7 +187,7 @@ def where(device: torch.device, threads: int, *, bf16: bool) -> Log:
         precision="bf16" if bf16 else "fp32",
         version=torch.__version__,
     )
-    return Log(line, devices.name(device))
+    return LogMessage(line, devices.name(device))
 
 
 def versions() -> dict[str, str]:

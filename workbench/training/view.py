@@ -17,7 +17,7 @@ from workbench.tasks import model as networks
 from workbench.tasks.base import IGNORED, Features
 from workbench.text.dataset import read
 from workbench.training import batches, prepare
-from workbench.training.events import Log
+from workbench.training.events import LogMessage
 from workbench.training.plan import Plan, input_length
 from workbench.training.spec import TrainSpec
 
@@ -32,7 +32,7 @@ def show_batch(
     batches also "more", the rows of each of the others.
     """
     spec, data = TrainSpec.from_json(params["spec"]), read(Path(params["data"]))
-    yield Log(_("Loading {model}").format(model=spec.model_name or spec.model)).to_json()
+    yield LogMessage(_("Loading {model}").format(model=spec.model_name or spec.model)).to_json()
     labels = prepare.labels_of(spec, data)
     records = prepare.records_of(spec, data, params.get("splits"))
     prepare.check(spec, records, labels)

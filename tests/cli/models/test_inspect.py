@@ -9,7 +9,7 @@ import pytest
 from tests.cli.conftest import schema
 from tests.inline import InlineHost
 from workbench.cli.models import inspect
-from workbench.inspection.spec import Answer
+from workbench.inspection.spec import Inspection
 from workbench.inspection.transitions.info import TransitionScores
 
 
@@ -64,7 +64,7 @@ def test_a_score_that_does_not_exist_is_a_dash_and_null(capfdbinary):
         ("O", "I-X"), ("X",), np.array([1, np.nan]), step, np.zeros(2), forbidden, np.isnan(step)
     )
     for as_json in (False, True):
-        inspect._print(Answer("transitions", scores), None, inspect._Arrays(None, 0), as_json)
+        inspect._print(Inspection("transitions", scores), None, inspect._Arrays(None, 0), as_json)
 
     out = capfdbinary.readouterr().out.decode()
     assert "start: 1.0000, –" in out and "0.5000  –\n-1.0000  2.0000" in out

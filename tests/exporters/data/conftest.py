@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from workbench.base.registry import builtins
-from workbench.exporters.data.base import Plan
+from workbench.exporters.data.base import ExportPlan
 from workbench.importers.base import Hint, Options, Remark, Row
 from workbench.importers.detect import importer
 from workbench.importers.source import Source
@@ -31,7 +31,7 @@ def write():
     """write("conll", records, layers, escape=…) → Written."""
 
     def write(format, records, layers=(NER,), *, escape=False):
-        out, plan = io.StringIO(newline=""), Plan(tuple(layers), escape=escape)
+        out, plan = io.StringIO(newline=""), ExportPlan(tuple(layers), escape=escape)
         count = builtins().get("exporter", format)().write(records, plan, out)
         return Written(out.getvalue(), plan, count)
 
@@ -73,7 +73,7 @@ def folder(tmp_path):
     """folder("brat", records, layers) → Folder; files are named after keys."""
 
     def write(format, records, layers=(NER,)):
-        exporter, plan = builtins().get("exporter", format)(), Plan(tuple(layers))
+        exporter, plan = builtins().get("exporter", format)(), ExportPlan(tuple(layers))
         files = [file for item in records for file in exporter.files(item, item.document.key, plan)]
         for name, text in (*files, *exporter.shared(plan)):
             (tmp_path / name).write_bytes(text.encode("utf-8", "surrogatepass"))

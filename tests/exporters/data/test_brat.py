@@ -9,7 +9,7 @@ from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.labels import Label, Layer
 from workbench.text.relations import Relation
-from workbench.text.remarks import FLAG, NOTE, Remark
+from workbench.text.remarks import FLAG, NOTE, DocumentRemark
 from workbench.text.spans import Span
 
 
@@ -68,9 +68,9 @@ def test_chains_notes_and_flags_have_lines_of_their_own(folder):
     mentions = tuple(Span(at, at + 3, "mention", chain=7) for at in (0, 8))
     person = Span(0, 3, "my type", id=1)
     remarks = (
-        Remark(FLAG, "unsure", "spans", person.place),
-        Remark(NOTE, "which\nAda?", "spans", person.place),
-        Remark(NOTE, "of the document"),
+        DocumentRemark(FLAG, "unsure", "spans", person.place),
+        DocumentRemark(NOTE, "which\nAda?", "spans", person.place),
+        DocumentRemark(NOTE, "of the document"),
     )
     record = Record(
         Document("a", (("text", "Ada met her"),)),
@@ -157,6 +157,6 @@ def test_what_is_lost_is_named_and_counted(folder):
 
 
 def _plan(*layers):
-    from workbench.exporters.data.base import Plan
+    from workbench.exporters.data.base import ExportPlan
 
-    return Plan(layers)
+    return ExportPlan(layers)

@@ -2,7 +2,7 @@
 
 import io
 
-from workbench.exporters.data.base import Plan
+from workbench.exporters.data.base import ExportPlan
 from workbench.exporters.data.conll2012 import Conll2012Exporter
 from workbench.importers.base import Options, Row
 from workbench.importers.columns.conll2012 import Conll2012Importer
@@ -26,7 +26,7 @@ def test_chains_and_nested_spans_come_back(tmp_path):
     )
     out = io.StringIO()
 
-    assert Conll2012Exporter().write([record], Plan((LAYER,)), out) == 1
+    assert Conll2012Exporter().write([record], ExportPlan((LAYER,)), out) == 1
 
     path = tmp_path / "a.conll"
     path.write_text(out.getvalue())
@@ -38,7 +38,7 @@ def test_chains_and_nested_spans_come_back(tmp_path):
 
 
 def test_documents_that_are_not_labelled_are_counted():
-    document, plan = Document("k", (("text", "Ada met her"),)), Plan((LAYER,))
+    document, plan = Document("k", (("text", "Ada met her"),)), ExportPlan((LAYER,))
     records = [Record(document), Record(document, {"coreference": "submitted"})]
 
     Conll2012Exporter().write(records, plan, io.StringIO())
@@ -49,7 +49,7 @@ def test_documents_that_are_not_labelled_are_counted():
 def test_a_span_in_several_parts_is_written_from_first_to_last_and_one_without_chain_counted():
     spans = span(0, 3, None), span(0, 11, 2, parts=((0, 3), (8, 11)))
     record = Record(Document("k", (("text", "Ada met her"),)), spans={"coreference": spans})
-    plan, out = Plan((LAYER,)), io.StringIO()
+    plan, out = ExportPlan((LAYER,)), io.StringIO()
 
     Conll2012Exporter().write([record], plan, out)
 
@@ -61,6 +61,8 @@ def test_parts_of_speech_are_unknown_so_that_no_reader_expects_a_tree():
     """As allennlp.data.dataset_readers.dataset_utils.Ontonotes, version 0.9, treats "XX"."""
     out = io.StringIO()
 
-    Conll2012Exporter().write([Record(Document("k", (("text", "Ada"),)))], Plan((LAYER,)), out)
+    Conll2012Exporter().write(
+        [Record(Document("k", (("text", "Ada"),)))], ExportPlan((LAYER,)), out
+    )
 
     assert out.getvalue().split("\n")[1].split("\t")[4:6] == ["XX", "*"]

@@ -3,7 +3,7 @@ import io
 import pytest
 
 from tests.exporters.data.conftest import NER, TOPIC
-from workbench.exporters.data.base import Plan
+from workbench.exporters.data.base import ExportPlan
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.labels import Label, Layer
@@ -113,7 +113,7 @@ def test_conllu_writes_tags_as_upos_and_spans_beside_them(registry):
     text = Document("k", (("text", "the tram 18"),))
     given = {"spans": (Span(4, 11, "LINE"),), "upos": (Span(0, 3, "DET"), Span(4, 8, "NOUN"))}
     record = Record(text, {}, {}, given)
-    plan, out = Plan((NER, tags)), io.StringIO()
+    plan, out = ExportPlan((NER, tags)), io.StringIO()
 
     exporter = registry.get("exporter", "conllu")()
     assert exporter.write([record], plan, out) == 1

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from workbench.base.registry import builtins
-from workbench.exporters.data.base import Plan
+from workbench.exporters.data.base import ExportPlan
 from workbench.exporters.data.doccano import DoccanoExporter
 from workbench.text.dataset import Record
 from workbench.text.document import Document
@@ -30,7 +30,7 @@ def test_doccano_gets_entities_with_ids_and_relations_of_them():
     )
     out = io.StringIO()
 
-    DoccanoExporter().write([record], Plan((NAMES, LINKS)), out)
+    DoccanoExporter().write([record], ExportPlan((NAMES, LINKS)), out)
 
     found = json.loads(out.getvalue())
     assert [(item["id"], item["start_offset"]) for item in found["entities"]] == [(0, 0), (1, 8)]

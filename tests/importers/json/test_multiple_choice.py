@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from workbench.exporters.data.base import Plan
+from workbench.exporters.data.base import ExportPlan
 from workbench.exporters.data.table import CsvExporter
 from workbench.text.dataset import Record
 from workbench.text.document import CHOICES, choice_names, with_choices
@@ -173,7 +173,7 @@ def test_a_table_written_by_the_program_is_read_back(read):
     ]
     out = io.StringIO()
 
-    CsvExporter().write(records, Plan((layer,)), out)
+    CsvExporter().write(records, ExportPlan((layer,)), out)
     again = read(out.getvalue(), name="x.csv")
 
     assert [record.document.texts for record in again.records] == [item.texts for item in documents]

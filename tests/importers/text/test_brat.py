@@ -8,7 +8,7 @@ from workbench.importers.detect import detect
 from workbench.importers.source import Source
 from workbench.importers.text.brat import BratImporter, annotations_of
 from workbench.text.labels import CLUSTER
-from workbench.text.remarks import FLAG, NOTE, Remark
+from workbench.text.remarks import FLAG, NOTE, DocumentRemark
 from workbench.text.spans import Span
 
 TEXT = "Ada met Bob\nin Rome and Naples."
@@ -162,6 +162,6 @@ def test_notes_and_attributes_without_values_become_remarks_of_their_spans(stand
 
     ada, rome = (span.place for span in row.record.spans["ner"])
     assert row.record.remarks == (
-        Remark(NOTE, "who?\nAda Lovelace", "ner", ada),
-        Remark(FLAG, "Negation", "ner", rome),
+        DocumentRemark(NOTE, "who?\nAda Lovelace", "ner", ada),
+        DocumentRemark(FLAG, "Negation", "ner", rome),
     )

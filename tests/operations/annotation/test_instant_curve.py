@@ -2,11 +2,11 @@
 
 import pytest
 
-from workbench.operations.annotation.instant_curve import Point, advice
+from workbench.operations.annotation.instant_curve import CurvePoint, advice
 
 
 def points(*pairs):
-    return [Point(10 * at, score, 20, kappa) for at, (score, kappa) in enumerate(pairs, 1)]
+    return [CurvePoint(10 * at, score, 20, kappa) for at, (score, kappa) in enumerate(pairs, 1)]
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def alike(project):
         with project.edit("fill"):
             ids = documents.add(project.db, records, source_id=project.source("import"))
         splits = (None,) * len(ids)
-        return duplicates.Group(tuple(ids), splits, 1.0, True, "x")
+        return duplicates.DuplicateGroup(tuple(ids), splits, 1.0, True, "x")
 
     return fill
 

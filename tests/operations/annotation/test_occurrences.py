@@ -5,7 +5,13 @@ import pytest
 from workbench.base.errors import SpecError
 from workbench.operations.annotation import annotate, occurrences, suggestion_edits
 from workbench.operations.annotation.annotate import NewSuggestion
-from workbench.operations.annotation.occurrences import LABELLED, NEW, OVERLAPS, SUGGESTED, Wanted
+from workbench.operations.annotation.occurrences import (
+    LABELLED,
+    NEW,
+    OVERLAPS,
+    SUGGESTED,
+    OccurrenceQuery,
+)
 from workbench.operations.schema import labels
 from workbench.storage.queries.listing import Filter
 
@@ -24,7 +30,7 @@ def ids(project, stop, add_texts):
 
 
 def search(project, stop, **options):
-    return occurrences.find_occurrences(project, Wanted("Elm Park", stop, **options))
+    return occurrences.find_occurrences(project, OccurrenceQuery("Elm Park", stop, **options))
 
 
 def places(found):
@@ -74,7 +80,7 @@ def test_places_that_are_labelled_suggested_or_overlapping_are_shown_as_such(pro
 def test_all_places_are_labelled_in_one_undo_step_and_their_documents_become_drafts(
     project, stop, ids
 ):
-    wanted = Wanted("Elm Park", stop)
+    wanted = OccurrenceQuery("Elm Park", stop)
     rows = search(project, stop).rows
 
     assert occurrences.label_occurrences(project, wanted, rows, gold=True) == 3
@@ -89,7 +95,7 @@ def test_all_places_are_labelled_in_one_undo_step_and_their_documents_become_dra
 
 
 def test_as_suggestions_nothing_is_gold_and_the_documents_stay_pending(project, stop, ids):
-    wanted, rows = Wanted("Elm Park", stop), search(project, stop).rows
+    wanted, rows = OccurrenceQuery("Elm Park", stop), search(project, stop).rows
 
     assert occurrences.label_occurrences(project, wanted, rows[:1], gold=False) == 1
 
@@ -100,7 +106,7 @@ def test_as_suggestions_nothing_is_gold_and_the_documents_stay_pending(project, 
 
 
 def test_places_that_were_labelled_since_the_search_are_left_out(project, stop, ids):
-    wanted, rows = Wanted("Elm Park", stop), search(project, stop).rows
+    wanted, rows = OccurrenceQuery("Elm Park", stop), search(project, stop).rows
     annotate.add_span(project, ids[0], 9, 17, stop)
 
     assert occurrences.label_occurrences(project, wanted, rows, gold=True) == 2
@@ -119,7 +125,7 @@ def test_places_that_were_labelled_since_the_search_are_left_out(project, stop, 
 def test_scripts_composed_letters_and_symbols_are_found(project, stop, add_texts, texts, wanted):
     ids = add_texts(texts)
 
-    found = occurrences.find_occurrences(project, Wanted(wanted, stop)).rows
+    found = occurrences.find_occurrences(project, OccurrenceQuery(wanted, stop)).rows
 
     assert found and {row.document_id for row in found} == {ids[0]}
 
@@ -128,9 +134,9 @@ def test_a_class_label_and_an_empty_text_are_refused(project, stop):
     topic = labels.add_label(project, labels.add_layer(project, "topic", "class"), "sport")
 
     with pytest.raises(SpecError, match="sport is not a label for spans"):
-        occurrences.find_occurrences(project, Wanted("Elm", topic))
+        occurrences.find_occurrences(project, OccurrenceQuery("Elm", topic))
     with pytest.raises(SpecError, match="no text to search for"):
-        occurrences.find_occurrences(project, Wanted(" ", stop))
+        occurrences.find_occurrences(project, OccurrenceQuery(" ", stop))
 
 
 def test_occurrences_of_a_tag_are_tokens_and_a_gold_tag_replaces_the_one_there(project, add_texts):
@@ -139,7 +145,7 @@ def test_occurrences_of_a_tag_are_tokens_and_a_gold_tag_replaces_the_one_there(p
     first, second = add_texts(["Old Dock, Old", "an Old Dock"])
     annotate.add_span(project, first, 4, 8, verb)
     annotate.add_span(project, second, 3, 6, noun)
-    wanted = Wanted("Old Dock", noun)
+    wanted = OccurrenceQuery("Old Dock", noun)
 
     found = occurrences.find_occurrences(project, wanted)
 

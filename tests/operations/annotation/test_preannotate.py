@@ -5,7 +5,7 @@ import pytest
 from tests import panel_tasks
 from workbench.jobs.spec import JobSpec
 from workbench.operations.annotation import annotate, preannotate
-from workbench.operations.annotation.preannotate import FAILED, IDLE, RUNNING, WAITING, Place
+from workbench.operations.annotation.preannotate import FAILED, IDLE, RUNNING, WAITING, QueuePlace
 from workbench.storage.queries.listing import Filter
 from workbench.storage.runs import runs
 
@@ -48,7 +48,7 @@ def predict_next(queue, predicting, answers):
 
 def place(project, open, *, in_file_order=True):
     ids = annotate.queue(project)
-    return Place(ids, open, Filter() if in_file_order else None)
+    return QueuePlace(ids, open, Filter() if in_file_order else None)
 
 
 def test_unfinished_documents_after_the_open_one_are_predicted_in_one_job(
@@ -85,7 +85,7 @@ def test_the_order_of_the_queue_decides_what_comes_next(project, topics):
     layer, ids = topics
     order = [ids[-2], ids[0], ids[-4], ids[-1], ids[-3]]
 
-    found = preannotate.upcoming(project, layer, Place(order, ids[-4]), 2)
+    found = preannotate.upcoming(project, layer, QueuePlace(order, ids[-4]), 2)
 
     assert found == [ids[-4], ids[-1]]
 

@@ -8,7 +8,7 @@ from tests.inline import InlineQueue
 from workbench.base.errors import Cancelled, SpecError
 from workbench.base.watch import Watch
 from workbench.operations.annotation import annotate, queue_list, queue_orders
-from workbench.operations.annotation.queue_orders import Wanted
+from workbench.operations.annotation.queue_orders import OrderSpec
 from workbench.operations.inspecting import inspect
 from workbench.storage.documents import documents
 from workbench.storage.runs import runs
@@ -52,7 +52,7 @@ def test_unfinished_documents_are_ordered_by_uncertainty_and_kept(
     layer, ids = topics
     a, b, c, d = ids[-4:]
 
-    found = order(Wanted("least_confidence", layer, (uncertain,), share=0.0))
+    found = order(OrderSpec("least_confidence", layer, (uncertain,), share=0.0))
 
     assert list(found.ids) == [c, d, b, a]
     assert found.scores[d] == pytest.approx(0.3)
@@ -62,7 +62,7 @@ def test_unfinished_documents_are_ordered_by_uncertainty_and_kept(
 
 def test_documents_that_are_labelled_since_are_not_listed(project, topics, uncertain, order):
     layer, ids = topics
-    found = order(Wanted("margin", layer, (uncertain,), share=0.0))
+    found = order(OrderSpec("margin", layer, (uncertain,), share=0.0))
     annotate.set_class(project, ids[-2], layer.labels[0].id)
     annotate.submit(project, ids[-2], [layer.id])
 
@@ -84,7 +84,7 @@ def test_missing_predictions_are_computed_first(project, queue, trained, topics,
 
     queue.worker = worker
     with pytest.raises(Cancelled):
-        queue_orders.compute(project, queue, Wanted("entropy", layer, (trained,)))
+        queue_orders.compute(project, queue, OrderSpec("entropy", layer, (trained,)))
 
     assert set(known) == set(ids[-4:]) and targets[-1] == queue_orders.TARGET
     assert queue_orders.kept(project, layer.id) is None
@@ -94,7 +94,7 @@ def test_missing_predictions_are_computed_first(project, queue, trained, topics,
 def test_control_documents_are_marked(project, topics, uncertain, order):
     layer, _ids = topics
 
-    found = order(Wanted("least_confidence", layer, (uncertain,), share=0.25))
+    found = order(OrderSpec("least_confidence", layer, (uncertain,), share=0.25))
 
     assert found.control == {found.ids[3]}
 
@@ -103,7 +103,7 @@ def test_diversity_reads_vectors_of_a_model(project, topics, tiny_model, order):
     layer, ids = topics
     model = inspect.of_folder(str(tiny_model))
 
-    found = order(Wanted("diversity", layer, model=model, share=0.0))
+    found = order(OrderSpec("diversity", layer, model=model, share=0.0))
 
     assert sorted(found.ids) == sorted(ids[-4:]) and found.source == model.title
     assert list(found.scores.values()) == sorted(found.scores.values(), reverse=True)
@@ -119,12 +119,12 @@ def test_diversity_reads_vectors_of_a_model(project, topics, tiny_model, order):
 )
 def test_what_a_strategy_lacks_is_said(project, queue, topics, strategy, message):
     with pytest.raises(SpecError, match=message):
-        queue_orders.compute(project, queue, Wanted(strategy, topics[0]))
+        queue_orders.compute(project, queue, OrderSpec(strategy, topics[0]))
 
 
 def test_a_damaged_order_is_none_and_documents_added_later_come_last(project, topics, order):
     layer, ids = topics
-    found = order(Wanted("random", layer))
+    found = order(OrderSpec("random", layer))
 
     arranged = queue_orders.arranged(found, [*ids[-4:], 999])
     (project.runs_folder / "queue" / f"{layer.id}.npz").write_bytes(b"damaged")
@@ -149,7 +149,9 @@ def test_an_order_that_is_cancelled_starts_no_further_job(
     if when == "before":
         watch.cancel()
     with pytest.raises(Cancelled):
-        queue_orders.compute(project, queue, Wanted("entropy", topics[0], (trained,)), watch=watch)
+        queue_orders.compute(
+            project, queue, OrderSpec("entropy", topics[0], (trained,)), watch=watch
+        )
 
     assert len(queue.jobs) == (when == "meanwhile")
     assert all(job.spec.target != queue_orders.TARGET for job in queue.jobs)

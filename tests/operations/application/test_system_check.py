@@ -15,7 +15,7 @@ from workbench.base.watch import Watch
 from workbench.jobs.events import Started
 from workbench.operations.application import system_check
 from workbench.operations.application.system_check import (
-    Part,
+    CheckPart,
     as_json,
     as_text,
     environment,
@@ -43,7 +43,7 @@ def second(params, folder):
 @pytest.fixture(autouse=True)
 def parts(monkeypatch):
     result = tuple(
-        Part(f"computing.{name}", name.title(), f"{__name__}:{name}")
+        CheckPart(f"computing.{name}", name.title(), f"{__name__}:{name}")
         for name in ("first", "second")
     )
     monkeypatch.setattr(system_check, "PARTS", result)

@@ -4,7 +4,7 @@ import pytest
 
 from workbench.base.errors import SpecError
 from workbench.operations.documents import queries
-from workbench.operations.documents.queries import Vocabulary, complete
+from workbench.operations.documents.queries import QueryNames, complete
 from workbench.operations.schema import labels
 from workbench.text.query import QueryError
 
@@ -49,7 +49,7 @@ def test_two_filters_cannot_have_one_name(project):
         queries.rename_filter(project, other, "a")
 
 
-KNOWN = Vocabulary(
+KNOWN = QueryNames(
     {"label": ("PER", "PLACE", "my place"), "layer": ("names",), "source": ("run-7",)},
     {"from": ("mail", "web page"), "the year": ("2020",)},
 )

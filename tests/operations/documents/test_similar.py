@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from workbench.inspection.corpus.index import Writer
-from workbench.inspection.corpus.spec import Files
+from workbench.inspection.corpus.spec import IndexFiles
 from workbench.operations.documents import similar
 from workbench.storage.labels import labels
 
@@ -14,11 +14,11 @@ def index(tmp_path):
     """index(ids, rows) → the path of an index with one layer."""
 
     def make(ids, rows):
-        writer = Writer(Files(tmp_path, "k"), [len(rows[0])], len(ids))
+        writer = Writer(IndexFiles(tmp_path, "k"), [len(rows[0])], len(ids))
         for id, row in zip(ids, rows, strict=True):
             writer.add((id, 0, 5), {"key": str(id), "text": ""}, [np.array(row)])
         writer.finish(total=len(ids))
-        return str(Files(tmp_path, "k").about)
+        return str(IndexFiles(tmp_path, "k").about)
 
     return make
 

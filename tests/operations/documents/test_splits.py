@@ -7,7 +7,7 @@ from workbench.base.watch import Watch
 from workbench.operations.documents import corpus, splits
 from workbench.operations.documents.splits import SplitChoice
 from workbench.storage.documents import documents
-from workbench.text.splits import Item
+from workbench.text.splits import SplitItem
 
 SHARES = {"train": 0.5, "dev": 0.3, "test": 0.2}
 
@@ -175,7 +175,7 @@ def test_shares_are_given_in_percent():
 
 def test_documents_of_one_group_cannot_be_moved_to_dev_later(project, add_layer):
     add_layer("topic")
-    items = [Item(number, None, (("topic", "praise"),), "the book") for number in range(1, 9)]
+    items = [SplitItem(number, None, (("topic", "praise"),), "the book") for number in range(1, 9)]
     data = splits.SplitData(("topic",), tuple(items), {"the book": None}, 8)
 
     [message, *_rest] = splits.preview_splits(data, SplitChoice(("topic",), 1, SHARES)).warnings

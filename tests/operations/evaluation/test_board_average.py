@@ -9,7 +9,12 @@ from tests.compared import project_with_runs
 from tests.operations.test_number_runs import GOLD
 from workbench.base.errors import WorkbenchError
 from workbench.operations.evaluation import board_average
-from workbench.operations.evaluation.board_average import Cell, LayerScore, System, average
+from workbench.operations.evaluation.board_average import (
+    AverageCell,
+    AverageSystem,
+    LayerScore,
+    average,
+)
 from workbench.operations.runs import results, run_list
 from workbench.operations.schema import labels
 from workbench.project.project import Project
@@ -66,7 +71,7 @@ def test_a_system_has_the_mean_over_its_runs_and_the_average_over_layers(compare
     topic = best.cells["topic"]
     assert (best.name, topic.runs) == (MADE_FROM, ("first", "second"))
     assert topic.value == pytest.approx((10 / 12 + 8 / 12) / 2, abs=0.01)  # accuracies nearly
-    assert best.cells["rating"] == Cell(pytest.approx(1.0), None, ("stars",))
+    assert best.cells["rating"] == AverageCell(pytest.approx(1.0), None, ("stars",))
     assert best.average == pytest.approx((topic.value + 1.0) / 2)
     assert baseline.average is None and "rating" not in baseline.cells
 
@@ -121,4 +126,4 @@ def test_one_layer_has_no_average(compared):
         average(compared, ("topic", "topic"))
 
     assert "rating, topic" in caught.value.hint
-    assert System("x", "train", {}, None).average is None
+    assert AverageSystem("x", "train", {}, None).average is None

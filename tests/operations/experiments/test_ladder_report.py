@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.operations.experiments.ladder import Cell
+from workbench.operations.experiments.ladder import LadderCell
 from workbench.operations.experiments.ladder_report import decoder_title, report, rows, seconds_left
 from workbench.operations.experiments.ladder_rungs import Available, Rung
 from workbench.operations.experiments.ladder_spec import LadderSpec
@@ -24,7 +24,7 @@ def cell(rung, decoder, seed, score):
         result, {}, "", "f", "", 0, "",
     )  # fmt: skip
     spec = TrainSpec("tag", "names", "m", seed=seed)
-    return Cell(rung, decoder, seed, spec, "done", run)
+    return LadderCell(rung, decoder, seed, spec, "done", run)
 
 
 @pytest.fixture
@@ -59,8 +59,8 @@ def test_the_report_lists_every_run(found):
 
 def test_the_time_left_is_that_of_finished_runs_of_the_same_rung(found):
     _spec, cells = found
-    waiting = [Cell(item.rung, "greedy", 2, item.spec) for item in (cells[0], cells[3])]
-    half = Cell(cells[3].rung, "greedy", 3, cells[3].spec, "running", fraction=0.5)
+    waiting = [LadderCell(item.rung, "greedy", 2, item.spec) for item in (cells[0], cells[3])]
+    half = LadderCell(cells[3].rung, "greedy", 3, cells[3].spec, "running", fraction=0.5)
 
     assert seconds_left(waiting) is None
     assert seconds_left([*cells, *waiting, half]) == pytest.approx(120 + 60 + 30)

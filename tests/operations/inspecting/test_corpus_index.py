@@ -3,8 +3,8 @@
 import pytest
 
 from tests.inline import InlineQueue
-from workbench.inspection.corpus.index import Index
-from workbench.inspection.corpus.spec import Files
+from workbench.inspection.corpus.index import CorpusIndex
+from workbench.inspection.corpus.spec import IndexFiles
 from workbench.inspection.spec import InspectorInfo
 from workbench.inspection.uses.info import INFO as USES
 from workbench.operations.annotation import senses
@@ -48,7 +48,7 @@ def compute(project, wanted):
 def test_all_forms_of_a_word_are_found_ignoring_case(project, ids, model):
     found = compute(project, need(project, model, USES, word="stop stops"))
 
-    index = Index(str(found.files.about))
+    index = CorpusIndex(str(found.files.about))
     assert sorted(map(tuple, index.places.tolist())) == [
         (ids[0], 0, 4), (ids[0], 17, 21), (ids[1], 8, 13), (ids[3], 6, 10),
     ]  # fmt: skip
@@ -79,7 +79,7 @@ def test_many_uses_are_a_random_sample(project, ids, model, monkeypatch):
     monkeypatch.setattr(corpus_index, "MAX_USES", 2)
     found = compute(project, need(project, model, USES, word="stop"))
 
-    index = Index(str(found.files.about))
+    index = CorpusIndex(str(found.files.about))
     assert (index.count, index.total) == (2, -1)
 
 
@@ -97,7 +97,7 @@ def test_senses_are_labels_of_uses_and_one_step_to_undo(project, ids, model):
     ]  # fmt: skip
     by_place = dict(
         zip(
-            map(tuple, Index(str(found.files.about)).places.tolist()),
+            map(tuple, CorpusIndex(str(found.files.about)).places.tolist()),
             corpus_index.labels_of(project, corpus_index.places_of(found), senses.LAYER),
             strict=True,
         )
@@ -123,7 +123,7 @@ def test_the_oldest_indexes_are_deleted_when_there_are_too_many(tmp_path):
     import os
 
     for age, key in enumerate("abc"):
-        files = Files(tmp_path, key)
+        files = IndexFiles(tmp_path, key)
         files.about.write_text("{}")
         files.lines.write_bytes(b"x" * 100)
         os.utime(files.about, (1000 - age, 1000 - age))

@@ -7,7 +7,7 @@ import pytest
 from tests.starters import STARTERS
 from workbench.base.errors import ModelError, SpecError
 from workbench.inspection.spans.info import PredictedSpans
-from workbench.inspection.spec import Answer, TokenRow, WordRow
+from workbench.inspection.spec import Inspection, TokenRow, WordRow
 from workbench.inspection.token_scores.info import TokenLabels
 from workbench.operations.inspecting import inspect, inspect_host
 from workbench.text.document import Document
@@ -36,7 +36,7 @@ def test_gold_is_flat_and_says_whether_it_counts(project, add_layer, add_documen
     add_layer("entities", "span", ("PER", "LOC"))
     spans = [(0, 12, "PER"), (0, 3, "PER")]
     (id,) = add_documents([("Ada Lovelace met Bob", "dev", "draft", "entities", spans)])
-    choice = inspect.Choice("run 1", "x", "/x", "tag", 1, "entities")
+    choice = inspect.InspectableModel("run 1", "x", "/x", "tag", 1, "entities")
     layers = {
         layer.name: layer
         for layer in __import__("workbench.storage.labels.labels", fromlist=["layers"]).layers(
@@ -54,27 +54,27 @@ def test_gold_is_flat_and_says_whether_it_counts(project, add_layer, add_documen
 
 
 def test_unknown_words_are_reported_above_a_tenth():
-    assert inspect.unknown_warning(Answer("subwords", None, 0.1), "m") == ""
-    assert "30% of these words" in inspect.unknown_warning(Answer("subwords", None, 0.3), "m")
+    assert inspect.unknown_warning(Inspection("subwords", None, 0.1), "m") == ""
+    assert "30% of these words" in inspect.unknown_warning(Inspection("subwords", None, 0.3), "m")
 
 
 def test_only_a_tagger_of_imported_tokens_warns_of_raw_text(tmp_path):
     (tmp_path / "glossbench.json").write_text('{"tokens": {"documents": 9, "of": 9, "alike": 0.8}}')
     tagger, classifier = (
-        inspect.Choice(task, task, str(tmp_path), task, 1) for task in ("tag", "classify")
+        inspect.InspectableModel(task, task, str(tmp_path), task, 1) for task in ("tag", "classify")
     )
 
     assert "20% of them differ" in inspect.token_warning(tagger, inspect.typed("a text"))
     assert inspect.token_warning(classifier, inspect.typed("a text")) == ""
     with_tokens = Document("1", (("text", "a"),), tokens={"text": ((0, 1),)})
     assert inspect.token_warning(tagger, with_tokens) == ""
-    pretrained = inspect.Choice("m", "m", str(tmp_path))
+    pretrained = inspect.InspectableModel("m", "m", str(tmp_path))
     assert inspect.token_warning(pretrained, inspect.typed("a text")) == ""
 
 
 def test_a_run_asks_for_the_texts_of_its_task_and_a_pretrained_model_for_one():
     def texts(task, run=None):
-        return inspect.Choice("k", "t", "/x", task, run).texts
+        return inspect.InspectableModel("k", "t", "/x", task, run).texts
 
     assert [texts("classify", 1), texts("pairs", 1), texts("tag", 1)] == [1, 2, 1]
     assert texts("") == 1
@@ -85,9 +85,11 @@ def test_a_document_without_a_class_has_no_gold(project, add_layer, add_document
     (id,) = add_documents([("late again", "dev", "draft", "topic", [])])
     monkeypatch.setattr(inspect, "layer", lambda project, choice: layer)
 
-    gold = inspect.gold(project, inspect.Choice("run 1", "x", "/x", "classify", 1, "topic"), id)
+    gold = inspect.gold(
+        project, inspect.InspectableModel("run 1", "x", "/x", "classify", 1, "topic"), id
+    )
 
-    assert gold == inspect.Gold(None, (), False, 0)
+    assert gold == inspect.DocumentGold(None, (), False, 0)
 
 
 def test_a_document_is_asked_about_with_its_own_tokens():
@@ -115,9 +117,9 @@ def test_an_answer_survives_the_way_to_the_window():
     result = TokenLabels((token,), (WordRow(0, 4, "text", "late"),), True, ("T",))
     spans = PredictedSpans((Span(0, 4, "T", score=0.5),), ("T",))
 
-    for answer in (Answer("token_scores", result, 0.5, 3.0), Answer("spans", spans)):
-        assert Answer.from_plain(json.loads(json.dumps(answer.to_plain()))) == answer
-    assert Answer("token_scores", result).cut and not Answer("spans", spans).cut
+    for answer in (Inspection("token_scores", result, 0.5, 3.0), Inspection("spans", spans)):
+        assert Inspection.from_plain(json.loads(json.dumps(answer.to_plain()))) == answer
+    assert Inspection("token_scores", result).cut and not Inspection("spans", spans).cut
 
 
 # ---------------------------------------------------------------- which inspectors fit
@@ -138,7 +140,7 @@ def test_a_language_model_begins_with_the_words_that_it_expects():
 
 def test_a_run_is_offered_what_its_task_predicts_and_its_encoder_gives(tiny_model):
     choices = {
-        task: inspect.Choice("run 1", "x", str(tiny_model), task, 1)
+        task: inspect.InspectableModel("run 1", "x", str(tiny_model), task, 1)
         for task in ("tag", "classify", "pairs")
     }
 
@@ -150,7 +152,7 @@ def test_a_run_is_offered_what_its_task_predicts_and_its_encoder_gives(tiny_mode
 
 
 def test_what_does_not_fit_says_why():
-    choice = inspect.Choice("model m", "m", "/m", gives=("states",))
+    choice = inspect.InspectableModel("model m", "m", "/m", gives=("states",))
     refused = {offer.id: offer.refused for offer in inspect.offers(choice)}
 
     assert refused["subwords"] == ""

@@ -6,7 +6,7 @@ import pytest
 
 from workbench.base.errors import ExportFailed
 from workbench.base.registry import builtins
-from workbench.exporters.data.base import Plan
+from workbench.exporters.data.base import ExportPlan
 from workbench.operations.models import export_files
 from workbench.operations.schema import labels
 from workbench.operations.transfer.data_export import export_data, what_is_lost
@@ -114,7 +114,7 @@ def old(text=f"Ada {HALF} met"):
     )
     states = {"spans": "submitted", "class": "submitted"}
     marks, spans = {"class": (f"a{HALF}",)}, {"spans": (Span(0, 5, f"PER{HALF}"),)}
-    return Record(document, states, marks, spans), Plan(layers)
+    return Record(document, states, marks, spans), ExportPlan(layers)
 
 
 @pytest.mark.parametrize("entry", EXPORTERS, ids=[entry.id for entry in EXPORTERS])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.operations.annotation.instant_curve import Point
+from workbench.operations.annotation.instant_curve import CurvePoint
 from workbench.operations.runs import rounds
 from workbench.operations.runs.rounds import Rounds
 from workbench.storage.documents import documents
@@ -40,7 +40,7 @@ def test_each_round_has_its_score_and_the_change_of_its_predictions(project, tra
 
     assert found.runs == ("first", "with 12") and found.score == "macro_f1"
     # 3 of 4 are equal; by chance 3/4 * 2/4 + 1/4 * 2/4 = 0.5; (0.75 - 0.5) / (1 - 0.5)
-    assert found.points == (Point(8, 0.7, 4, None), Point(12, 0.9, 4, pytest.approx(0.5)))
+    assert found.points == (CurvePoint(8, 0.7, 4, None), CurvePoint(12, 0.9, 4, pytest.approx(0.5)))
     assert rounds.advice(found) == "Not enough rounds yet: train again 2 more times."
 
 
@@ -51,7 +51,7 @@ def test_a_run_that_repeats_none_is_a_round_of_its_own(project, trained):
 
 
 def test_rounds_whose_predictions_no_longer_change_are_enough():
-    points = [Point(10 * n, 0.8, 4, 1.0 if n else None) for n in range(4)]
+    points = [CurvePoint(10 * n, 0.8, 4, 1.0 if n else None) for n in range(4)]
 
     assert "unlikely to help" in rounds.advice(Rounds(("a",) * 4, "macro_f1", tuple(points)))
 

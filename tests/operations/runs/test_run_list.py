@@ -2,7 +2,7 @@ import pytest
 
 from workbench.base.errors import WorkbenchError
 from workbench.operations.runs import results, run_list
-from workbench.operations.runs.run_list import Shown
+from workbench.operations.runs.run_list import RunFilter
 from workbench.storage.runs import runs
 
 
@@ -23,10 +23,10 @@ def test_runs_are_filtered_by_group_tag_and_archive(project, three):
 
     found = results.all_runs(project)
     assert (run_list.groups(found), run_list.tags(found)) == (("paper",), ("best", "long"))
-    assert named(project, Shown()) == ["b", "a"]
-    assert named(project, Shown(archived=True)) == ["c", "b", "a"]
-    assert named(project, Shown(group="paper", tag="best")) == ["b"]
-    assert named(project, Shown(tag="long", archived=True)) == ["c", "b"]
+    assert named(project, RunFilter()) == ["b", "a"]
+    assert named(project, RunFilter(archived=True)) == ["c", "b", "a"]
+    assert named(project, RunFilter(group="paper", tag="best")) == ["b"]
+    assert named(project, RunFilter(tag="long", archived=True)) == ["c", "b"]
 
 
 def test_every_change_can_be_taken_back(project, three):
@@ -53,7 +53,7 @@ def test_a_run_deleted_meanwhile_is_left_out_of_what_is_restored(project, three)
 
     run_list.restore(project, change)
 
-    assert named(project, Shown()) == ["c", "b"]
+    assert named(project, RunFilter()) == ["c", "b"]
 
 
 def test_tags_are_removed_and_a_comma_is_refused(project, three):

@@ -9,7 +9,7 @@ from workbench.runtime.vectors import evaluation
 from workbench.runtime.vectors.evaluation import (
     AnalogyQuestion,
     Evaluator,
-    Pair,
+    WordPair,
     read_set,
     spearman,
 )
@@ -95,7 +95,8 @@ def test_unknown_words_are_left_out_and_case_is_ignored(tmp_path):
     evaluator = Evaluator(Lexicon.open(path))
 
     result = evaluator.similarity(
-        "x", [Pair("King", "man", 3), Pair("KING", "queen", 1), Pair("king", "unheard", 2)]
+        "x",
+        [WordPair("King", "man", 3), WordPair("KING", "queen", 1), WordPair("king", "unheard", 2)],
     )
     answers = evaluator.analogies(
         "y",
@@ -137,7 +138,7 @@ def test_a_line_that_is_neither_pair_nor_analogy_is_named(tmp_path):
 def test_word_classes_of_men_are_removed(data_folder):
     pairs = read_set(data_folder / "datasets" / "word-similarity" / "men.csv")
 
-    assert pairs[0] == Pair("sun", "sunlight", 50.0)
+    assert pairs[0] == WordPair("sun", "sunlight", 50.0)
 
 
 def test_a_set_without_rows_is_reported(tmp_path):

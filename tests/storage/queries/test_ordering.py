@@ -6,7 +6,7 @@ from workbench.storage.documents import documents, flags, notes
 from workbench.storage.labels import labels
 from workbench.storage.queries import columns, listing
 from workbench.storage.queries.listing import Filter
-from workbench.storage.queries.ordering import SORTABLE, Order
+from workbench.storage.queries.ordering import SORTABLE, SortOrder
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.spans import Span
@@ -41,7 +41,7 @@ def filled(project):
 
 
 def keys(db, by, *, descending=False, **wanted):
-    ids = listing.ids(db, Filter(**wanted), Order(by, descending))
+    ids = listing.ids(db, Filter(**wanted), SortOrder(by, descending))
     return [row.key for row in listing.rows(db, ids)]
 
 
@@ -50,7 +50,8 @@ def test_labels_and_states_are_those_of_the_layers_chosen(filled):
 
     def ordered(by, *layers):
         return [
-            row.key for row in listing.rows(filled, listing.ids(filled, None, Order(by), layers))
+            row.key
+            for row in listing.rows(filled, listing.ids(filled, None, SortOrder(by), layers))
         ]
 
     assert ordered("state", c) == ["K1", "k4", "k2", "k5", "k3"]
@@ -83,7 +84,7 @@ def test_every_order_that_is_offered_works(filled):
     for by in SORTABLE:
         assert len(keys(filled, by)) == 5
     with pytest.raises(KeyError):
-        listing.ids(filled, Filter(), Order("text"))
+        listing.ids(filled, Filter(), SortOrder("text"))
 
 
 def test_a_row_has_the_length_of_its_texts(filled):

@@ -118,7 +118,7 @@ def test_the_first_segmenter_that_is_installed_is_the_remedy(monkeypatch):
     monkeypatch.setattr(base, "missing", lambda id: lacking.get(id, ""))
     texts = ["รถไฟฟ้ามาสายอีกแล้ว"]
 
-    assert base.advice(texts) == base.Advice(("icu", "newmm"), "newmm")
+    assert base.advice(texts) == base.SegmenterAdvice(("icu", "newmm"), "newmm")
     lacking["newmm"] = "pythainlp"
     found = base.advice(texts)
     assert (found.remedy, found.package) == ("", "icu4py")

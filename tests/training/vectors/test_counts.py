@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from workbench.training.vectors import counts as module
-from workbench.training.vectors.counts import Counts
+from workbench.training.vectors.counts import Cooccurrences
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def made(tmp_path):
 
     def new(size, window, most=1 << 20):
         (folder := tmp_path / str(len(list(tmp_path.iterdir())))).mkdir()
-        return Counts(size, window, folder, most * module.WORKING)
+        return Cooccurrences(size, window, folder, most * module.WORKING)
 
     return new
 

@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 
 from workbench.base.system_check import Check
 from workbench.operations.application import system_check
-from workbench.operations.application.system_check import Part
+from workbench.operations.application.system_check import CheckPart
 from workbench.ui.dialogs.system_check import ATTENTION, SystemCheckDialog
 
 pytestmark = pytest.mark.process
@@ -33,7 +33,9 @@ def dialog(app, qtbot, monkeypatch):
     """`dialog("quick")` → the dialog, with its check running in a worker."""
 
     def make(name):
-        part = Part("computing.check", "Computing", f"tests.ui.dialogs.test_system_check:{name}")
+        part = CheckPart(
+            "computing.check", "Computing", f"tests.ui.dialogs.test_system_check:{name}"
+        )
         monkeypatch.setattr(system_check, "PARTS", (part,))
         made = SystemCheckDialog(app)
         qtbot.addWidget(made)

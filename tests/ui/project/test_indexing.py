@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests import panel_tasks
-from workbench.inspection.corpus.spec import Files
+from workbench.inspection.corpus.spec import IndexFiles
 from workbench.operations.inspecting import corpus_index
 from workbench.operations.inspecting.corpus_index import Need, PreparedIndex
 from workbench.ui.project import indexing
@@ -20,7 +20,7 @@ def made(monkeypatch, tmp_path):
     made.job = lambda watch: None  # what the job does
 
     def need(_project, model, _info, options):
-        files = Files(tmp_path, options["word"])
+        files = IndexFiles(tmp_path, options["word"])
         return Need(model, files, "documents", (), made.count, False)
 
     def compute(_queue, prepared, *, device, watch):

@@ -31,7 +31,7 @@ Sequenced = tuple[list[list[str]], list[int]]  # features of adjacent words, the
 
 
 @dataclass(frozen=True)
-class Weights:
+class CrfWeights:
     """Learned values: weight `values[i]` of feature `rows[i]` for output `columns[i]`.
 
     step (L, L): of transitions, from → to. seen bool (L,): outputs that occur in training.
@@ -52,7 +52,7 @@ class FeatureCrf(Baseline):
 
     info = INFO
 
-    def __init__(self, features: Sequence[str], weights: Weights, *, sequence: bool):
+    def __init__(self, features: Sequence[str], weights: CrfWeights, *, sequence: bool):
         self.features = {name: number for number, name in enumerate(features)}
         self.weights, self.sequence = weights, sequence
 
@@ -72,7 +72,7 @@ class FeatureCrf(Baseline):
         weights = _trained(_sequences(task, documents, golds, outputs), numbers, len(outputs))
         used, rows = np.unique(weights.rows, return_inverse=True)
         names = [*numbers]
-        weights = Weights(rows, weights.columns, weights.values, weights.step, weights.seen)
+        weights = CrfWeights(rows, weights.columns, weights.values, weights.step, weights.seen)
         baseline = cls([names[number] for number in used], weights, sequence=True)
         baseline.sequence = task.transitions(labels, baseline.decoder) is not None
         return baseline
@@ -160,7 +160,7 @@ class FeatureCrf(Baseline):
     def load(cls, folder: Path) -> Self:
         raw = json.loads((folder / FEATURES).read_text(encoding="utf-8"))
         with np.load(folder / WEIGHTS, allow_pickle=False) as arrays:
-            weights = Weights(**{name: arrays[name] for name in Weights.__annotations__})
+            weights = CrfWeights(**{name: arrays[name] for name in CrfWeights.__annotations__})
         return cls(raw["features"], weights, sequence=raw["sequence"])
 
     @property
@@ -191,7 +191,7 @@ def _sequences(
                 yield [features for features, _tag in tagged], [tag for _features, tag in tagged]
 
 
-def _trained(sequences: Iterable[Sequenced], numbers: dict[str, int], count: int) -> Weights:
+def _trained(sequences: Iterable[Sequenced], numbers: dict[str, int], count: int) -> CrfWeights:
     """Train with CRFsuite; `numbers` receives the number of each feature.
 
     CRFsuite knows features and outputs by number: its listing of a model cannot be read again if
@@ -218,4 +218,4 @@ def _trained(sequences: Iterable[Sequenced], numbers: dict[str, int], count: int
         step[int(before), int(after)] = weight
     places = np.array([*info.state_features], dtype=np.int64).reshape(-1, 2)
     values = np.array([*info.state_features.values()], np.float64)
-    return Weights(places[:, 0], places[:, 1], values, step, occurs)
+    return CrfWeights(places[:, 0], places[:, 1], values, step, occurs)

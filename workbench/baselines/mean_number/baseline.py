@@ -18,7 +18,7 @@ from workbench.text.document import Document
 FILE = "mean.json"
 
 
-class Mean(Baseline):
+class MeanNumber(Baseline):
     info = INFO
 
     def __init__(self, value: float):

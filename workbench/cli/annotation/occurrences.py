@@ -10,12 +10,12 @@ import click
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import Watch
-from workbench.cli.output import Progress, as_json, emit, plain, say, table
+from workbench.cli.output import ProgressLine, as_json, emit, plain, say, table
 from workbench.cli.session import interrupts, project_argument, reading, session
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import Filter
-    from workbench.operations.annotation.occurrences import Occurrence, Occurrences, Wanted
+    from workbench.operations.annotation.occurrences import Occurrence, OccurrenceQuery, Occurrences
     from workbench.project.project import Project
 
 SHOWN = 20  # lines without --json
@@ -87,8 +87,8 @@ def occurrences(
     """
     from workbench.operations.annotation import occurrences as operations
 
-    def request_for(project: Project) -> Wanted:
-        return operations.Wanted(
+    def request_for(project: Project) -> OccurrenceQuery:
+        return operations.OccurrenceQuery(
             text,
             label_id(project, name, layer),
             _where(project, key),
@@ -103,7 +103,7 @@ def occurrences(
         return
     gold = added == "gold"
     with session(file) as opened:
-        progress = Progress(_("Labelling"), quiet=as_json)
+        progress = ProgressLine(_("Labelling"), quiet=as_json)
         watch, request = Watch(progress.show), request_for(opened.project)
         with interrupts(lambda _count: None, post=opened.mailbox, at_once=watch.cancel):
             result = operations.find_occurrences(

@@ -13,7 +13,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.watch import Watch
 from workbench.cli.annotation.occurrences import label_id
 from workbench.cli.documents.where import checked, where_option
-from workbench.cli.output import Progress, as_json, emit, say, table
+from workbench.cli.output import ProgressLine, as_json, emit, say, table
 from workbench.cli.session import interrupts, project_argument, reading, session
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ def apply(file: Path, split: str | None, state: str | None, where: str, as_json:
 
     with session(file) as opened:
         only = Filter(split=split, state=state, query=checked(opened.project, where))
-        progress = Progress(_("Applying patterns"), quiet=as_json)
+        progress = ProgressLine(_("Applying patterns"), quiet=as_json)
         watch = Watch(progress.show)
         with interrupts(lambda _count: None, post=opened.mailbox, at_once=watch.cancel):
             applied = operations.apply(

@@ -11,11 +11,11 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.registry import registry
 from workbench.cli.documents.where import matching, where_option
 from workbench.cli.output import as_json, emit, plain, say, table
-from workbench.cli.session import Session, layer_option, project_argument, session
+from workbench.cli.session import CommandSession, layer_option, project_argument, session
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.queue_list import Listed
-    from workbench.operations.annotation.queue_orders import Order, Wanted
+    from workbench.operations.annotation.queue_orders import OrderSpec, QueueOrder
 
 KEPT, FILES = "kept", "file"  # besides the strategies
 
@@ -96,24 +96,24 @@ def queue(
 
 
 def _wanted(
-    opened: Session,
+    opened: CommandSession,
     layer: Any,
     order: str,
     run_names: tuple[str, ...],
     model: str | None,
     control: float,
     seed: int,
-) -> Wanted:
+) -> OrderSpec:
     from workbench.operations.annotation import queue_orders
     from workbench.operations.inspecting import inspect
     from workbench.operations.runs import results
 
     runs = tuple(results.run_named(opened.project, name) for name in run_names)
     vectors = inspect.of_folder(model) if model else None
-    return queue_orders.Wanted(order, layer, runs, vectors, control, seed)
+    return queue_orders.OrderSpec(order, layer, runs, vectors, control, seed)
 
 
-def _computed(opened: Session, spec: Wanted) -> Order:
+def _computed(opened: CommandSession, spec: OrderSpec) -> QueueOrder:
     """Compute and keep an order; Ctrl+C cancels."""
     from workbench.operations.annotation import queue_orders
 
@@ -121,7 +121,7 @@ def _computed(opened: Session, spec: Wanted) -> Order:
         return queue_orders.compute(opened.project, opened.queue, spec, watch=watch)
 
 
-def _show(layer: str, order: Order | None, listed: Listed, *, as_json: bool) -> None:
+def _show(layer: str, order: QueueOrder | None, listed: Listed, *, as_json: bool) -> None:
     if as_json:
         emit(
             {

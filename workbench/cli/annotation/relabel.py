@@ -12,7 +12,7 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import Watch
 from workbench.cli.annotation.occurrences import label_id
-from workbench.cli.output import Progress, as_json, emit, say
+from workbench.cli.output import ProgressLine, as_json, emit, say
 from workbench.cli.session import interrupts, project_argument, session
 from workbench.text.labels import LAYER_KINDS
 from workbench.text.rows import row_id
@@ -332,7 +332,7 @@ def _preview(file: Path, key: str, describe: Callable[[Project], str], quiet: bo
 
 def _run(file: Path, title: str, act: Callable[[Project, Watch], int], quiet: bool) -> int:
     with session(file) as opened:
-        progress = Progress(title, quiet=quiet)
+        progress = ProgressLine(title, quiet=quiet)
         watch = Watch(progress.show)
         with interrupts(lambda _count: None, post=opened.mailbox, at_once=watch.cancel):
             changed = act(opened.project, watch)

@@ -10,11 +10,11 @@ import click
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import Watch
-from workbench.cli.output import Progress, as_json, emit, plain, say, table
+from workbench.cli.output import ProgressLine, as_json, emit, plain, say, table
 from workbench.cli.session import interrupts, project_argument, reading, session
 
 if TYPE_CHECKING:
-    from workbench.operations.annotation.provenance import Source
+    from workbench.operations.annotation.provenance import OriginLabels
     from workbench.project.project import Project
 
 _source = click.option(
@@ -54,12 +54,12 @@ def list_sources(file: Path, as_json: bool) -> None:
     table(head, rows)
 
 
-def _id(source: Source) -> str:
+def _id(source: OriginLabels) -> str:
     kind, ref, by = source.origin
     return f"{kind}:{ref if by is None else by}"
 
 
-def _as_dict(source: Source) -> dict[str, object]:
+def _as_dict(source: OriginLabels) -> dict[str, object]:
     return {
         "title": source.title,
         "labels": source.labels,
@@ -69,7 +69,7 @@ def _as_dict(source: Source) -> dict[str, object]:
     }
 
 
-def _chosen(project: Project, name: str) -> Source:
+def _chosen(project: Project, name: str) -> OriginLabels:
     from workbench.operations.annotation import provenance
 
     every = provenance.sources(project)
@@ -135,7 +135,7 @@ def _decide(
         project = opened.project
         layers = [row_id(layer) for layer in labels.layers(project)]
         origin = _chosen(project, source).origin if source is not None else None
-        progress = Progress(_("Accepting") if accepts else _("Rejecting"), quiet=quiet)
+        progress = ProgressLine(_("Accepting") if accepts else _("Rejecting"), quiet=quiet)
         watch = Watch(progress.show)
         with interrupts(lambda _count: None, post=opened.mailbox, at_once=watch.cancel):
             done = provenance.decide(

@@ -13,7 +13,7 @@ from workbench.cli.output import as_json, emit, note, plain, say, table
 
 if TYPE_CHECKING:
     from workbench.base.plugins import Plugin
-    from workbench.operations.application.plugin_checks import Checked, PluginCheck
+    from workbench.operations.application.plugin_checks import CheckedContribution, PluginCheck
 
 
 @click.group()
@@ -154,7 +154,7 @@ def _check(plugin: Plugin, *, quiet: bool) -> PluginCheck:
         return plugin_checks.check_in_worker(opened.queue, plugin, watch=watch)
 
 
-def _show(checked: Checked) -> None:
+def _show(checked: CheckedContribution) -> None:
     say(f"{checked.kind} {plain(checked.id)}: {plain(checked.error) or _('ok')}")
     for line in checked.details.splitlines():
         say(f"  {plain(line)}")

@@ -18,7 +18,7 @@ from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.session import PROJECT, project_argument, reading
 
 if TYPE_CHECKING:
-    from workbench.operations.documents.removal import Preview
+    from workbench.operations.documents.removal import RemovalPreview
     from workbench.project.backup import Version
     from workbench.project.project import Project
     from workbench.project.recovery import Recovered
@@ -376,7 +376,7 @@ def _chosen(project: Project, where: str, ids: str) -> list[int]:
     return sorted(matching(project, where) or ()) if id_set is None else sorted(id_set)
 
 
-def _previewed(preview: Preview) -> dict[str, Any]:
+def _previewed(preview: RemovalPreview) -> dict[str, Any]:
     return {
         "documents": preview.found.documents,
         "labels": preview.found.labels,

@@ -18,7 +18,7 @@ from workbench.text.segmenters import base as segmenters
 
 if TYPE_CHECKING:
     from workbench.operations.transfer.import_outcome import ImportOutcome
-    from workbench.operations.transfer.import_preview import Preview
+    from workbench.operations.transfer.import_preview import ImportPreview
 
 SPLITS = ("train", "dev", "test")
 
@@ -187,7 +187,7 @@ def import_data(
         )
 
 
-def _previews(file: Path, data: tuple[Path, ...], read_as: dict[str, Any]) -> list[Preview]:
+def _previews(file: Path, data: tuple[Path, ...], read_as: dict[str, Any]) -> list[ImportPreview]:
     """One preview per file, with the layer names of the project; `read_as`: see `preview`."""
     from workbench.operations.documents import corpus
     from workbench.operations.schema import labels as schema

@@ -10,15 +10,15 @@ from workbench.base.i18n import _
 from workbench.cli.output import note, say, table
 
 if TYPE_CHECKING:
-    from workbench.operations.transfer.import_preview import Preview
+    from workbench.operations.transfer.import_preview import ImportPreview
 
 
-def dry_run_json(files: Sequence[Path], previews: Sequence[Preview]) -> list[dict[str, Any]]:
+def dry_run_json(files: Sequence[Path], previews: Sequence[ImportPreview]) -> list[dict[str, Any]]:
     """One object per file."""
     return [_as_dict(file, preview) for file, preview in zip(files, previews, strict=True)]
 
 
-def _as_dict(file: Path, preview: Preview) -> dict[str, object]:
+def _as_dict(file: Path, preview: ImportPreview) -> dict[str, object]:
     return {
         "file": str(file),
         "format": preview.format,
@@ -36,7 +36,7 @@ def _as_dict(file: Path, preview: Preview) -> dict[str, object]:
     }
 
 
-def show_dry_run(files: Sequence[Path], previews: Sequence[Preview]) -> None:
+def show_dry_run(files: Sequence[Path], previews: Sequence[ImportPreview]) -> None:
     for file, preview in zip(files, previews, strict=True):
         say(
             _("{file}: format {format} ({why}), encoding {encoding}").format(
@@ -57,7 +57,7 @@ def show_dry_run(files: Sequence[Path], previews: Sequence[Preview]) -> None:
         say()
 
 
-def _show_columns(preview: Preview) -> None:
+def _show_columns(preview: ImportPreview) -> None:
     head: tuple[str, ...] = (_("Column"), _("Role"), _("Example"))
     example = next((row.cells for row in preview.rows if not row.problem), ())
     rows: list[tuple[object, ...]] = [
@@ -74,7 +74,7 @@ def _show_columns(preview: Preview) -> None:
         say(preview.examined)
 
 
-def _roles(preview: Preview) -> list[tuple[str, str]]:
+def _roles(preview: ImportPreview) -> list[tuple[str, str]]:
     """(column, role) in file order."""
     roles = {column: role for role, column in preview.mapping}
     return [(name, roles.get(name, "")) for name in preview.columns]

@@ -10,7 +10,7 @@ from workbench.base.i18n import _
 from workbench.base.records import to_plain
 from workbench.base.terms import term
 from workbench.base.watch import Watch
-from workbench.cli.output import Progress, as_json, emit, note_links_out, plain, say, table
+from workbench.cli.output import ProgressLine, as_json, emit, note_links_out, plain, say, table
 from workbench.cli.session import project_argument, reading
 
 MOST_SHOWN = 20  # documents that are printed
@@ -44,7 +44,7 @@ def overlap(file: Path, texts: tuple[Path, ...], split: str, ngram: int, as_json
     from workbench.operations.documents import overlap as operations
 
     note_links_out(texts)
-    progress = Progress(_("Comparing"))
+    progress = ProgressLine(_("Comparing"))
     with reading(file) as project:
         chosen = "" if split == ALL else split
         watch = Watch(progress.show)

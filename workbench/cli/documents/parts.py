@@ -11,7 +11,7 @@ import click
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import Watch
 from workbench.cli.documents.where import matching, where_option
-from workbench.cli.output import Progress, as_json, emit, note, say
+from workbench.cli.output import ProgressLine, as_json, emit, note, say
 from workbench.cli.session import interrupts, project_argument, reading, session
 from workbench.text.sentences import PARAGRAPH, SENTENCE
 
@@ -94,7 +94,7 @@ def _ids(project: Project, where: str) -> list[int]:
 
 def _run(file: Path, title: str, where: str, act: Act, quiet: bool) -> Divided:
     with session(file) as opened:
-        progress = Progress(title, quiet=quiet)
+        progress = ProgressLine(title, quiet=quiet)
         watch = Watch(progress.show)
         with interrupts(lambda _count: None, post=opened.mailbox, at_once=watch.cancel):
             divided = act(opened.project, _ids(opened.project, where), watch)

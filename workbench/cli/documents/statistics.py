@@ -16,7 +16,7 @@ from workbench.cli.session import project_argument, reading
 
 if TYPE_CHECKING:
     from workbench.operations.documents.statistics import LayerStatistics, Statistics
-    from workbench.operations.documents.text_lengths import Lengths
+    from workbench.operations.documents.text_lengths import TextLengths
     from workbench.project.project import Project
     from workbench.text.labels import Layer
 
@@ -71,7 +71,7 @@ def _layers(project: Project, name: str) -> tuple[Layer, ...]:
     return chosen
 
 
-def _show(counted: Statistics, lengths: Lengths, tokenizer: str) -> None:
+def _show(counted: Statistics, lengths: TextLengths, tokenizer: str) -> None:
     n = counted.documents
     say(ngettext("{n:,} document", "{n:,} documents", n).format(n=n))
     for layer_statistics in counted.layers:

@@ -14,7 +14,7 @@ from workbench.cli.session import reading, session
 from workbench.inspection import spec
 
 if TYPE_CHECKING:
-    from workbench.operations.inspecting.inspect import Choice
+    from workbench.operations.inspecting.inspect import InspectableModel
     from workbench.project.project import Project
 
 
@@ -24,7 +24,11 @@ def needs_index(inspector: str) -> bool:
 
 
 def completed(
-    file: Path | None, choice: Choice, inspector: str, values: Mapping[str, Any], device: str
+    file: Path | None,
+    choice: InspectableModel,
+    inspector: str,
+    values: Mapping[str, Any],
+    device: str,
 ) -> dict[str, Any]:
     """The options with the index, which is computed unless it exists; unchanged without a need.
 

@@ -14,7 +14,7 @@ from workbench.cli.session import PROJECT, reading, session
 
 if TYPE_CHECKING:
     from workbench.operations.inspecting.embed import Embedding
-    from workbench.operations.inspecting.inspect import Choice
+    from workbench.operations.inspecting.inspect import InspectableModel
     from workbench.text.document import Document
 
 
@@ -159,7 +159,7 @@ def _documents(texts: tuple[str, ...], source: Path | None) -> tuple[Document, .
     return documents
 
 
-def _choice(name: str, file: Path | None) -> Choice:
+def _choice(name: str, file: Path | None) -> InspectableModel:
     from workbench.operations.inspecting import inspect
 
     if file is None:

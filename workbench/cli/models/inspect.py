@@ -18,9 +18,9 @@ from workbench.cli.output import as_json_lines, emit, note, say, table
 from workbench.cli.session import PROJECT, reading, session
 
 if TYPE_CHECKING:
-    from workbench.inspection.spec import Answer
-    from workbench.operations.inspecting.inspect import Choice
-    from workbench.operations.inspecting.inspect_host import Inspector
+    from workbench.inspection.spec import Inspection
+    from workbench.operations.inspecting.inspect import InspectableModel
+    from workbench.operations.inspecting.inspect_host import InspectorHost
     from workbench.text.document import Document
 
 NOTHING: tuple[Any, ...] = (None, "", [])  # a column with nothing else is left out
@@ -128,7 +128,7 @@ def _pairs(texts: tuple[str, ...], second: tuple[str, ...]) -> list[tuple[str, s
     return list(zip(texts, second or (None,) * len(texts), strict=True))
 
 
-def _ensure_supported(choice: Choice, inspector: str) -> None:
+def _ensure_supported(choice: InspectableModel, inspector: str) -> None:
     """Raises WorkbenchError if an inspector does not support the model."""
     if refused := _refusal(choice, inspector):
         hint = _(
@@ -146,7 +146,7 @@ def _examine(
     as_json: bool,
 ) -> None:
     """Run an inspector that examines the documents of a project, or read its result."""
-    from workbench.inspection.spec import Answer
+    from workbench.inspection.spec import Inspection
     from workbench.operations.inspecting import examine
 
     if file is None:
@@ -160,7 +160,7 @@ def _examine(
     if result is None:
         with session(None) as opened, opened.progress(_("Examining")) as watch:
             result = examine.compute(opened.queue, prepared, device=device, watch=watch)
-    _print(Answer(inspector, result), None, _Arrays(None, 0), as_json)
+    _print(Inspection(inspector, result), None, _Arrays(None, 0), as_json)
 
 
 def _options(settings: Sequence[str]) -> dict[str, str]:
@@ -175,7 +175,9 @@ def _options(settings: Sequence[str]) -> dict[str, str]:
     return options
 
 
-def _found(name: str, file: Path | None, keys: Sequence[str]) -> tuple[Choice, list[Document]]:
+def _found(
+    name: str, file: Path | None, keys: Sequence[str]
+) -> tuple[InspectableModel, list[Document]]:
     """The model and the documents of the project."""
     from workbench.operations.inspecting import inspect as operations
     from workbench.operations.models import installed
@@ -196,7 +198,7 @@ def _found(name: str, file: Path | None, keys: Sequence[str]) -> tuple[Choice, l
     return operations.of_folder(name), documents
 
 
-def _refusal(choice: Choice, inspector: str) -> str:
+def _refusal(choice: InspectableModel, inspector: str) -> str:
     """Why the inspector does not support the model, "" if it does.
 
     Raises WorkbenchError for an unknown id.
@@ -208,7 +210,7 @@ def _refusal(choice: Choice, inspector: str) -> str:
     return next(offer.refused for offer in operations.offers(choice) if offer.id == inspector)
 
 
-def _list(choice: Choice, as_json: bool) -> None:
+def _list(choice: InspectableModel, as_json: bool) -> None:
     from workbench.operations.inspecting import inspect as operations
 
     offers = operations.offers(choice)
@@ -231,11 +233,11 @@ def _list(choice: Choice, as_json: bool) -> None:
 
 
 @contextmanager
-def _opened(choice: Choice, device: str, weights: str) -> Iterator[Inspector]:
+def _opened(choice: InspectableModel, device: str, weights: str) -> Iterator[InspectorHost]:
     from workbench.operations.inspecting import inspect_host
 
     note(_("Loading {name}…").format(name=choice.title))
-    host = inspect_host.Inspector(device=device, weights=weights)
+    host = inspect_host.InspectorHost(device=device, weights=weights)
     try:
         host.open(choice)
         yield host
@@ -268,7 +270,7 @@ class _Arrays:
         return str(file)
 
 
-def _print(answer: Answer, document: Document | None, arrays: _Arrays, as_json: bool) -> None:
+def _print(answer: Inspection, document: Document | None, arrays: _Arrays, as_json: bool) -> None:
     result = arrays.replaced(to_plain(answer.result))
     if as_json:
         about: dict[str, Any] = {}

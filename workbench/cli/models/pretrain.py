@@ -123,10 +123,10 @@ def _spec(
 
 def _first_batch(spec: PretrainSpec, folder: Path) -> dict[str, Any]:
     """Raises Cancelled, or WorkbenchError if the job failed."""
-    from workbench.operations.models.pretrain import Pretraining
+    from workbench.operations.models.pretrain import PretrainingJob
 
     with (
-        closing(Pretraining(spec, folder)) as work,
+        closing(PretrainingJob(spec, folder)) as work,
         session(None) as opened,
         opened.progress(work.batch_title) as watch,
     ):
@@ -135,9 +135,9 @@ def _first_batch(spec: PretrainSpec, folder: Path) -> dict[str, Any]:
 
 def _run(spec: PretrainSpec, folder: Path) -> dict[str, Any]:
     """The result of the job as JSON. Raises Cancelled, or WorkbenchError if the job failed."""
-    from workbench.operations.models.pretrain import Pretraining, project_of
+    from workbench.operations.models.pretrain import PretrainingJob, project_of
 
-    work = Pretraining(spec, folder)
+    work = PretrainingJob(spec, folder)
     file = project_of(spec)
     try:
         with session(file) if file is None else writing_if_free(file) as opened:

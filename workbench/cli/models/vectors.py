@@ -13,7 +13,7 @@ from workbench.base import paths
 from workbench.base.i18n import _, ngettext
 from workbench.base.records import to_plain
 from workbench.base.watch import Watch
-from workbench.cli.output import Progress, as_json, emit, note, note_links_out, say, table
+from workbench.cli.output import ProgressLine, as_json, emit, note, note_links_out, say, table
 from workbench.cli.session import key_values, reading, session
 from workbench.training.vectors.spec import METHODS
 
@@ -125,7 +125,7 @@ def evaluate(model: str, sets: tuple[str, ...], by: str, as_json: bool) -> None:
 
     files = operations.set_files(sets)
     with _opened(model) as (info, lexicon):
-        progress = Progress(_("Evaluating"))
+        progress = ProgressLine(_("Evaluating"))
         results = operations.evaluate(lexicon, files, Watch(progress.show), by=by)
         progress.end()
     rows = [operations.to_json(similarity) for similarity in results]
@@ -202,7 +202,7 @@ def train(
         with reading(source) as project:
             texts = list(operations.texts_of(project))
 
-    def tell(line: Progress, payload: Mapping[str, Any]) -> None:
+    def tell(line: ProgressLine, payload: Mapping[str, Any]) -> None:
         if payload.get("kind") == "epoch":
             message = _("Epoch {epoch}: loss {loss:.4f}")
             line.line(message.format(epoch=payload["epoch"], loss=payload["loss"]))
@@ -230,7 +230,9 @@ def _opened(model: str | None) -> Iterator[tuple[ModelInfo, Lexicon]]:
     from workbench.operations.models import vectors as operations
 
     info = operations.find_model(model)
-    progress = Progress(_("Indexing {model}").format(model=info.name), quiet=info.size_bytes < 1e8)
+    progress = ProgressLine(
+        _("Indexing {model}").format(model=info.name), quiet=info.size_bytes < 1e8
+    )
     lexicon = operations.open_lexicon(info, Watch(progress.show))
     progress.end()
     if damaged := lexicon.words.damaged():

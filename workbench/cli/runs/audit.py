@@ -12,7 +12,7 @@ from workbench.cli.output import as_json, emit, plain, say, table
 from workbench.cli.session import layer_option, project_argument, reading, session
 
 if TYPE_CHECKING:
-    from workbench.operations.evaluation.alignment_audit import Audit
+    from workbench.operations.evaluation.alignment_audit import AlignmentAudit
 
 
 @click.command()
@@ -60,14 +60,14 @@ def audit(
         say(_("Labels moved to word boundaries: {n:,}").format(n=moved))
 
 
-def _counts(result: Audit) -> dict[str, int]:
+def _counts(result: AlignmentAudit) -> dict[str, int]:
     """Kind of finding → number, without those that were not found."""
     from workbench.operations.evaluation import alignment_audit as operations
 
     return {kind: result.counts[kind] for kind in operations.KINDS if result.counts[kind]}
 
 
-def _report(result: Audit) -> dict[str, object]:
+def _report(result: AlignmentAudit) -> dict[str, object]:
     return {
         "task": result.task,
         "documents": result.documents,
@@ -78,7 +78,7 @@ def _report(result: Audit) -> dict[str, object]:
     }
 
 
-def _show(result: Audit) -> None:
+def _show(result: AlignmentAudit) -> None:
     from workbench.operations.evaluation import alignment_audit as operations
 
     message = _("Documents: {documents:,}, labels: {labels:,}, maximum length: {length}")

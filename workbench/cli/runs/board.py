@@ -16,7 +16,7 @@ from workbench.cli.runs.train_overlap_warning import warn_of_training_texts
 from workbench.cli.session import project_argument, reading
 
 if TYPE_CHECKING:
-    from workbench.operations.evaluation.board import Board, Entry
+    from workbench.operations.evaluation.board import Board, BoardEntry
     from workbench.operations.evaluation.board_average import Average
 
 SPLITS = click.Choice(("train", "dev", "test"))
@@ -121,7 +121,7 @@ def _show_average(average: Average, *, as_json: bool, as_csv: bool, markdown: bo
     return None
 
 
-def _show(board: Board, score: str, over: Entry | None) -> None:
+def _show(board: Board, score: str, over: BoardEntry | None) -> None:
     from workbench.operations.evaluation.board_export import gain_text
     from workbench.operations.evaluation.quality import interval_method
     from workbench.tasks import spec as tasks

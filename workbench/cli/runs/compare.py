@@ -11,14 +11,14 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.base.watch import Watch
 from workbench.cli.documents.where import checked, where_option
-from workbench.cli.output import Progress, as_json, emit, say, table
+from workbench.cli.output import ProgressLine, as_json, emit, say, table
 from workbench.cli.runs.evaluate import SPLITS
 from workbench.cli.runs.train_overlap_warning import warn_of_training_texts
 from workbench.cli.session import project_argument, reading
 
 if TYPE_CHECKING:
     from workbench.operations.evaluation.compare import Comparison
-    from workbench.operations.evaluation.pairs import Pair, PartDifference
+    from workbench.operations.evaluation.pairs import PartDifference, SystemPair
 
 SHOWN = 10  # labels, slices and documents that are printed
 
@@ -45,7 +45,7 @@ def compare(
     with reading(file) as opened:
         checked(opened, where)
         ids = [results.run_named(opened, name).id for name in names]
-        progress = Progress(_("Comparing"))
+        progress = ProgressLine(_("Comparing"))
         watch = Watch(progress.show)
         result = comparison.compare(opened, ids, split, score=score, where=where, watch=watch)
         progress.end()
@@ -83,7 +83,7 @@ def _show_scores(result: Comparison) -> None:
     say(_(result.definition))
 
 
-def _show_pair(result: Comparison, pair: Pair) -> None:
+def _show_pair(result: Comparison, pair: SystemPair) -> None:
     from workbench.tasks import spec as tasks
 
     first, second = (result.system(id).run.name for id in (pair.first, pair.second))

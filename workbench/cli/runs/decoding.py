@@ -18,7 +18,7 @@ FIT = "fit"  # in place of a threshold
 
 
 @dataclass(frozen=True)
-class Changes:
+class DecodingChanges:
     """What the options change. thresholds: by label, None for those that fit dev best; they are
     left as they are unless `sets_thresholds`.
     """
@@ -28,7 +28,7 @@ class Changes:
     thresholds: dict[str, float] | None
 
     @classmethod
-    def of(cls, temperature: str | None, items: tuple[str, ...]) -> Changes:
+    def of(cls, temperature: str | None, items: tuple[str, ...]) -> DecodingChanges:
         """Raises UsageError for a threshold that is not of the form LABEL=VALUE."""
         return cls(temperature, bool(items), thresholds(items))
 

@@ -19,7 +19,7 @@ from workbench.cli.runs.train_overlap_warning import warn_of_training_texts
 from workbench.cli.session import project_argument, reading, session, writing_if_free
 
 if TYPE_CHECKING:
-    from workbench.cli.session import Session
+    from workbench.cli.session import CommandSession
     from workbench.metrics.evaluation import Evaluation
     from workbench.storage.runs.runs import Run
 
@@ -92,7 +92,7 @@ def evaluate(
     from workbench.operations.evaluation import quality, quality_report
     from workbench.operations.runs import results, trained_on
 
-    changes = decoding.Changes.of(temperature, thresholds)
+    changes = decoding.DecodingChanges.of(temperature, thresholds)
     with session(file) if changes else _for_scores(file, run, split) as opened:
         chosen = results.run_named(opened.project, run)
         for query in queries:
@@ -149,7 +149,7 @@ def _scores_json(run: Run, split: str, evaluation: Evaluation) -> dict[str, Any]
     }
 
 
-def _scored(opened: Session, run: Run, split: str) -> Evaluation:
+def _scored(opened: CommandSession, run: Run, split: str) -> Evaluation:
     """The scores of a run, after it has predicted the documents that it has not seen yet."""
     from workbench.operations.runs import results
 
@@ -225,7 +225,7 @@ def show_intervals(evaluation: Evaluation) -> None:
         table(heads, [[term(mode), *row.values()] for mode, row in intervals.outcomes.items()])
 
 
-def _for_scores(file: Path, run: str, split: str) -> AbstractContextManager[Session]:
+def _for_scores(file: Path, run: str, split: str) -> AbstractContextManager[CommandSession]:
     """Only a view of the test score must be recorded; new predictions are stored if no other
     process writes.
     """

@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
-from workbench.cli.output import Progress
-from workbench.cli.session import Session, interrupts, seconds_in_words
+from workbench.cli.output import ProgressLine
+from workbench.cli.session import CommandSession, interrupts, seconds_in_words
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job
 
 
-def follow(opened: Session, job: Job, title: str, stopping: str) -> None:
+def follow(opened: CommandSession, job: Job, title: str, stopping: str) -> None:
     """Wait for a training with progress. Ctrl+C stops it, saying `stopping`; twice cancels."""
     from workbench.jobs.events import Output
 
-    progress = Progress(title)
+    progress = ProgressLine(title)
     drop = job.changed.connect(
         lambda event: _tell(progress, event.payload) if isinstance(event, Output) else None
     )
@@ -38,7 +38,7 @@ def follow(opened: Session, job: Job, title: str, stopping: str) -> None:
         progress.end()
 
 
-def _tell(progress: Progress, payload: Mapping[str, Any]) -> None:
+def _tell(progress: ProgressLine, payload: Mapping[str, Any]) -> None:
     kind = payload.get("kind")
     if kind == "step":
         loss = sum(payload.get("losses", {}).values())

@@ -16,7 +16,7 @@ from workbench.cli.session import layer_option, project_argument, session
 from workbench.tasks import spec as tasks
 
 if TYPE_CHECKING:
-    from workbench.operations.evaluation.label_errors import Ranking, Suspect
+    from workbench.operations.evaluation.label_errors import Suspect, SuspectRanking
 
 
 @click.command("label-errors")
@@ -85,7 +85,7 @@ def label_errors(
         _show(layer.name, ranking, suspects)
 
 
-def _report(layer: str, ranking: Ranking, suspects: Sequence[Suspect]) -> dict[str, object]:
+def _report(layer: str, ranking: SuspectRanking, suspects: Sequence[Suspect]) -> dict[str, object]:
     return {
         "layer": layer,
         "task": ranking.measured.task,
@@ -104,7 +104,7 @@ def _report(layer: str, ranking: Ranking, suspects: Sequence[Suspect]) -> dict[s
     }
 
 
-def _show(layer: str, ranking: Ranking, suspects: Sequence[Suspect]) -> None:
+def _show(layer: str, ranking: SuspectRanking, suspects: Sequence[Suspect]) -> None:
     for line in _summary(layer, ranking):
         say(line)
     if ranking.weak and ranking.agreement is not None:
@@ -130,7 +130,7 @@ def _show(layer: str, ranking: Ranking, suspects: Sequence[Suspect]) -> None:
         table(head, rows)
 
 
-def _summary(layer: str, ranking: Ranking) -> list[str]:
+def _summary(layer: str, ranking: SuspectRanking) -> list[str]:
     message = ngettext(
         "{layer}, {folds}-fold cross-validation with {model}: {n:,} of {units:,} label is worth a "
         "look",
@@ -155,13 +155,13 @@ def _summary(layer: str, ranking: Ranking) -> list[str]:
     return lines
 
 
-def _text(ranking: Ranking, suspect: Suspect) -> str:
+def _text(ranking: SuspectRanking, suspect: Suspect) -> str:
     """The place, or the question that is the label of an answer."""
     asks = tasks.info(ranking.measured.task).asks
     return suspect.mistake.gold or suspect.mistake.predicted if asks else suspect.quote
 
 
-def _sides(ranking: Ranking, suspect: Suspect) -> tuple[str, str]:
+def _sides(ranking: SuspectRanking, suspect: Suspect) -> tuple[str, str]:
     """Gold and prediction; those of an answer, whose label is its question, are in the text."""
     mistake = suspect.mistake
     gold, predicted = mistake.gold, mistake.predicted

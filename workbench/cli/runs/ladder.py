@@ -10,9 +10,9 @@ import click
 
 from workbench.base.errors import Cancelled, JobFailed, WorkbenchError
 from workbench.base.i18n import _, ngettext
-from workbench.cli.output import Progress, as_json, emit, note, say, table
+from workbench.cli.output import ProgressLine, as_json, emit, note, say, table
 from workbench.cli.session import (
-    Session,
+    CommandSession,
     interrupts,
     key_values,
     layer_option,
@@ -118,7 +118,7 @@ def ladder(
 
 
 def _spec(
-    opened: Session,
+    opened: CommandSession,
     layer: str,
     rungs: str,
     added: Iterable[str],
@@ -154,11 +154,11 @@ def _spec(
     )
 
 
-def _train(opened: Session, work: Ladder) -> None:
+def _train(opened: CommandSession, work: Ladder) -> None:
     """Train all rungs; Ctrl+C ends after the current run, twice cancels it."""
     from workbench.operations.experiments import ladder as operations
 
-    progress, total = Progress(""), len([cell for cell in work.cells if cell.spec])
+    progress, total = ProgressLine(""), len([cell for cell in work.cells if cell.spec])
     for missing in {cell.message: cell for cell in work.cells if cell.spec is None}.values():
         title = _(missing.rung.rung.title)
         note(_("{rung} is left out: {reason}.").format(rung=title, reason=missing.message))

@@ -13,7 +13,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.cli.choices import explicit_options
 from workbench.cli.output import as_json, emit, note, say, table
 from workbench.cli.runs.evaluate import intervals_json, scores_json, show_intervals, show_scores
-from workbench.cli.session import Session, key_values, project_argument, session
+from workbench.cli.session import CommandSession, key_values, project_argument, session
 
 if TYPE_CHECKING:
     from workbench.metrics.evaluation import Evaluation
@@ -177,7 +177,7 @@ def _read(template: Path) -> str:
         ) from error
 
 
-def _run(opened: Session, spec: PromptSpec, split: str) -> tuple[dict[str, Any], Evaluation]:
+def _run(opened: CommandSession, spec: PromptSpec, split: str) -> tuple[dict[str, Any], Evaluation]:
     """What --json prints, and the evaluation with intervals."""
     from workbench.operations.evaluation import quality
     from workbench.operations.prompts import prompt as operations

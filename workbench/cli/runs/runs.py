@@ -37,10 +37,10 @@ def runs() -> None:
 def listing(file: Path, group: str, tag: str, archived: bool, as_json: bool) -> None:
     """List the runs of FILE, newest first; archived ones only with --archived."""
     from workbench.operations.runs import results
-    from workbench.operations.runs.run_list import Shown
+    from workbench.operations.runs.run_list import RunFilter
 
     with reading(file) as opened:
-        selected = Shown(group, tag, archived).of(results.all_runs(opened))
+        selected = RunFilter(group, tag, archived).of(results.all_runs(opened))
     if as_json:
         emit([_described(run) for run in selected])
         return

@@ -20,7 +20,7 @@ from workbench.base.terms import term
 from workbench.cli.output import as_json, emit, note, say, table
 from workbench.cli.runs.batches import show_rows
 from workbench.cli.runs.follow import follow
-from workbench.cli.session import PROJECT, Session, failed, key_values, session
+from workbench.cli.session import PROJECT, CommandSession, failed, key_values, session
 from workbench.tasks import spec as tasks
 from workbench.text.segmenters import base as segmenters
 from workbench.training import rates
@@ -193,7 +193,7 @@ def train(
 
 
 def _baseline(
-    opened: Session,
+    opened: CommandSession,
     baseline: str,
     task: str,
     layer: str | None,
@@ -216,7 +216,7 @@ def _baseline(
     return _report(opened, _ended(opened, run, _("Cancelling.")))
 
 
-def _plan(opened: Session, spec: TrainSpec, card: ModelInfo, as_json: bool) -> None:
+def _plan(opened: CommandSession, spec: TrainSpec, card: ModelInfo, as_json: bool) -> None:
     from workbench.operations.runs import train as operations
 
     operations.check_settings(opened.project, spec, card)
@@ -247,7 +247,7 @@ def _plan(opened: Session, spec: TrainSpec, card: ModelInfo, as_json: bool) -> N
     table(["", *(_("epoch {n}").format(n=epoch + 1) for epoch in middle)], rows[::-1])
 
 
-def _show_batch(opened: Session, spec: TrainSpec, as_json: bool) -> None:
+def _show_batch(opened: CommandSession, spec: TrainSpec, as_json: bool) -> None:
     from workbench.operations.runs import train as operations
 
     title = _("First batch of task “{task}”").format(task=_(spec.info.title))
@@ -263,7 +263,7 @@ def _middles(epochs: Sequence[int]) -> list[int]:
     return [(first + end) // 2 for first, end in zip(firsts, ends, strict=True)]
 
 
-def _train(opened: Session, spec: TrainSpec, card: ModelInfo) -> Run:
+def _train(opened: CommandSession, spec: TrainSpec, card: ModelInfo) -> Run:
     from workbench.operations.runs import train as operations
 
     layer, remark = operations.choose_layer(opened.project, spec.task, spec.layer or None)
@@ -295,7 +295,7 @@ def _train(opened: Session, spec: TrainSpec, card: ModelInfo) -> Run:
     return _ended(opened, run, stopping)
 
 
-def _ended(opened: Session, run: Run, stopping: str) -> Run:
+def _ended(opened: CommandSession, run: Run, stopping: str) -> Run:
     """Wait for the job of a run that was just queued. Raises Cancelled or JobFailed."""
     from workbench.operations.runs import train as operations
 
@@ -312,7 +312,7 @@ def _ended(opened: Session, run: Run, stopping: str) -> Run:
     return ended
 
 
-def _report(opened: Session, run: Run) -> dict[str, Any]:
+def _report(opened: CommandSession, run: Run) -> dict[str, Any]:
     from workbench.operations.runs import results, run_results
 
     result = run_results.trained(run)
@@ -358,7 +358,7 @@ def _report(opened: Session, run: Run) -> dict[str, Any]:
     }
 
 
-def _warnings(opened: Session, run: Run) -> list[str]:
+def _warnings(opened: CommandSession, run: Run) -> list[str]:
     """What the run suggests to do next; first measures quick baselines on its data."""
     from workbench.operations.runs import advice
 

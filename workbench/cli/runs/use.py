@@ -16,7 +16,7 @@ from workbench.cli.session import PROJECT, project_argument, reading, session
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from workbench.cli.session import Session
+    from workbench.cli.session import CommandSession
     from workbench.text.document import Document
     from workbench.text.fields import Prediction
 
@@ -117,7 +117,7 @@ def _matching_documents(file: Path, where: str) -> tuple[Document, ...]:
 
 
 def _answers(
-    opened: Session, model: tuple[Path, bool], documents: Sequence[Document], device: str
+    opened: CommandSession, model: tuple[Path, bool], documents: Sequence[Document], device: str
 ) -> list[Prediction]:
     from workbench.operations.runs import predict_files
 

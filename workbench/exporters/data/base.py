@@ -12,7 +12,7 @@ from workbench.text.labels import TOKENS, Layer
 
 
 @dataclass(frozen=True)
-class Plan:
+class ExportPlan:
     """The layers to export, and options.
 
     `escape`: cells of a table that spreadsheet programs would evaluate as formulas are escaped.
@@ -55,7 +55,7 @@ class DataExporter(Protocol):
         """Sentences on what the format cannot represent of a project with these layers."""
         ...
 
-    def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
+    def write(self, records: Iterable[Record], plan: ExportPlan, out: TextIO) -> int:
         """Write all records, count in `plan` what is lost, and return the number of documents
         written.
         """
@@ -72,11 +72,11 @@ class FolderExporter(Protocol):
         """As in `DataExporter`."""
         ...
 
-    def shared(self, plan: Plan) -> Iterable[File]:
+    def shared(self, plan: ExportPlan) -> Iterable[File]:
         """Files beside those of the documents, such as a configuration."""
         ...
 
-    def files(self, record: Record, name: str, plan: Plan) -> Sequence[File]:
+    def files(self, record: Record, name: str, plan: ExportPlan) -> Sequence[File]:
         """The files of a document, () to omit it. `name`: of a file, unique, without suffix."""
         ...
 

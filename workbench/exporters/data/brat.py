@@ -16,8 +16,8 @@ from workbench.base.i18n import _, ngettext
 from workbench.exporters.data.base import (
     COMMON,
     LOOKS,
+    ExportPlan,
     File,
-    Plan,
     in_second_texts,
     only_spans,
 )
@@ -25,7 +25,7 @@ from workbench.text import relations as rules
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT
 from workbench.text.labels import Layer
-from workbench.text.remarks import FLAG, Remark
+from workbench.text.remarks import FLAG, DocumentRemark
 from workbench.text.spans import Place, Span
 
 TEXTS, ANNOTATIONS, CONFIGURATION = ".txt", ".ann", "annotation.conf"
@@ -55,11 +55,11 @@ class BratExporter:
             losses.append(message.format(names=changed))
         return tuple(losses)
 
-    def shared(self, plan: Plan) -> Iterator[File]:
+    def shared(self, plan: ExportPlan) -> Iterator[File]:
         attributes = (f"{name}\tArg:<ENTITY>" for name in self._flags)
         yield CONFIGURATION, "\n".join((*_configuration(plan.layers), *attributes, ""))
 
-    def files(self, record: Record, name: str, plan: Plan) -> Sequence[File]:
+    def files(self, record: Record, name: str, plan: ExportPlan) -> Sequence[File]:
         lines = "".join(f"{line}\n" for line in _lines(record, plan))
         flags = (item for item in record.remarks if item.kind == FLAG and item.place is not None)
         self._flags.update(dict.fromkeys(_type(flag.text) for flag in flags))
@@ -88,7 +88,7 @@ def _types(layers: Iterable[Layer]) -> dict[str, str]:
     return types
 
 
-def _lines(record: Record, plan: Plan) -> Iterator[str]:
+def _lines(record: Record, plan: ExportPlan) -> Iterator[str]:
     ids: Ids = {}
     types = _types(plan.layers)
     numbers = count(1)
@@ -121,7 +121,9 @@ def _parts(span: Span, text: str) -> list[tuple[int, int]]:
     return [match.span() for by_line in by_line for match in by_line]
 
 
-def _relations(record: Record, plan: Plan, ids: Ids, types: Mapping[str, str]) -> Iterator[str]:
+def _relations(
+    record: Record, plan: ExportPlan, ids: Ids, types: Mapping[str, str]
+) -> Iterator[str]:
     number = 0
     for layer in plan.layers:
         for relation in record.relations.get(layer.name, ()):
@@ -138,7 +140,7 @@ def _relations(record: Record, plan: Plan, ids: Ids, types: Mapping[str, str]) -
             yield f"R{number}\t{type} Arg1:{first} Arg2:{second}"
 
 
-def _remarks(remarks: Iterable[Remark], ids: Ids) -> Iterator[str]:
+def _remarks(remarks: Iterable[DocumentRemark], ids: Ids) -> Iterator[str]:
     flags = notes = 0
     for remark in remarks:
         id = ids.get((remark.layer, remark.place)) if remark.place is not None else None

@@ -13,7 +13,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.exporters.data.base import (
     COMMON,
     LOOKS,
-    Plan,
+    ExportPlan,
     labelled,
     links_lost,
     no_tokens,
@@ -54,7 +54,7 @@ class ConllExporter:
             )
         return (*losses, *second_texts_lost(layers), *values_lost(layers), *links_lost(layers))
 
-    def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
+    def write(self, records: Iterable[Record], plan: ExportPlan, out: TextIO) -> int:
         """Writes the first span layer of the plan, and the second as an additional column if it
         holds predictions (`options.predicted`).
         """
@@ -76,7 +76,7 @@ class ConllExporter:
         return count
 
 
-def chosen_layers(plan: Plan) -> tuple[Layer, ...]:
+def chosen_layers(plan: ExportPlan) -> tuple[Layer, ...]:
     """Gold, and predictions for the same layer: of several, the layer with predictions, else the
     first with labels.
     """
@@ -91,7 +91,7 @@ def chosen_layers(plan: Plan) -> tuple[Layer, ...]:
     return tuple(chosen[:1] + predicted)
 
 
-def block(record: Record, layers: Sequence[Layer], plan: Plan) -> tuple[list[str], Audit]:
+def block(record: Record, layers: Sequence[Layer], plan: ExportPlan) -> tuple[list[str], Audit]:
     """The lines of one document."""
     text = record.document.text
     offsets = [
@@ -121,7 +121,7 @@ def group_line(group: str, columns: int) -> str:
     return f"# doc = {' '.join(group.split())}".rstrip() + "\n"
 
 
-def tell(plan: Plan, audit: Audit) -> None:
+def tell(plan: ExportPlan, audit: Audit) -> None:
     plan.count(_overlapping, audit.crowded)
     plan.count(_moved, audit.shifted)
     plan.count(_without_word, audit.lost)

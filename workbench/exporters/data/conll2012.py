@@ -14,7 +14,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.exporters.data.base import (
     COMMON,
     LOOKS,
-    Plan,
+    ExportPlan,
     labelled,
     links_lost,
     main_layer,
@@ -51,7 +51,7 @@ class Conll2012Exporter:
             *links_lost(chains[:1], chains=False),
         )
 
-    def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
+    def write(self, records: Iterable[Record], plan: ExportPlan, out: TextIO) -> int:
         layer = main_layer([layer for layer in plan.layers if layer.traits.in_chains])
         count = 0
         for record in records:
@@ -85,7 +85,9 @@ def _lines(
         place, last = place + 1, end
 
 
-def _brackets(spans: Iterable[Span], tokens: Sequence[tuple[int, int]], plan: Plan) -> list[str]:
+def _brackets(
+    spans: Iterable[Span], tokens: Sequence[tuple[int, int]], plan: ExportPlan
+) -> list[str]:
     """The last column. Longer spans open first and close last."""
     cells: list[list[str]] = [[] for _token in tokens]
     placed = []

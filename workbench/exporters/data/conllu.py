@@ -12,7 +12,7 @@ from workbench.base.i18n import _
 from workbench.exporters.data.base import (
     COMMON,
     LOOKS,
-    Plan,
+    ExportPlan,
     links_lost,
     no_tokens,
     second_texts_lost,
@@ -56,7 +56,7 @@ class ConlluExporter:
             losses.append(message.format(layer=spans.name))
         return (*losses, *second_texts_lost(layers), *values_lost(layers), *links_lost(layers))
 
-    def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
+    def write(self, records: Iterable[Record], plan: ExportPlan, out: TextIO) -> int:
         upos, spans = _chosen(plan.span_layers())
         group, count, audit = None, 0, Audit()
         for record in records:

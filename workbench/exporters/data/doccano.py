@@ -15,7 +15,7 @@ from workbench.exporters.data.base import (
     ALL_STATES,
     COMMON,
     LOOKS,
-    Plan,
+    ExportPlan,
     choices_lost,
     in_second_texts,
     labelled,
@@ -72,7 +72,7 @@ class DoccanoExporter:
             losses.append(_("doccano does not support choices: they are written as fields."))
         return (*losses, *choices_lost(layers), *links_lost(layers, relations=False))
 
-    def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
+    def write(self, records: Iterable[Record], plan: ExportPlan, out: TextIO) -> int:
         spans = [span_layer.name for span_layer in plan.span_layers() if span_layer.labels]
         classes = [
             class_layer.name
@@ -91,7 +91,7 @@ class DoccanoExporter:
 
 
 def _record(
-    record: Record, spans: list[str], classes: list[str], names: tuple[str, str], plan: Plan
+    record: Record, spans: list[str], classes: list[str], names: tuple[str, str], plan: ExportPlan
 ) -> dict[str, Any]:
     document = record.document
     raw: dict[str, Any] = {"id": document.key, "text": document.text}

@@ -15,7 +15,7 @@ from workbench.exporters.data.base import (
     COMMON,
     LOOKS,
     STATES,
-    Plan,
+    ExportPlan,
     in_second_texts,
     labelled,
     links_lost,
@@ -45,7 +45,7 @@ class LabelStudioExporter:
             *links_lost(layers, relations=False),
         )
 
-    def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
+    def write(self, records: Iterable[Record], plan: ExportPlan, out: TextIO) -> int:
         count = 0
         out.write("[")
         for record in records:
@@ -56,7 +56,7 @@ class LabelStudioExporter:
         return count
 
 
-def _task(record: Record, plan: Plan) -> dict[str, Any]:
+def _task(record: Record, plan: ExportPlan) -> dict[str, Any]:
     document = record.document
     more = {"split": document.split, "group": document.group}
     data = dict(document.texts) | {name: value for name, value in more.items() if value}
@@ -74,7 +74,7 @@ def _task(record: Record, plan: Plan) -> dict[str, Any]:
     return task
 
 
-def _results(record: Record, plan: Plan) -> Iterable[Result]:
+def _results(record: Record, plan: ExportPlan) -> Iterable[Result]:
     for layer in plan.class_layers():
         if names := record.marks.get(layer.name):
             yield _result(layer.name, "choices", {"choices": list(names)})

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from workbench.base.i18n import _
-from workbench.exporters.data.base import COMMON, Plan
+from workbench.exporters.data.base import COMMON, ExportPlan
 from workbench.text import dataset
 from workbench.text.dataset import Record
 from workbench.text.labels import Layer
@@ -16,7 +16,7 @@ class OwnExporter:
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
         return (_(COMMON),)
 
-    def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
+    def write(self, records: Iterable[Record], plan: ExportPlan, out: TextIO) -> int:
         count = -1  # the first line holds the layers
         for line in dataset.lines(plan.layers, records):
             out.write(line + "\n")

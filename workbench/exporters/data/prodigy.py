@@ -10,7 +10,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.exporters.data.base import (
     COMMON,
     LOOKS,
-    Plan,
+    ExportPlan,
     labelled,
     links_lost,
     main_layer,
@@ -47,7 +47,7 @@ class ProdigyExporter:
             )
         return (*losses, *values_lost(layers), *links_lost(layers))
 
-    def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
+    def write(self, records: Iterable[Record], plan: ExportPlan, out: TextIO) -> int:
         spans, classes = main_layer(plan.span_layers()), main_layer(plan.class_layers(1))
         count = 0
         for record in records:

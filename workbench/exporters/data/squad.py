@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TextIO
 
 from workbench.base.i18n import _, ngettext
-from workbench.exporters.data.base import ALL_STATES, COMMON, LOOKS, Plan
+from workbench.exporters.data.base import ALL_STATES, COMMON, LOOKS, ExportPlan
 from workbench.text.dataset import Record
 from workbench.text.labels import Layer
 from workbench.text.questions import ID, Question
@@ -39,7 +39,7 @@ class SquadExporter:
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
         return _lost(layers)
 
-    def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
+    def write(self, records: Iterable[Record], plan: ExportPlan, out: TextIO) -> int:
         out.write('{"data": [')
         count, has_null, group = 0, False, None
         for record, questions in _with_questions(records, plan):
@@ -64,7 +64,7 @@ class HubExporter:
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
         return _lost(layers)
 
-    def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
+    def write(self, records: Iterable[Record], plan: ExportPlan, out: TextIO) -> int:
         count = 0
         for record, questions in _with_questions(records, plan):
             document, count = record.document, count + 1
@@ -87,7 +87,7 @@ class HubExporter:
 
 
 def _with_questions(
-    records: Iterable[Record], plan: Plan
+    records: Iterable[Record], plan: ExportPlan
 ) -> Iterator[tuple[Record, list[Question]]]:
     """Documents with questions, and these."""
     names = [layer.name for layer in plan.layers if layer.traits.asks]

@@ -10,7 +10,14 @@ from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from workbench.base.i18n import _
-from workbench.exporters.data.base import ALL_STATES, COMMON, LOOKS, Plan, links_lost, tags_lost
+from workbench.exporters.data.base import (
+    ALL_STATES,
+    COMMON,
+    LOOKS,
+    ExportPlan,
+    links_lost,
+    tags_lost,
+)
 from workbench.text.dataset import Record, span_to_json
 from workbench.text.document import CHOICE, QUESTION, choice_names
 from workbench.text.formulas import ESCAPED_COLUMN, escape, escape_name, is_formula
@@ -37,7 +44,7 @@ class CsvExporter:
             *tags_lost(layers),
         )
 
-    def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
+    def write(self, records: Iterable[Record], plan: ExportPlan, out: TextIO) -> int:
         held = [layer for layer in plan.layers if not layer.traits.between_spans]
         layers = [layer for layer in held if layer.labels or not layer.traits.has_labels]
         columns = [_column(layer) for layer in layers]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from workbench.base.i18n import _, ngettext
-from workbench.exporters.data.base import COMMON, Plan
+from workbench.exporters.data.base import COMMON, ExportPlan
 from workbench.text.dataset import Record
 from workbench.text.labels import Layer
 
@@ -17,7 +17,7 @@ class TextExporter:
             "Only the texts are written, each on one line: no labels, keys, splits or states."
         )
 
-    def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
+    def write(self, records: Iterable[Record], plan: ExportPlan, out: TextIO) -> int:
         count = 0
         for record in records:
             text = " ‖ ".join(content for _field, content in record.document.texts)

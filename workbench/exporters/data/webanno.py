@@ -15,14 +15,14 @@ from workbench.base.i18n import _, ngettext
 from workbench.exporters.data.base import (
     COMMON,
     LOOKS,
+    ExportPlan,
     File,
-    Plan,
     in_second_texts,
     links_lost,
     no_tokens,
     only_spans,
 )
-from workbench.exporters.data.webanno_units import NONE, Piece, Pieces, escaped
+from workbench.exporters.data.webanno_units import NONE, Piece, TokenPieces, escaped
 from workbench.text import relations as rules
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT
@@ -56,11 +56,11 @@ class WebannoExporter:
         losses.append(_("Boundaries of spans between words are moved to the words."))
         return tuple(losses)
 
-    def shared(self, plan: Plan) -> Iterator[File]:
+    def shared(self, plan: ExportPlan) -> Iterator[File]:
         return iter(())
 
-    def files(self, record: Record, name: str, plan: Plan) -> Sequence[File]:
-        text = Pieces(record.document)
+    def files(self, record: Record, name: str, plan: ExportPlan) -> Sequence[File]:
+        text = TokenPieces(record.document)
         if not text.tokens:
             plan.count(no_tokens)
             return ()
@@ -134,7 +134,9 @@ class _Placed:
 class _Spans(_Column):
     """Spans, tags, or mentions of chains. `numbers` tells stacked and longer spans apart."""
 
-    def __init__(self, layer: Layer, type: str, record: Record, text: Pieces, plan: Plan) -> None:
+    def __init__(
+        self, layer: Layer, type: str, record: Record, text: TokenPieces, plan: ExportPlan
+    ) -> None:
         self.layer, self.type = layer, PREFIX + type
         self.placed: dict[Mention, _Placed] = {}
         self.numbers: dict[Mention, int] = {}
@@ -211,8 +213,8 @@ class _Relations(_Column):
         type: str,
         of: _Spans,
         record: Record,
-        text: Pieces,
-        plan: Plan,
+        text: TokenPieces,
+        plan: ExportPlan,
     ) -> None:
         self.header = f"#T_RL={PREFIX}{type}|{VALUE}|BT_{of.type}"
         self._at: dict[Piece, list[tuple[str, str]]] = {}

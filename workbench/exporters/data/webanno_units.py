@@ -27,14 +27,14 @@ def escaped(label: str) -> str:
 
 
 @dataclass(frozen=True)
-class Sentence:
+class ExportedSentence:
     """heading: the lines with its text; a line break in it begins a new one."""
 
     heading: list[str]
     pieces: list[Piece]
 
 
-class Pieces:
+class TokenPieces:
     """The tokens of the first text of a document, with parts where spans begin or end in them.
 
     `of` is called for all spans first: the numbers of parts follow from their order.
@@ -71,7 +71,7 @@ class Pieces:
                 self._parts.setdefault(piece[0], {})[piece] = None
         return tuple(pieces)
 
-    def sentences(self) -> Iterator[Sentence]:
+    def sentences(self) -> Iterator[ExportedSentence]:
         """All sentences; text between two belongs to the first of them.
 
         Line breaks at their ends are left out, as readers put them between sentences. White space
@@ -83,7 +83,9 @@ class Pieces:
             end = len(text) if is_last else self._starts[last]
             sentence_text = text[begun:end] if is_last else text[begun:end].rstrip("\n")
             pieces = [piece for at in range(first, last) for piece in self._all(at)]
-            yield Sentence([f"#Text={_plain(line)}" for line in sentence_text.split("\n")], pieces)
+            yield ExportedSentence(
+                [f"#Text={_plain(line)}" for line in sentence_text.split("\n")], pieces
+            )
             begun = end
 
     def id(self, piece: Piece) -> str:

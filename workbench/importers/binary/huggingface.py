@@ -41,7 +41,7 @@ from workbench.importers.fields import list_fields
 from workbench.importers.fields.class_names import INFO, decoded, decoders
 from workbench.importers.json import jsonl
 from workbench.importers.source import Source
-from workbench.importers.tables.table_form import Form
+from workbench.importers.tables.table_form import TableForm
 
 DICT, STATE, CARD = "dataset_dict.json", "state.json", "README.md"
 CONFIG = "config"  # the option
@@ -423,7 +423,7 @@ def _rows_of_text(source: Source) -> Iterator[dict[str, Any] | Fault]:
             else:
                 yield Fault(_("expected an object, found {value}").format(value=show(value)))
     elif ending in (".csv", ".tsv"):
-        form = Form.of(source, Options(header=True), "\t" if ending == ".tsv" else ",")
+        form = TableForm.of(source, Options(header=True), "\t" if ending == ".tsv" else ",")
         for _line, cells in form.rows(source):
             if isinstance(cells, Fault) or len(cells) == len(form.columns):
                 yield (

@@ -55,7 +55,7 @@ EXAMINED = 200_000  # tokens in which a preview recognizes schemes and counts sp
 
 
 @dataclass
-class Block:
+class DocumentBlock:
     """Lines of one document: tokens as rows of columns, what comments said, and the first fault.
 
     `blank`: lines whose token is white space.
@@ -382,7 +382,7 @@ def _span_counts(source: Source, form: _Form) -> tuple[dict[str, int], str]:
     return counts, _("Spans were counted at the beginning of the file.") if source.cut else ""
 
 
-def _add_counts(counts: dict[str, int], block: Block, form: _Form) -> None:
+def _add_counts(counts: dict[str, int], block: DocumentBlock, form: _Form) -> None:
     """Add the spans of a block without a fault to those of each column in `counts`."""
     for column in counts if not block.fault else ():
         tags = [row[int(column) - 1] for row in block.rows]
@@ -425,7 +425,7 @@ def _remarks(source: Source, form: _Form) -> Iterator[str]:
         )
 
 
-def _untagged(block: Block, form: _Form) -> Iterator[tuple[str, str]]:
+def _untagged(block: DocumentBlock, form: _Form) -> Iterator[tuple[str, str]]:
     """(column, value) for each value of a block that stands for no tag, or for O."""
     for column in {column for _layer, column in form.tags} if not block.fault else ():
         scheme = form.schemes[str(column + 1)]
@@ -503,12 +503,12 @@ def _begin(place: _Place, line: str, file: str, number: int, width: int) -> bool
     return True
 
 
-def blocks(source: Source, form: _Form) -> Iterator[Block]:
+def blocks(source: Source, form: _Form) -> Iterator[DocumentBlock]:
     """Documents of the file.
 
     A line with too few or too many columns marks its block with a fault.
     """
-    block, place = Block(), _Place()
+    block, place = DocumentBlock(), _Place()
     for number, line in enumerate(source.lines(), 1):
         comment = line.startswith("#") and conll_columns.is_comment(
             line, form.delimiter, form.width
@@ -519,9 +519,9 @@ def blocks(source: Source, form: _Form) -> Iterator[Block]:
         if begins or not line.strip():
             if block.rows or block.fault:
                 yield block
-                block = Block()
+                block = DocumentBlock()
             elif block.blank or (begins and block.key):
-                block = Block(blank=block.blank)
+                block = DocumentBlock(blank=block.blank)
             continue
         if len(line) > _MAX_PREVIEW_LINE_CHARS:
             block.line = block.line or number
@@ -568,7 +568,7 @@ def _fault(row: list[str], form: _Form) -> str:
 # ---------------------------------------------------------------- one document
 
 
-def _record(block: Block, form: _Form) -> Record:
+def _record(block: DocumentBlock, form: _Form) -> Record:
     tokens = [row[form.text] for row in block.rows]
     glued = [form.spacing is not None and form.spacing.glued(row) for row in block.rows]
     text, offsets = join(tokens, glued)

@@ -38,7 +38,7 @@ from workbench.importers.columns.webanno_lines import (
     UNSET,
     Declared,
     Sentence,
-    Unit,
+    TokenUnit,
     Value,
     values,
 )
@@ -92,7 +92,7 @@ class WebannoImporter:
             if not sentences:
                 raise Fault(_("the file has no sentences"))
             text = Text.of(sentences)
-            reading = Reading(text, sentences, layers)
+            reading = WebannoReading(text, sentences, layers)
             if options.span_layer != SPANS:
                 reading.rename(options.span_layer)
             record = reading.record(inception.key(source.path))
@@ -131,7 +131,7 @@ def _remarks(name: str, left: Counter[str]) -> Iterator[str]:
         yield _("{name}: not imported: {kinds}.").format(name=name, kinds=listed)
 
 
-class Reading:
+class WebannoReading:
     """The annotations of a file.
 
     chains, tags: the layers of that kind. left: what was not imported → how often.
@@ -188,7 +188,7 @@ class Reading:
             }
             self._connected = {name if layer == names[0] else layer for layer in self._connected}
 
-    def _whole(self, units: Sequence[Unit]) -> tuple[int, int]:
+    def _whole(self, units: Sequence[TokenUnit]) -> tuple[int, int]:
         places = [self._text.offsets(unit) for unit in units]
         return min(start for start, _end in places), max(end for _start, end in places)
 
@@ -204,7 +204,7 @@ class Reading:
 
     def _spans_of(self, layer: Declared) -> None:
         """Tokens with the same number are one span; without a number, each is one."""
-        units: dict[tuple[str, int], list[Unit]] = {}
+        units: dict[tuple[str, int], list[TokenUnit]] = {}
         texts: dict[tuple[str, int], dict[str, str]] = {}  # annotation → feature → value
         for unit in self._units:
             for number, features in _stacked(layer, unit):
@@ -222,7 +222,11 @@ class Reading:
                 ends.setdefault(unit.id, {})[key[1]] = layer_spans
 
     def _layer_spans(
-        self, layer: Declared, used: Sequence[str], texts: dict[str, str], units: Sequence[Unit]
+        self,
+        layer: Declared,
+        used: Sequence[str],
+        texts: dict[str, str],
+        units: Sequence[TokenUnit],
     ) -> LayerSpans:
         """A span for each feature that has a value; without any, one with the layer's name."""
         start, end = self._whole(units)
@@ -238,7 +242,7 @@ class Reading:
 
     def _chains_of(self, layer: Declared) -> None:
         """One column names chain and position (`*->1-2`), the other the type of the span."""
-        units: dict[tuple[int, int], list[Unit]] = {}
+        units: dict[tuple[int, int], list[TokenUnit]] = {}
         labels: dict[tuple[int, int], str] = {}
         for unit in self._units:
             cells = [values(unit.cells[at]) for at in layer.columns]
@@ -280,7 +284,7 @@ class Reading:
                 relation = Relation(text, first, second)
                 self._relations.setdefault(name, {})[relation] = None
 
-    def _pair(self, layer: Declared, unit: Unit, end: Value) -> tuple[Span, Span] | None:
+    def _pair(self, layer: Declared, unit: TokenUnit, end: Value) -> tuple[Span, Span] | None:
         """Both spans, in one layer; None if there is no such layer."""
         match = _END.match(end.raw)
         if not match:
@@ -307,7 +311,7 @@ def _link(value: Value) -> re.Match[str] | None:
 
 
 def _stacked(
-    layer: Declared, unit: Unit, without: int | None = None
+    layer: Declared, unit: TokenUnit, without: int | None = None
 ) -> list[tuple[int, dict[str, str]]]:
     """(number, feature → value) of the annotations of a token, in the order of the cells."""
     names = {at: name for name, at in layer.features}
@@ -323,7 +327,7 @@ def _stacked(
     return annotations
 
 
-def _targets(layer: Declared, unit: Unit) -> int:
+def _targets(layer: Declared, unit: TokenUnit) -> int:
     """The number of links of slots."""
     link_values = (value for at in layer.slots for value in values(unit.cells[at]))
     return sum(len(value.raw.split(";")) for value in link_values if value.raw != UNSET)
@@ -376,7 +380,7 @@ class Text:
                 if self.text[start:end] != unit.text:
                     raise _wrong(unit, self.text[start:end])
 
-    def offsets(self, unit: Unit) -> tuple[int, int]:
+    def offsets(self, unit: TokenUnit) -> tuple[int, int]:
         """Start and end of a token in code points. Raises Fault beyond the text."""
         start, end = self._points.get(unit.start), self._points.get(unit.end)
         if start is None or end is None or start > end:
@@ -393,7 +397,7 @@ def _placed(sentence: Sentence, way: str) -> tuple[str, int]:
     return text, first.start - length(text[:at], way)
 
 
-def _wrong(unit: Unit, covered: str) -> Fault:
+def _wrong(unit: TokenUnit, covered: str) -> Fault:
     return Fault(
         _("line {line}: the token {start}–{end} covers {found}, but the file says {said}").format(
             line=unit.line,

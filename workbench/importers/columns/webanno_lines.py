@@ -48,7 +48,7 @@ class Declared:
 
 
 @dataclass(frozen=True)
-class Unit:
+class TokenUnit:
     """A token, or a part of one. id: as relations name it. start, end: UTF-16 units."""
 
     line: int
@@ -69,7 +69,7 @@ class Sentence:
 
     line: int
     text: str = ""
-    units: list[Unit] = field(default_factory=list)
+    units: list[TokenUnit] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def sentences(lines: Iterable[str], width: int) -> Iterator[Sentence]:
         yield now
 
 
-def _unit(number: int, line: str, width: int) -> Unit:
+def _unit(number: int, line: str, width: int) -> TokenUnit:
     cells = line.removesuffix("\t").split("\t")  # each line ends with a tab
     if len(cells) != width + 3:
         raise Fault(
@@ -167,4 +167,4 @@ def _unit(number: int, line: str, width: int) -> Unit:
         message = _("line {line} begins with {cells}, expected the number and offsets of a token")
         raise Fault(message.format(line=number, cells=show("\t".join(cells[:2]))))
     start, end = int(place[1]), int(place[2])
-    return Unit(number, cells[0], start, end, plain(cells[2]), tuple(cells[3:]))
+    return TokenUnit(number, cells[0], start, end, plain(cells[2]), tuple(cells[3:]))

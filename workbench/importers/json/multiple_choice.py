@@ -33,7 +33,7 @@ from workbench.importers.fields import roles
 from workbench.importers.fields.document_values import metadata
 from workbench.importers.json import jsonl
 from workbench.importers.source import Source
-from workbench.importers.tables.table_form import Form, guess_delimiter
+from workbench.importers.tables.table_form import TableForm, guess_delimiter
 from workbench.text.dataset import Record
 from workbench.text.document import CHOICES, choice_names, with_choices
 from workbench.text.labels import ONE_OF, Label, Layer
@@ -97,7 +97,7 @@ class MultipleChoiceImporter:
             ),
             options.mapping or _guess(fields, records),
             _("a text or question with several choices"),
-            "" if jsonl.opens(source.head()) else Form.of(source, options, ",").delimiter,
+            "" if jsonl.opens(source.head()) else TableForm.of(source, options, ",").delimiter,
         )
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:
@@ -128,7 +128,7 @@ class MultipleChoiceImporter:
 def _rows(source: Source, options: Options) -> Iterator[tuple[int, dict[str, Any] | Fault]]:
     """(line, fields by name) of each question; a Fault for one that cannot be read."""
     if not jsonl.opens(source.head()):
-        form = Form.of(source, options, ",")
+        form = TableForm.of(source, options, ",")
         for line, cells in form.rows(source):
             yield line, cells if isinstance(cells, Fault) else _named(form.columns, cells)
         return

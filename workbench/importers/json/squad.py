@@ -34,7 +34,7 @@ from workbench.importers.fields import roles
 from workbench.importers.json import jsonl
 from workbench.importers.offsets import OPEN, Offsets, Quote
 from workbench.importers.source import Source
-from workbench.importers.tables.table_form import Form, guess_delimiter
+from workbench.importers.tables.table_form import TableForm, guess_delimiter
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT, Document
 from workbench.text.labels import ANSWER, Layer
@@ -281,7 +281,7 @@ def _rows(source: Source, options: Options) -> Iterator[tuple[int, dict[str, Any
             wrong = Fault(_("expected an object, found {value}").format(value=show(value)))
             yield line, value if isinstance(value, dict | Fault) else wrong
         return
-    form = Form.of(source, options, ",")
+    form = TableForm.of(source, options, ",")
     for line, cells in form.rows(source):
         if isinstance(cells, Fault):
             yield line, cells

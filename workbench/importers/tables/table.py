@@ -35,7 +35,7 @@ from workbench.importers.json.multiple_choice import MultipleChoiceImporter
 from workbench.importers.json.squad import SquadImporter
 from workbench.importers.offsets import Offsets
 from workbench.importers.source import Source
-from workbench.importers.tables.table_form import Form, guess_delimiter
+from workbench.importers.tables.table_form import TableForm, guess_delimiter
 from workbench.importers.tables.table_rows import Swallowed, announced, lines_above
 from workbench.text.dataset import Record
 from workbench.text.document import CHOICES, TEXT, Document, choice_names, with_choices
@@ -86,7 +86,7 @@ class TableImporter:
             return MultipleChoiceImporter().preview(source, options, limit)
         if roles.asks(options.mapping):
             return SquadImporter().preview(source, options, limit)
-        form = Form.of(source, options, self.delimiter)
+        form = TableForm.of(source, options, self.delimiter)
         rows = [
             TableRow(line, tuple(row))
             for line, row in islice(form.rows(source), limit)
@@ -113,7 +113,7 @@ class TableImporter:
         if roles.asks(options.mapping):
             yield from SquadImporter().read(source, options)
             return
-        form = Form.of(source, options, self.delimiter)
+        form = TableForm.of(source, options, self.delimiter)
         yield from (Remark(message) for message in form.remarks)
         mapped = roles.with_text(roles.parse(form.mapping), _guessed(form), source.name)
         roles.check_columns(mapped, form.columns, source.name)
@@ -159,11 +159,11 @@ def _name(delimiter: str) -> str:
     )
 
 
-def _guessed(form: Form) -> Iterable[tuple[str, str]]:
+def _guessed(form: TableForm) -> Iterable[tuple[str, str]]:
     return roles.guess(form.columns, form.sample, class_layer="", pair_layer="")
 
 
-def _with_text(form: Form, name: str) -> tuple[tuple[str, str], ...]:
+def _with_text(form: TableForm, name: str) -> tuple[tuple[str, str], ...]:
     """The mapping, with the text column that `read` adds if none was specified."""
     try:
         first, *_rest = roles.with_text(roles.parse(form.mapping), _guessed(form), name)
@@ -198,7 +198,9 @@ class _Lists:
     offsets: Offsets = field(default_factory=Offsets)
 
     @classmethod
-    def of(cls, mapped: Sequence[roles.Role], form: Form, options: Options, file: str) -> _Lists:
+    def of(
+        cls, mapped: Sequence[roles.Role], form: TableForm, options: Options, file: str
+    ) -> _Lists:
         names = list_fields.names_in(options.settings)
         tags = [(role.column, role.name) for role in mapped if role.is_tag]
         place = {name: n for n, name in enumerate(form.columns)}

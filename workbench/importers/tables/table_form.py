@@ -29,7 +29,7 @@ _SAMPLE = 50
 
 
 @dataclass(frozen=True)
-class Form:
+class TableForm:
     delimiter: str
     quoted: bool
     header: bool
@@ -39,7 +39,7 @@ class Form:
     remarks: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, source: Source, options: Options, preferred: str) -> Form:
+    def of(cls, source: Source, options: Options, preferred: str) -> TableForm:
         """The form that the options name, the rest found in the first rows of the file.
 
         preferred: the delimiter if none is found. Raises ImportFailed if no row can be read, or the

@@ -237,10 +237,10 @@ class _Parts:
             )
         )
 
-    def _remarks(self, layer: str) -> tuple[marks.Remark, ...]:
+    def _remarks(self, layer: str) -> tuple[marks.DocumentRemark, ...]:
         """Notes, joined where a span has several, and flags; those of no span are counted."""
         notes: dict[Place, list[str]] = {}
-        flags: dict[marks.Remark, None] = {}
+        flags: dict[marks.DocumentRemark, None] = {}
         for kind, text, name in self.remarks:
             span = self._span_of(name)
             if span is None:
@@ -248,10 +248,10 @@ class _Parts:
             elif kind == marks.NOTE:
                 notes.setdefault(span.place, []).append(text)
             else:
-                flags[marks.Remark(kind, text, layer, span.place)] = None
+                flags[marks.DocumentRemark(kind, text, layer, span.place)] = None
         joint = ("\n".join(texts) for texts in notes.values())
         written = (
-            marks.Remark(marks.NOTE, text, layer, place)
+            marks.DocumentRemark(marks.NOTE, text, layer, place)
             for place, text in zip(notes, joint, strict=True)
         )
         return (*written, *flags)

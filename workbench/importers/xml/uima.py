@@ -66,7 +66,7 @@ class UimaImporter:
         columns = (_("layer"), _("label"), _("offsets"), _("text"))
         why = _("one document with its annotations")
         try:
-            reading = Reading(uima_files.read(source))
+            reading = UimaReading(uima_files.read(source))
             record = reading.record("")
         except Fault:  # reading says what is wrong
             return Table(columns, (), (), why)
@@ -89,7 +89,7 @@ class UimaImporter:
                 hint=_("Leave --map out."),
             )
         try:
-            reading = Reading(uima_files.read(source))
+            reading = UimaReading(uima_files.read(source))
             record = reading.record(inception.key(source.path))
             check(record)
         except Fault as fault:
@@ -107,7 +107,7 @@ def _remarks(name: str, left: Counter[str]) -> Iterator[str]:
         yield _("{name}: not imported: {kinds}.").format(name=name, kinds=listed)
 
 
-class Reading:
+class UimaReading:
     """The annotations of the main text. chains, tags: the layers of that kind. left: what was not
     imported → how often.
     """

@@ -23,11 +23,11 @@ from workbench.inspection.attributions.info import (
     SMOOTH,
     Attributions,
 )
-from workbench.inspection.attributions.places import Place
+from workbench.inspection.attributions.places import ScorePlace
 from workbench.inspection.attributions.targets import Explained, explained
 from workbench.inspection.spec import TokenRow
 from workbench.inspection.subject import Subject
-from workbench.inspection.subwords.embedded import TokenTable, token_table
+from workbench.inspection.subwords.embedded import EmbeddingTable, token_table
 from workbench.models.generate import mask_id
 from workbench.runtime.inputs import EncodedInput, stack
 from workbench.tasks.base import Batch
@@ -67,19 +67,19 @@ class AttributionsInspector:
         text = explained(subject, document, options["target"])
         target, place = text.place(options["target"])
         piece, rows = text.predicted.prepared.inputs[place.window], text.rows[place.window]
-        scorer = Scorer(subject, piece, place, options["score"] == PROBABILITY)
+        scorer = TargetScorer(subject, piece, place, options["score"] == PROBABILITY)
         with torch.backends.cudnn.flags(enabled=False):  # its RNNs have no gradient in eval mode
             tokens, convergence = _attributed(scorer, subject, rows, options)
         return _result(text, rows, tokens, convergence, scorer, target, options["method"])
 
 
 @dataclass
-class Scorer:
+class TargetScorer:
     """The target's score as a function of the token embeddings, or of ids."""
 
     subject: Subject
     piece: EncodedInput
-    place: Place
+    place: ScorePlace
     probability: bool
 
     def __post_init__(self) -> None:
@@ -132,7 +132,7 @@ class Scorer:
 
 
 @contextmanager
-def _replaced(table: TokenTable, embeddings: Tensor) -> Iterator[None]:
+def _replaced(table: EmbeddingTable, embeddings: Tensor) -> Iterator[None]:
     """Let the table give these embeddings (B, T, E), whatever it is asked for."""
     embeddings = table.as_asked(embeddings)
 
@@ -155,7 +155,7 @@ def _captum() -> Any:
 
 
 def _attributed(
-    scorer: Scorer, subject: Subject, rows: Sequence[TokenRow], options: Mapping[str, Any]
+    scorer: TargetScorer, subject: Subject, rows: Sequence[TokenRow], options: Mapping[str, Any]
 ) -> tuple[np.ndarray, Convergence | None]:
     """Per token float64 (T,), and how integrated gradients converged."""
     attr = _captum()
@@ -182,7 +182,7 @@ def _attributed(
     return per_token, convergence
 
 
-def _integrated(scorer: Scorer, embeddings: Tensor, steps: int) -> tuple[Tensor, Convergence]:
+def _integrated(scorer: TargetScorer, embeddings: Tensor, steps: int) -> tuple[Tensor, Convergence]:
     """Per embedding (1, T, E), by this number of steps; 0: as many as convergence takes."""
     method = _captum().IntegratedGradients(scorer.of_embeddings)
     with torch.no_grad():
@@ -200,7 +200,7 @@ def _integrated(scorer: Scorer, embeddings: Tensor, steps: int) -> tuple[Tensor,
     return attributions, convergence
 
 
-def _occluded(scorer: Scorer, subject: Subject, rows: Sequence[TokenRow]) -> np.ndarray:
+def _occluded(scorer: TargetScorer, subject: Subject, rows: Sequence[TokenRow]) -> np.ndarray:
     """How much the score falls when all tokens of a word are masked, at its first token."""
     words = sorted({row.word for row in rows if row.word is not None})
     group = {word: number for number, word in enumerate(words)}
@@ -247,7 +247,7 @@ def _result(
     rows: Sequence[TokenRow],
     tokens: np.ndarray,
     convergence: Convergence | None,
-    scorer: Scorer,
+    scorer: TargetScorer,
     target: str,
     method: str,
 ) -> Attributions:

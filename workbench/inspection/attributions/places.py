@@ -27,7 +27,7 @@ _PROBABILITY: Mapping[str, Callable[[Tensor], Tensor]] = {
 }
 
 
-class Place(ABC):
+class ScorePlace(ABC):
     """One score of a document. window: the input of the network that it is computed from."""
 
     window: int
@@ -38,7 +38,7 @@ class Place(ABC):
 
 
 @dataclass(frozen=True)
-class Outputs(Place):
+class MeanOfOutputs(ScorePlace):
     """The mean over outputs (position, index), position None for a text.
 
     over: how its probability is computed, LABELS, UNITS, SINGLE or PLAIN.
@@ -61,7 +61,7 @@ class Outputs(Place):
 
 
 @dataclass(frozen=True)
-class SpanPlace(Place):
+class SpanPlace(ScorePlace):
     """A label of the span from the unit `first` to the unit `last`, of `width` + 1 words."""
 
     window: int

@@ -20,8 +20,8 @@ from workbench.inspection.attributions.places import (
     SINGLE,
     STARTS,
     UNITS,
-    Outputs,
-    Place,
+    MeanOfOutputs,
+    ScorePlace,
     SpanPlace,
 )
 from workbench.inspection.base import stitch, token_rows, words_of
@@ -53,9 +53,9 @@ class Explained:
     words: tuple[WordRow, ...]
     rows: Sequence[Sequence[TokenRow]]
     targets: tuple[Target, ...]
-    places: Mapping[str, Place]
+    places: Mapping[str, ScorePlace]
 
-    def place(self, target: str) -> tuple[str, Place]:
+    def place(self, target: str) -> tuple[str, ScorePlace]:
         """The target asked for, else the first. Raises WorkbenchError if it does not exist."""
         if not self.targets:
             raise WorkbenchError(_("The text has no words to explain."))
@@ -79,7 +79,7 @@ def explained(subject: Subject, document: Document, target: str = "") -> Explain
         token_rows(input_, document, words, subject.preparer)
         for input_ in predicted.prepared.inputs
     ]
-    read: Callable[..., list[tuple[Target, Place]]]
+    read: Callable[..., list[tuple[Target, ScorePlace]]]
     if NUMBER in info.outputs:
         read = _number
     else:
@@ -87,7 +87,7 @@ def explained(subject: Subject, document: Document, target: str = "") -> Explain
     return _explained(predicted, words, rows, read(subject, predicted, rows))
 
 
-def _reader(info: TaskInfo) -> Callable[..., list[tuple[Target, Place]]]:
+def _reader(info: TaskInfo) -> Callable[..., list[tuple[Target, ScorePlace]]]:
     if {STARTS, ENDS} <= info.logits.keys():
         return _candidates
     return _tags if info.logits.get(LOGITS) == PER_TOKEN else _classes
@@ -97,7 +97,7 @@ def _explained(
     predicted: Predicted,
     words: tuple[WordRow, ...],
     rows: Sequence[Sequence[TokenRow]],
-    pairs: Sequence[tuple[Target, Place]],
+    pairs: Sequence[tuple[Target, ScorePlace]],
 ) -> Explained:
     targets = tuple(target for target, _place in pairs)
     return Explained(predicted, words, rows, targets, {target.id: place for target, place in pairs})
@@ -105,7 +105,7 @@ def _explained(
 
 def _number(
     subject: Subject, predicted: Predicted, _rows: Sequence[Sequence[TokenRow]]
-) -> list[tuple[Target, Place]]:
+) -> list[tuple[Target, ScorePlace]]:
     """The number; the scale of some published models is the sigmoid of their output.
 
     Of a number that is written as text, its probability.
@@ -115,9 +115,9 @@ def _number(
         shares = decoding.softmax(predicted.logits[0][LOGITS])
         best = int(shares.argmax())
         target = Target("number", "", float(shares[best]), value=value)
-        return [(target, Outputs(0, ((None, best),), LABELS))]
+        return [(target, MeanOfOutputs(0, ((None, best),), LABELS))]
     over = SINGLE if decoder.get(SQUASHED) else PLAIN
-    return [(Target("number", "", 0.0, value=value), Outputs(0, ((None, 0),), over))]
+    return [(Target("number", "", 0.0, value=value), MeanOfOutputs(0, ((None, 0),), over))]
 
 
 def _asked(subject: Subject, document: Document, predicted: Predicted, target: str) -> Explained:
@@ -148,16 +148,16 @@ def _asked(subject: Subject, document: Document, predicted: Predicted, target: s
 
 def _sides(
     question: int, answer: PredictedAnswer, own: Sequence[int], predicted: Predicted
-) -> list[tuple[Target, Place]]:
+) -> list[tuple[Target, ScorePlace]]:
     window, positions = _answer_place(answer, own, predicted)
     shares = decoding.softmax(predicted.logits[window][LOGITS].T)  # (T, 2) → (2, T)
-    pairs: list[tuple[Target, Place]] = []
+    pairs: list[tuple[Target, ScorePlace]] = []
     for index, side in enumerate(SIDES):
         at = positions[index]
         target = Target(
             f"{side}:{question}", answer.answer, float(shares[index, at]), question=answer.question
         )
-        pairs.append((target, Outputs(window, ((at, index),), UNITS)))
+        pairs.append((target, MeanOfOutputs(window, ((at, index),), UNITS)))
     return pairs
 
 
@@ -180,17 +180,17 @@ def _answer_place(
 
 def _classes(
     subject: Subject, predicted: Predicted, _rows: Sequence[Sequence[TokenRow]]
-) -> list[tuple[Target, Place]]:
+) -> list[tuple[Target, ScorePlace]]:
     """Every class, the most probable first."""
     info = subject.predictor.task.info
     names = info.output_names(subject.labels)
     sigmoid = LABEL_SCORES in info.outputs or len(names) == 1  # a softmax of one is constant
     logits = predicted.logits[0][LOGITS]
     shares = 1 / (1 + np.exp(-logits)) if sigmoid else decoding.softmax(logits)
-    pairs: list[tuple[Target, Place]] = [
+    pairs: list[tuple[Target, ScorePlace]] = [
         (
             Target(f"class:{name}", name, float(shares[at])),
-            Outputs(0, ((None, at),), SINGLE if sigmoid else LABELS),
+            MeanOfOutputs(0, ((None, at),), SINGLE if sigmoid else LABELS),
         )
         for at, name in enumerate(names)
     ]
@@ -198,12 +198,12 @@ def _classes(
 
 
 # Window, output number, target and place of the best tag of a word.
-_Tag = tuple[int, int, Target, Outputs]
+_Tag = tuple[int, int, Target, MeanOfOutputs]
 
 
 def _tags(
     subject: Subject, predicted: Predicted, rows: Sequence[Sequence[TokenRow]]
-) -> list[tuple[Target, Place]]:
+) -> list[tuple[Target, ScorePlace]]:
     """Predicted spans, then the best tag of every word, in order of the text."""
     names = subject.predictor.task.info.output_names(subject.labels)
     shares = [decoding.softmax(logit[LOGITS]) for logit in predicted.logits]
@@ -217,12 +217,12 @@ def _tags(
         best = int(shares[window][position].argmax())
         share = float(shares[window][position][best])
         target = Target(f"word:{word}:{names[best]}", names[best], share, word, word)
-        tags.append((window, best, target, Outputs(window, ((position, best),))))
+        tags.append((window, best, target, MeanOfOutputs(window, ((position, best),))))
     pairs = [(target, place) for _window, _best, target, place in tags]
     return [*_spans(tags, names), *pairs]
 
 
-def _spans(tags: Sequence[_Tag], names: Sequence[str]) -> list[tuple[Target, Place]]:
+def _spans(tags: Sequence[_Tag], names: Sequence[str]) -> list[tuple[Target, ScorePlace]]:
     """Runs of B-X and I-X among the best tags, of at least two words in one window."""
     groups: list[list[_Tag]] = []
     for tag in tags:
@@ -233,7 +233,7 @@ def _spans(tags: Sequence[_Tag], names: Sequence[str]) -> list[tuple[Target, Pla
             groups[-1].append(tag)
         else:
             groups.append([tag])
-    pairs: list[tuple[Target, Place]] = []
+    pairs: list[tuple[Target, ScorePlace]] = []
     for group in groups:
         if len(group) > 1 and len({window for window, *_rest in group}) == 1:
             begin, end = group[0][2].first, group[-1][2].last
@@ -241,13 +241,13 @@ def _spans(tags: Sequence[_Tag], names: Sequence[str]) -> list[tuple[Target, Pla
             share = sum(target.share for *_rest, target, _place in group) / len(group)
             outputs = tuple(outputs.outputs[0] for *_rest, outputs in group)
             target = Target(f"span:{begin}:{end}:{label}", label, share, begin, end)
-            pairs.append((target, Outputs(group[0][0], outputs)))
+            pairs.append((target, MeanOfOutputs(group[0][0], outputs)))
     return pairs
 
 
 def _candidates(
     subject: Subject, predicted: Predicted, _rows: Sequence[Sequence[TokenRow]]
-) -> list[tuple[Target, Place]]:
+) -> list[tuple[Target, ScorePlace]]:
     """Predicted spans in order of the text, then the most probable of the others.
 
     Left out are spans over two windows, of which no input of the network has all.
@@ -261,7 +261,7 @@ def _candidates(
     windows = where.window[present]
     best = _most_probable(scorer, starts, ends, windows, MAX_UNPREDICTED + len(known))
     others = [row for row in best if row[1:] not in known][:MAX_UNPREDICTED]
-    pairs: list[tuple[Target, Place]] = []
+    pairs: list[tuple[Target, ScorePlace]] = []
     for share, at, width, label in (*scored_places, *others):
         first, last = int(present[at]), int(present[at + width])
         if windows[at] == windows[at + width]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
-from workbench.inspection.corpus.spec import Files, existing_layer
+from workbench.inspection.corpus.spec import IndexFiles, existing_layer
 
 BLOCK_ROWS = 16_384  # rows that are compared at a time
 MAX_BYTES = 1 << 30  # of the vectors of one index; lower layers are left out of larger ones
@@ -30,14 +30,14 @@ def unit(vectors: np.ndarray) -> np.ndarray:
     return scaled
 
 
-class Index:
+class CorpusIndex:
     """layers: the numbers of those that it holds, ascending. count: rows. total: how many there
     are in the project, -1 if not all were counted.
     """
 
     def __init__(self, path: str):
-        """path: see `Files.at`. Raises ModelError if there is no usable index."""
-        self.files = Files.at(path)
+        """path: see `IndexFiles.at`. Raises ModelError if there is no usable index."""
+        self.files = IndexFiles.at(path)
         try:
             about: Mapping[str, Any] = self.files.read_about()
             self.places = np.load(self.files.places, allow_pickle=False)
@@ -89,12 +89,12 @@ class Writer:
     """
 
     def __init__(
-        self, files: Files, widths: Sequence[int], count: int, *, only: Sequence[int] = ()
+        self, files: IndexFiles, widths: Sequence[int], count: int, *, only: Sequence[int] = ()
     ):
         """only: layers to write; by default those that fit."""
         files.root.mkdir(parents=True, exist_ok=True)
         self.files, self.count = files, 0
-        self._draft = Files(files.root, f"{files.key}.{uuid.uuid4().hex[:8]}")
+        self._draft = IndexFiles(files.root, f"{files.key}.{uuid.uuid4().hex[:8]}")
         self.layers = tuple(only) or stored_layers(widths, count)
         make = np.lib.format.open_memmap
         self._vectors = {

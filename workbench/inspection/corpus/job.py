@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from workbench.inspection.corpus.index import Index, Writer
+from workbench.inspection.corpus.index import CorpusIndex, Writer
 from workbench.inspection.corpus.projections import write_map
 from workbench.inspection.corpus.spec import (
     PREFIX,
     USES,
     WORDS,
-    Files,
+    IndexFiles,
     Projection,
     existing_layer,
 )
@@ -35,29 +35,29 @@ Progress = dict[str, Any]
 def run(params: Mapping[str, Any], folder: Path) -> Generator[Progress, str | None, Progress]:
     """Job target.
 
-    params: model (folder), allow_pickle, device; root, key (see `Files`), kind, input (documents as
-    JSON lines), places ({id: [[start, end], …]} of uses, "" for documents), count (rows), total;
-    projection (of a map, absent without one); layer (that will be read, absent for all or the last
-    one). An index that exists is not computed again.
+    params: model (folder), allow_pickle, device; root, key (see `IndexFiles`), kind, input
+    (documents as JSON lines), places ({id: [[start, end], …]} of uses, "" for documents), count
+    (rows), total; projection (of a map, absent without one); layer (that will be read, absent for
+    all or the last one). An index that exists is not computed again.
 
     Yields {"kind": "progress", "done", "total", "seconds_left"}, of a map {"stage", "part"}.
     Returns {"count"}.
     Raises ModelError, and SpecError for a layer that the index does not hold.
     """
     devices.use_threads()
-    files = Files(Path(params["root"]), params["key"])
+    files = IndexFiles(Path(params["root"]), params["key"])
     if not files.about.is_file():
         yield from _build(params, folder, files)
     if settings := params.get("projection"):
         projection = Projection(**settings)
         yield {"kind": "progress", "stage": "map"}
         if not files.map(projection).is_file():
-            for part in write_map(Index(str(files.about)), projection):
+            for part in write_map(CorpusIndex(str(files.about)), projection):
                 yield {"kind": "progress", "stage": "map", "part": part}
     return {"count": int(files.read_about()["count"])}
 
 
-def _build(params: Mapping[str, Any], folder: Path, files: Files) -> Iterator[Progress]:
+def _build(params: Mapping[str, Any], folder: Path, files: IndexFiles) -> Iterator[Progress]:
     uses = json.loads(Path(params["places"]).read_text()) if params["kind"] == USES else None
     of_words = params["kind"] == WORDS
     unit = "word" if of_words or uses is not None else "document"

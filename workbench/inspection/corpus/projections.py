@@ -13,7 +13,7 @@ import numpy as np
 from workbench.base import extras
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _, ngettext
-from workbench.inspection.corpus.index import BLOCK_ROWS, Index
+from workbench.inspection.corpus.index import BLOCK_ROWS, CorpusIndex
 from workbench.inspection.corpus.spec import MAX_POINTS, TSNE, UMAP, Projection
 from workbench.inspection.corpus.tsne import tsne
 
@@ -36,7 +36,7 @@ class Components:
         return components
 
 
-def write_map(index: Index, projection: Projection) -> Iterator[float]:
+def write_map(index: CorpusIndex, projection: Projection) -> Iterator[float]:
     """Compute a map and write it as .npz: rows (N,) of the index, points float32 (N, 2), clusters
     (N,), shares (2,), mean, axes.
 

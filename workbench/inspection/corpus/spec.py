@@ -50,7 +50,7 @@ class Projection:
 
 
 @dataclass(frozen=True)
-class Files:
+class IndexFiles:
     """The files of an index, `key` with an ending each. The description is written last."""
 
     root: Path
@@ -91,6 +91,6 @@ class Files:
         return counts
 
     @classmethod
-    def at(cls, path: str) -> Files:
+    def at(cls, path: str) -> IndexFiles:
         """The files by the path of their description, which inspectors get as an option."""
         return cls(Path(path).parent, Path(path).stem)

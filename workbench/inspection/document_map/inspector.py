@@ -10,7 +10,7 @@ import numpy as np
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.inspection.base import words_of
-from workbench.inspection.corpus.index import Index, unit
+from workbench.inspection.corpus.index import CorpusIndex, unit
 from workbench.inspection.corpus.spec import DOCUMENTS, PCA
 from workbench.inspection.corpus.vectors import DOCUMENT, WORD, text_vectors, use_at
 from workbench.inspection.document_map.info import INFO, DocumentMap
@@ -35,7 +35,7 @@ class DocumentMapInspector:
             none = np.zeros(0, np.int64)
             points = np.zeros((0, 2), np.float32)
             return DocumentMap(points, none, none, none, none, method, -1, (), 0, 0)
-        index = Index(options["index"])
+        index = CorpusIndex(options["index"])
         layer = index.existing_layer(options["layer"])
         try:
             with np.load(options["map"], allow_pickle=False) as file:

@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
-from workbench.inspection.corpus.index import Index
+from workbench.inspection.corpus.index import CorpusIndex
 from workbench.inspection.corpus.vectors import DOCUMENT, text_vectors
 from workbench.inspection.near_documents.info import INFO, NearDocument, NearDocuments
 from workbench.inspection.subject import Subject
@@ -35,7 +35,7 @@ class NearDocumentsInspector:
                 _("There is no text to compare with the documents."),
                 hint=_("Type a text, or pick a document."),
             )
-        index = Index(options["index"])
+        index = CorpusIndex(options["index"])
         layer = index.existing_layer(options["layer"])
         vector = text_vectors(subject, document, DOCUMENT, 0, max(1, len(document.text)))[layer]
         cosines = index.cosines(layer, vector)

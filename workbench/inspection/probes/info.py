@@ -10,7 +10,7 @@ from workbench.inspection.spec import LABELS, LAYER, InspectorInfo
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class ProbeInterval:
     """A value with its 95% interval, from a bootstrap over documents."""
 
     value: float
@@ -25,9 +25,9 @@ class ProbedLayer:
     selectivity: the difference of both.
     """
 
-    accuracy: Interval
-    control: Interval
-    selectivity: Interval
+    accuracy: ProbeInterval
+    control: ProbeInterval
+    selectivity: ProbeInterval
 
 
 @dataclass(frozen=True, slots=True)

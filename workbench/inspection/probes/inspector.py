@@ -13,7 +13,7 @@ import numpy as np
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.inspection.layer_states import DOCUMENT, LayerStates, layer_states
-from workbench.inspection.probes.info import INFO, Interval, ProbedLayer, ProbedModel, Probes
+from workbench.inspection.probes.info import INFO, ProbedLayer, ProbedModel, ProbeInterval, Probes
 from workbench.inspection.spec import LAYER
 from workbench.inspection.subject import Subject
 from workbench.metrics import resampling
@@ -246,5 +246,5 @@ def _intervals(right: np.ndarray, control: np.ndarray, owner: np.ndarray) -> Pro
     parts = {}
     for name, values in drawn.items():
         low, high = resampling.bounds(values)
-        parts[name] = Interval(float(whole[name][0]), float(low), float(high))
+        parts[name] = ProbeInterval(float(whole[name][0]), float(low), float(high))
     return ProbedLayer(**parts)

@@ -12,7 +12,7 @@ from workbench.inspection.spec import InspectorInfo
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class SampledText:
     """logprob: mean natural log-probability per token under the model, before any cut."""
 
     text: str
@@ -26,7 +26,7 @@ class Samples:
     add to each sample, fewer if all of them end.
     """
 
-    samples: tuple[Sample, ...]
+    samples: tuple[SampledText, ...]
     backward: bool = False
     rest: int = 0
 

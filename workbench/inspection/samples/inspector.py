@@ -11,7 +11,7 @@ import torch
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.inspection.continuing import Continuation, continuation, filtered
-from workbench.inspection.samples.info import INFO, Sample, Samples
+from workbench.inspection.samples.info import INFO, SampledText, Samples
 from workbench.inspection.subject import Subject
 from workbench.text.document import Document
 
@@ -94,7 +94,7 @@ class _Drawing:
         drawn = zip(self.rows, self.lengths, self.totals, strict=True)
         return Samples(
             tuple(
-                Sample(self.text.text(row[:length]), length, total / max(1, length))
+                SampledText(self.text.text(row[:length]), length, total / max(1, length))
                 for row, length, total in drawn
             ),
             self.text.backward,

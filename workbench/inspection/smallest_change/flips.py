@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import torch
 
-from workbench.inspection.attributions.inspector import Scorer
+from workbench.inspection.attributions.inspector import TargetScorer
 from workbench.inspection.attributions.targets import Explained, explained
 from workbench.inspection.spec import WordRow
 from workbench.inspection.subject import Subject
@@ -54,7 +54,7 @@ def flips(
         return {}
     _target, place = text.place(target)
     tokens = _tokens(text, place.window)
-    scorer = Scorer(subject, text.predicted.prepared.inputs[place.window], place, True)
+    scorer = TargetScorer(subject, text.predicted.prepared.inputs[place.window], place, True)
     gradient = _gradient(scorer)  # (T, E)
     positions = {
         at: places[0]
@@ -90,7 +90,7 @@ def _tokens(text: Explained, window: int) -> dict[tuple[int, int, str], list[int
     return {(word.start, word.end, word.text): positions[at] for at, word in words.items()}
 
 
-def _gradient(scorer: Scorer) -> torch.Tensor:
+def _gradient(scorer: TargetScorer) -> torch.Tensor:
     """(T, E): of the score with respect to the token embeddings."""
     embeddings = scorer.embeddings.clone().requires_grad_()
     with torch.backends.cudnn.flags(enabled=False):  # its RNNs have no gradient in eval mode

@@ -11,7 +11,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from workbench.inspection.subwords.info import Embedded
+from workbench.inspection.subwords.info import EmbeddingParts
 from workbench.models.base import Encoder
 from workbench.runtime.inputs import EncodedInput, stack
 
@@ -23,7 +23,7 @@ class _Enough(Exception):
     """All embeddings have been looked up: the layers need not be computed."""
 
 
-def embedded(encoder: Encoder, piece: EncodedInput) -> tuple[Embedded, ...]:
+def embedded(encoder: Encoder, piece: EncodedInput) -> tuple[EmbeddingParts, ...]:
     """One per unit of the input; () if the encoder looks up no embedding per token."""
     arrays = stack([piece], encoder.input_names, encoder.preparer.fill)
     inputs = {name: torch.from_numpy(array).to(encoder.device) for name, array in arrays.items()}
@@ -40,7 +40,7 @@ def embedded(encoder: Encoder, piece: EncodedInput) -> tuple[Embedded, ...]:
     total = torch.as_tensor(summed).norm(dim=-1).tolist()
     ids = {part: numbers for part, (numbers, _vector) in lookups.items()}
     return tuple(
-        Embedded(
+        EmbeddingParts(
             ids[SEGMENT][at] if SEGMENT in ids else None,
             ids[POSITION][at] if POSITION in ids else None,
             norms[TOKEN][at],
@@ -53,7 +53,7 @@ def embedded(encoder: Encoder, piece: EncodedInput) -> tuple[Embedded, ...]:
 
 
 @dataclass(frozen=True)
-class TokenTable:
+class EmbeddingTable:
     """A table that gives one vector per unit for its id.
 
     transposed: it is asked for ids (T, B), as XLNet does, rather than (B, T).
@@ -67,17 +67,17 @@ class TokenTable:
         return vectors.transpose(0, 1) if self.transposed else vectors
 
 
-def token_table(encoder: Encoder, piece: EncodedInput) -> TokenTable | None:
+def token_table(encoder: Encoder, piece: EncodedInput) -> EmbeddingTable | None:
     """The table of the tokens of an encoder; None if there is none."""
     arrays = stack([piece], encoder.input_names, encoder.preparer.fill)
     inputs = {name: torch.from_numpy(array).to(encoder.device) for name, array in arrays.items()}
-    recorded: list[TokenTable] = []
+    recorded: list[EmbeddingTable] = []
     ids = inputs.get("input_ids", torch.zeros((0, 0)))
 
     def keep(table: nn.Module, arguments: tuple[Tensor, ...], _vectors: Tensor) -> None:
         for transposed, token_ids in ((False, ids), (True, ids.T)):
             if arguments and torch.equal(arguments[0], token_ids):
-                recorded.append(TokenTable(cast(nn.Embedding, table), transposed))
+                recorded.append(EmbeddingTable(cast(nn.Embedding, table), transposed))
                 raise _Enough
 
     tables = [module for module in encoder.modules() if isinstance(module, nn.Embedding)]

@@ -9,7 +9,7 @@ from workbench.inspection.spec import InspectorInfo, TokenTable
 
 
 @dataclass(frozen=True, slots=True)
-class Embedded:
+class EmbeddingParts:
     """The embeddings that a model adds up for one token; None for those that it does not have.
 
     segment, position: the ids that are looked up, as the model counts them. The others are
@@ -29,7 +29,7 @@ class Embedded:
 class Tokenized(TokenTable):
     """`embedded`: one per token; () for a model that looks up no embeddings by token."""
 
-    embedded: tuple[Embedded, ...] = ()
+    embedded: tuple[EmbeddingParts, ...] = ()
 
 
 INFO = InspectorInfo(

@@ -31,7 +31,7 @@ class TaggedWord:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TagTransition:
     """A transition between the explained tag and the predicted one of a neighbouring word.
 
     allowed: whether the tagging scheme allows it; if not, the weight is 0.
@@ -58,7 +58,7 @@ class TagFeatures:
     tags: tuple[str, ...]
     features: tuple[TagFeature, ...]
     score: float
-    steps: tuple[Step, ...]
+    steps: tuple[TagTransition, ...]
     strongest: tuple[TagFeature, ...]
     of: int
 

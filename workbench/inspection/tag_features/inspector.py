@@ -14,10 +14,10 @@ from workbench.inspection.predicting import BaselineSubject
 from workbench.inspection.tag_features.info import (
     AUTO,
     INFO,
-    Step,
     TagFeature,
     TagFeatures,
     TaggedWord,
+    TagTransition,
 )
 from workbench.runtime.crf import Transitions
 from workbench.text.document import Document
@@ -92,7 +92,7 @@ def _feature(baseline: WeighsTagFeatures, name: str, tag: int) -> TagFeature:
     return TagFeature(baseline.described(name), baseline.weight(name, tag))
 
 
-def _steps(chain: Transitions, path: np.ndarray, word: int, tag: int) -> Iterator[Step]:
+def _steps(chain: Transitions, path: np.ndarray, word: int, tag: int) -> Iterator[TagTransition]:
     """The transitions from the word before and to the word after; none beyond the text."""
     pairs = []
     if word > 0:
@@ -102,4 +102,6 @@ def _steps(chain: Transitions, path: np.ndarray, word: int, tag: int) -> Iterato
     for before, after in pairs:
         weight = float(chain.step[before, after])
         allowed = bool(np.isfinite(weight))
-        yield Step(chain.tags[before], chain.tags[after], weight if allowed else 0.0, allowed)
+        yield TagTransition(
+            chain.tags[before], chain.tags[after], weight if allowed else 0.0, allowed
+        )

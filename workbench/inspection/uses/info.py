@@ -29,7 +29,7 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranking:
+class UseRanking:
     """The nearest uses at one layer, nearest first: numbers and cosines in [-1, 1]."""
 
     layer: int
@@ -93,7 +93,7 @@ class Uses:
     count: int = 0
     total: int = 0
     layers: tuple[int, ...] = ()
-    rankings: tuple[Ranking, ...] = ()
+    rankings: tuple[UseRanking, ...] = ()
     uses: tuple[Use, ...] = ()
     static: tuple[StaticNear, ...] = ()
     static_name: str = ""

@@ -13,7 +13,7 @@ import numpy as np
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.inspection.base import words_of
-from workbench.inspection.corpus.index import Index
+from workbench.inspection.corpus.index import CorpusIndex
 from workbench.inspection.corpus.vectors import WORD, text_vectors, use_at
 from workbench.inspection.spec import WordRow
 from workbench.inspection.subject import Subject
@@ -21,10 +21,10 @@ from workbench.inspection.uses import senses
 from workbench.inspection.uses.info import (
     INFO,
     LayerSenses,
-    Ranking,
     Senses,
     StaticNear,
     Use,
+    UseRanking,
     Uses,
 )
 from workbench.runtime.vectors.lexicon import Lexicon
@@ -58,7 +58,7 @@ class UsesInspector:
         static_uses = Uses(words, options["word"], use, static=static, static_name=name)
         if not forms or not options["index"]:
             return static_uses
-        index = Index(options["index"])
+        index = CorpusIndex(options["index"])
         if (of := options["use"]) >= index.count:
             message = _("use is {number}, expected a whole number from 0 to {last}, or -1.")
             raise SpecError(message.format(number=of, last=index.count - 1))
@@ -103,10 +103,10 @@ def _nearest(
     words: Sequence[WordRow],
     use: int,
     of: int,
-    index: Index,
+    index: CorpusIndex,
     options: Mapping[str, Any],
     labels: Sequence[str],
-) -> tuple[tuple[Ranking, ...], tuple[Use, ...]]:
+) -> tuple[tuple[UseRanking, ...], tuple[Use, ...]]:
     """Rankings by layer, and the uses in them. A use in the same text at the same place is left
     out.
     """
@@ -126,7 +126,7 @@ def _nearest(
         cosines = np.where(itself, -np.inf, index.cosines(layer, vector))
         order = np.argsort(-cosines, kind="stable")[: options["top"]]
         order = order[~itself[order]]
-        rankings.append(Ranking(layer, tuple(order.tolist()), tuple(cosines[order].tolist())))
+        rankings.append(UseRanking(layer, tuple(order.tolist()), tuple(cosines[order].tolist())))
     numbers = sorted(
         {number for ranking in rankings for number in ranking.numbers}
         | {*([of] if of >= 0 else [])}
@@ -134,7 +134,7 @@ def _nearest(
     return tuple(rankings), tuple(_uses(index, numbers, labels))
 
 
-def _uses(index: Index, numbers: Sequence[int], labels: Sequence[str]) -> list[Use]:
+def _uses(index: CorpusIndex, numbers: Sequence[int], labels: Sequence[str]) -> list[Use]:
     uses = []
     for number, line in zip(numbers, index.lines(numbers), strict=True):
         id, start, end = index.places[number].tolist()
@@ -148,7 +148,7 @@ def _uses(index: Index, numbers: Sequence[int], labels: Sequence[str]) -> list[U
     return uses
 
 
-def _scores(index: Index, labels: Sequence[str], name: str) -> Senses:
+def _scores(index: CorpusIndex, labels: Sequence[str], name: str) -> Senses:
     gold, names = senses.numbered(labels)
     counts = {label: int((gold == at).sum()) for at, label in enumerate(names)}
     rows = np.flatnonzero(gold >= 0)

@@ -37,7 +37,7 @@ LITTLE_ENDIAN = 0
 
 
 @dataclass(frozen=True)
-class Place:
+class TensorEntry:
     """A tensor: its type as numpy names it, shape, and bytes in the file."""
 
     dtype: str
@@ -47,7 +47,7 @@ class Place:
     size: int
 
 
-def read(index: Path) -> dict[str, Place]:
+def read(index: Path) -> dict[str, TensorEntry]:
     """The tensors of a checkpoint by name, checked against the sizes of its files.
 
     Tensors of other types than numbers are left out. Raises ValueError, with a clause that says
@@ -72,7 +72,7 @@ def read(index: Path) -> dict[str, Place]:
     return known
 
 
-def _place(index: Path, entry: Mapping[int, Any], shards: int) -> Place | None:
+def _place(index: Path, entry: Mapping[int, Any], shards: int) -> TensorEntry | None:
     kind, number = int(entry.get(1, 0)), int(entry.get(3, 0))
     if kind not in TYPES or 7 in entry:  # 7: slices of a partitioned tensor
         return None
@@ -84,10 +84,10 @@ def _place(index: Path, entry: Mapping[int, Any], shards: int) -> Place | None:
         raise ValueError(f"{index.name} is damaged: {size:,} bytes for a tensor of shape {shape}")
     stem = index.name.removesuffix(SUFFIX)
     file = index.with_name(f"{stem}.data-{number:05d}-of-{shards:05d}")
-    return Place(dtype, shape, file, offset, size)
+    return TensorEntry(dtype, shape, file, offset, size)
 
 
-def _check_files(places: Mapping[str, Place]) -> None:
+def _check_files(places: Mapping[str, TensorEntry]) -> None:
     ends: dict[Path, int] = {}
     for place in places.values():
         ends[place.file] = max(ends.get(place.file, 0), place.offset + place.size)

@@ -106,7 +106,7 @@ _DIRECTION = re.compile(r"^(next|previous)\.")
 
 
 @dataclass(frozen=True)
-class Part:
+class BlockPart:
     """A part of a block, per layer. Titles are English and marked for translation."""
 
     title: str
@@ -126,7 +126,7 @@ class Block:
     parameters: int
     layers: tuple[int, ...] = ()
     stack: str = ""
-    parts: tuple[Part, ...] = ()
+    parts: tuple[BlockPart, ...] = ()
     shapes: tuple[tuple[str, tuple[int, ...]], ...] = ()
     head: bool = False
     state: str = ""
@@ -287,7 +287,7 @@ def _grouped(
                 sum(parts.values()),
                 (number + 1, number + 1),
                 stack if len(stacks) > 1 else "",
-                tuple(Part(title, parts[title]) for title in _PART_ORDER if title in parts),
+                tuple(BlockPart(title, parts[title]) for title in _PART_ORDER if title in parts),
                 tuple((name, shapes[name]) for name in names),
             )
         )

@@ -39,7 +39,7 @@ _REQUIRED = ("name", "group", "paper", "url", "year", "objective", "direction")
 
 
 @dataclass(frozen=True)
-class Group:
+class ModelGroup:
     """Models that are listed together.
 
     format: the id of the family that loads them; architectures: values of `model_type`, empty for
@@ -99,7 +99,7 @@ class Published:
 class Catalogue:
     """objectives: key → title, in English."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[ModelGroup, ...]
     models: tuple[Published, ...]
     objectives: Mapping[str, str] = field(default_factory=dict, hash=False)
 
@@ -169,7 +169,7 @@ def read(path: Path) -> Catalogue:
             _("The catalogue {path} cannot be read: {error}").format(path=path, error=error)
         ) from error
     groups = tuple(
-        Group(
+        ModelGroup(
             item.get("id", ""),
             item.get("title", ""),
             item.get("format", ""),
@@ -195,7 +195,7 @@ def read(path: Path) -> Catalogue:
 def _check(
     where: str,
     entry: Mapping[str, Any],
-    groups: Sequence[Group],
+    groups: Sequence[ModelGroup],
     objectives: Mapping[str, str],
 ) -> None:
     """Raises ModelError for a missing, unknown or invalid value."""

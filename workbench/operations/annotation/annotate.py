@@ -28,7 +28,7 @@ from workbench.storage.documents import bulk, documents
 from workbench.storage.labels import labels
 from workbench.storage.queries import listing, unfinished
 from workbench.storage.queries import queue as storage_queue
-from workbench.storage.queries.listing import DocumentRow, Filter, Known
+from workbench.storage.queries.listing import DocumentRow, Filter, LoadedDocument
 from workbench.storage.queries.queue import TO_DO, SourceFile
 from workbench.text.document import Document, choice_names
 from workbench.text.labels import MARKS, SPANS, Layer
@@ -397,7 +397,7 @@ def queue_page(
     if shown is not None:
         counts = shown.spans.of_layers
         texts = tuple(content for _field, content in shown.document.texts)
-        known[row_id(shown.document)] = Known(texts, sum(counts[id] for id in layer_ids))
+        known[row_id(shown.document)] = LoadedDocument(texts, sum(counts[id] for id in layer_ids))
     rows = documents.rows(project.db, ids, layer_ids, known=known)
     return tuple(replace(row, state=row.state or "pending") for row in rows)
 

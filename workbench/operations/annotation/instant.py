@@ -17,7 +17,7 @@ from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.jobs.spec import JobSpec
 from workbench.operations.annotation import queue_orders
-from workbench.operations.annotation.queue_orders import Order
+from workbench.operations.annotation.queue_orders import QueueOrder
 from workbench.operations.inspecting import corpus_index
 from workbench.storage.documents import documents
 from workbench.storage.schema.values import now
@@ -27,7 +27,7 @@ from workbench.text.rows import row_id
 if TYPE_CHECKING:
     from workbench.jobs.queue import Queue
     from workbench.operations.inspecting.corpus_index import Need
-    from workbench.operations.inspecting.inspect import Choice
+    from workbench.operations.inspecting.inspect import InspectableModel
     from workbench.project.project import Project
     from workbench.text.dataset import Record
 
@@ -92,7 +92,7 @@ class Sources:
 def sources(
     project: Project,
     layer: Layer,
-    model: Choice,
+    model: InspectableModel,
     known: frozenset[tuple[int, str]] = frozenset(),
     *,
     learns_from_words: bool = True,
@@ -111,13 +111,13 @@ def sources(
     return Sources(there, need, texts)
 
 
-def _need(project: Project, layer: Layer, model: Choice) -> Need:
+def _need(project: Project, layer: Layer, model: InspectableModel) -> Need:
     of = corpus_index.of_words if layer.traits.in_text else corpus_index.of_documents
     return of(project, model)
 
 
 def compute_vectors(
-    project: Project, queue: Queue, layer: Layer, model: Choice, *, watch: Watch = QUIET
+    project: Project, queue: Queue, layer: Layer, model: InspectableModel, *, watch: Watch = QUIET
 ) -> Need:
     """Compute the vectors of the documents in a job that delays no other one.
 
@@ -193,7 +193,7 @@ class Answer:
     """
 
     labelled: int
-    order: Order | None = None
+    order: QueueOrder | None = None
     predictions: Mapping[int, Sequence[Sequence[Any]]] = field(default_factory=dict)
     tags: Mapping[tuple[int, int, int], tuple[tuple[int, float], ...]] = field(default_factory=dict)
     classes: Mapping[int, tuple[tuple[int, float], ...]] = field(default_factory=dict)
@@ -271,7 +271,7 @@ class Learner:
         self._sent = (self._sent | labels.keys()) - lost
         if "ids" not in reply:
             return Answer(int(reply["labelled"]))
-        order = Order(strategy, row_id(self.layer), source_of(self.vectors), share, 1, now())
+        order = QueueOrder(strategy, row_id(self.layer), source_of(self.vectors), share, 1, now())
         return _answer(
             reply, queue_orders.filled(order, reply["ids"], reply["scores"], reply["control"])
         )
@@ -290,7 +290,7 @@ class Learner:
         return changes
 
 
-def _answer(reply: Mapping[str, Any], order: Order) -> Answer:
+def _answer(reply: Mapping[str, Any], order: QueueOrder) -> Answer:
     return Answer(
         int(reply["labelled"]),
         order,

@@ -22,7 +22,7 @@ GAIN = 0.01  # of the score over these points below which it is called level
 
 
 @dataclass(frozen=True)
-class Point:
+class CurvePoint:
     """What was measured after so many labels. score: on `tested` held-out labels, or None.
 
     agreement: Cohen's kappa with the predictions of the point before.
@@ -37,7 +37,7 @@ class Point:
 # ---------------------------------------------------------------- keeping
 
 
-def keep(project: Project, layer: Layer, model: str, points: Sequence[Point]) -> None:
+def keep(project: Project, layer: Layer, model: str, points: Sequence[CurvePoint]) -> None:
     """Store the points of a layer with the vectors of a model, "" for words; nothing if the
     project is read-only.
     """
@@ -51,11 +51,11 @@ def keep(project: Project, layer: Layer, model: str, points: Sequence[Point]) ->
     os.replace(draft, path)
 
 
-def kept(project: Project, layer: Layer, model: str) -> tuple[Point, ...]:
+def kept(project: Project, layer: Layer, model: str) -> tuple[CurvePoint, ...]:
     """The points of a layer with this model; () if there are none, or the file is damaged."""
     try:
         saved = json.loads(_file(project, layer, model).read_text(encoding="utf-8"))
-        points = tuple(Point(**raw) for raw in saved["points"])
+        points = tuple(CurvePoint(**raw) for raw in saved["points"])
         return points if saved["model"] == model else ()
     except (OSError, ValueError, KeyError, TypeError):
         return ()
@@ -69,7 +69,7 @@ def _file(project: Project, layer: Layer, model: str) -> Path:
 # ---------------------------------------------------------------- advice
 
 
-def advice(points: Sequence[Point]) -> str:
+def advice(points: Sequence[CurvePoint]) -> str:
     """Whether more labels are likely to help, in a sentence.
 
     Predictions that no longer change are the sign (Bloodgood and Vijay-Shanker 2009, kappa of at

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.annotation import suggestion_edits
-from workbench.operations.documents.duplicates import Group
+from workbench.operations.documents.duplicates import DuplicateGroup
 from workbench.operations.schema import labels as schema
 from workbench.storage.annotation.relabelling import replace_labels
 from workbench.storage.annotation.suggestions import NewSuggestion
@@ -50,7 +50,7 @@ class _Part:
     layers: list[int] = field(default_factory=list)
 
 
-def _members(project: Project, groups: Sequence[Group]) -> Iterator[list[Record]]:
+def _members(project: Project, groups: Sequence[DuplicateGroup]) -> Iterator[list[Record]]:
     """The records of each group, without documents that no longer exist."""
     ids = [id for group in groups for id in group.ids]
     records = {row_id(record.document): record for record in documents.records(project.db, ids=ids)}
@@ -60,7 +60,7 @@ def _members(project: Project, groups: Sequence[Group]) -> Iterator[list[Record]
 
 def label_alike(
     project: Project,
-    groups: Sequence[Group],
+    groups: Sequence[DuplicateGroup],
     *,
     source: int | None = None,
     suggest: bool = False,

@@ -14,7 +14,7 @@ from workbench.base.watch import QUIET, Watch
 from workbench.operations.annotation import annotate, suggestion_edits
 from workbench.storage.annotation.suggestions import NewSuggestion
 from workbench.storage.documents import places
-from workbench.storage.documents.places import Content, Place
+from workbench.storage.documents.places import Content, TextPlace
 from workbench.storage.labels import labels
 from workbench.storage.queries.listing import Filter
 from workbench.text.find import find
@@ -34,7 +34,7 @@ RULE, REF = "rule", "occurrences:"  # kind and start of `source.ref`; the text f
 
 
 @dataclass(frozen=True)
-class Wanted:
+class OccurrenceQuery:
     """`text` is searched for in the documents that match `where`, to be labelled `label_id`."""
 
     text: str
@@ -99,7 +99,9 @@ def span_label(project: Project, label_id: int) -> tuple[Layer, str]:
     return layer, label.name
 
 
-def find_occurrences(project: Project, wanted: Wanted, *, watch: Watch = QUIET) -> Occurrences:
+def find_occurrences(
+    project: Project, wanted: OccurrenceQuery, *, watch: Watch = QUIET
+) -> Occurrences:
     """All occurrences, by document. Words are looked up in the full-text index first. Of a label
     of tags, the tokens that lie within an occurrence.
 
@@ -132,7 +134,9 @@ def _check_text(text: str) -> None:
         raise SpecError(message.format(n=len(text), most=MAX_QUERY_LENGTH))
 
 
-def _in_texts(contents: Sequence[Content], search: Wanted, most: int) -> Iterator[Occurrence]:
+def _in_texts(
+    contents: Sequence[Content], search: OccurrenceQuery, most: int
+) -> Iterator[Occurrence]:
     options: dict[str, Any] = {
         "match_case": search.match_case,
         "whole_words": search.whole_words,
@@ -178,7 +182,7 @@ def _with_status(
 ) -> Iterator[Occurrence]:
     names = {row_id(label): label.name for label in layer.labels}
     ids = sorted({row.document_id for row in rows})
-    spans: dict[tuple[int, str], list[Place]] = {}
+    spans: dict[tuple[int, str], list[TextPlace]] = {}
     for place in places.gold_spans(project.db, ids, row_id(layer)):
         spans.setdefault((place.document_id, place.field), []).append(place)
     sorted_spans = {key: _Spans(document_spans) for key, document_spans in spans.items()}
@@ -186,7 +190,7 @@ def _with_status(
     for row in rows:
         there = sorted_spans.get((row.document_id, row.field))
         over = there.overlapping(row.start, row.end) if there else ()
-        place = Place(row.document_id, row.field, row.start, row.end, label_id)
+        place = TextPlace(row.document_id, row.field, row.start, row.end, label_id)
         if place in over:
             yield replace(row, status=LABELLED, other=names.get(label_id, "?"))
         elif over:
@@ -199,12 +203,12 @@ def _with_status(
 class _Spans:
     """Spans of one text in order, for queries of overlaps."""
 
-    def __init__(self, spans: Sequence[Place]):
+    def __init__(self, spans: Sequence[TextPlace]):
         self._spans = spans
         self._starts = [span.start for span in spans]
         self._reach = list(accumulate((span.end for span in spans), max))
 
-    def overlapping(self, start: int, end: int) -> tuple[Place, ...]:
+    def overlapping(self, start: int, end: int) -> tuple[TextPlace, ...]:
         at, spans = bisect_left(self._starts, end), []
         while at and self._reach[at - 1] > start:
             at -= 1
@@ -213,7 +217,7 @@ class _Spans:
         return tuple(reversed(spans))
 
 
-def title(project: Project, wanted: Wanted, n: int) -> str:
+def title(project: Project, wanted: OccurrenceQuery, n: int) -> str:
     """The title of the undo step that labels `n` places."""
     _layer, label = span_label(project, wanted.label_id)
     return ngettext(
@@ -223,7 +227,7 @@ def title(project: Project, wanted: Wanted, n: int) -> str:
 
 def label_occurrences(
     project: Project,
-    wanted: Wanted,
+    wanted: OccurrenceQuery,
     rows: Sequence[Occurrence],
     *,
     gold: bool,
@@ -260,7 +264,7 @@ def label_occurrences(
             places.add_spans(
                 project.db,
                 [
-                    Place(row.document_id, row.field, row.start, row.end, wanted.label_id)
+                    TextPlace(row.document_id, row.field, row.start, row.end, wanted.label_id)
                     for row in labelable
                 ],
                 row_id(layer),

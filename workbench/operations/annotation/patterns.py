@@ -43,7 +43,7 @@ class Hits:
 
 
 @dataclass(frozen=True)
-class Counted:
+class PatternCounts:
     """`of`: id of the pattern → its hits. `documents`: number of documents searched."""
 
     of: Mapping[int, Hits] = field(hash=False)
@@ -51,7 +51,7 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class Applied:
+class AppliedPatterns:
     """New open `suggestions` in `documents`; `patterns` were applied to `searched` documents."""
 
     suggestions: int
@@ -60,7 +60,7 @@ class Applied:
     searched: int
 
 
-def describe(applied: Applied) -> str:
+def describe(applied: AppliedPatterns) -> str:
     """A summary of the result, as sentences."""
     suggested = ngettext(
         "Patterns created {n:,} suggestion.",
@@ -200,7 +200,7 @@ def count(
     *,
     where: Filter | None = None,
     watch: Watch = QUIET,
-) -> Counted:
+) -> PatternCounts:
     """What each pattern matches in the documents of the filter, by default all patterns in all.
 
     Raises SpecError, naming pattern and document, if an expression takes too long.
@@ -217,7 +217,7 @@ def count(
     of = {
         pattern.id: Hits(hits[number], documents[number]) for number, pattern in enumerate(chosen)
     }
-    return Counted({id: counts for id, counts in of.items() if id is not None}, len(ids))
+    return PatternCounts({id: counts for id, counts in of.items() if id is not None}, len(ids))
 
 
 # ---------------------------------------------------------------- applying
@@ -229,7 +229,7 @@ def apply(
     where: Filter | None = None,
     watch: Watch = QUIET,
     origin: object = None,
-) -> Applied:
+) -> AppliedPatterns:
     """Suggest labels for all matches of the active patterns, as one undo step.
 
     Open suggestions of patterns in the documents of the filter, by default in all, are replaced.
@@ -247,7 +247,9 @@ def apply(
     with project.edit(_("Apply patterns"), origin=origin, bulk=True, watch=watch.part(0.8, 1.0)):
         proposals.delete_open_of(project.db, RULE, REF, None if where is None else ids)
         added = _suggest(project, active, matches, watch.part(0.4, 0.8))
-    return Applied(added, len({match.document_id for match in matches}), len(active), len(ids))
+    return AppliedPatterns(
+        added, len({match.document_id for match in matches}), len(active), len(ids)
+    )
 
 
 def apply_to_new(project: Project, after: int, *, watch: Watch = QUIET) -> tuple[int, str]:

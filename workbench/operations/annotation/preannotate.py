@@ -39,7 +39,7 @@ IDLE, WAITING, RUNNING, FAILED = "idle", "waiting", "running", "failed"
 
 
 @dataclass(frozen=True)
-class Place:
+class QueuePlace:
     """Where in the queue the user is: `ids` in order, and the open document.
 
     wanted: the filter of a queue in file order, where finished documents are left in; else None.
@@ -95,7 +95,7 @@ def resolved(project: Project, chosen: Mapping[int, int]) -> tuple[Run, ...]:
     return tuple(members)
 
 
-def upcoming(project: Project, layer: Layer, place: Place, count: int) -> list[int]:
+def upcoming(project: Project, layer: Layer, place: QueuePlace, count: int) -> list[int]:
     """The open document and the next ones of the queue that are unfinished in the layer.
 
     The search ends FAR * CHUNK documents after the first unfinished one.
@@ -125,7 +125,7 @@ def _unfinished(layer: Layer, ids: Sequence[int]) -> Filter:
     return replace(queue_orders.unfinished(layer), ids=ids)
 
 
-class Tasks(Protocol):
+class TaskRunner(Protocol):
     """Runs operations in threads, as the context of a panel does."""
 
     def task(
@@ -150,7 +150,7 @@ class Preannotation:
     emitted with each change. One job at a time.
     """
 
-    def __init__(self, project: Project, queue: Queue, tasks: Tasks):
+    def __init__(self, project: Project, queue: Queue, tasks: TaskRunner):
         self.project, self._queue, self._tasks = project, queue, tasks
         self.runs: tuple[Run, ...] = ()
         self.status, self.message = IDLE, ""
@@ -160,7 +160,7 @@ class Preannotation:
         self.fresh: frozenset[int] = frozenset()  # documents whose count the last change has added
         self._counted: dict[int, dict[int, int]] = {}  # run → document → number
         self.changed = Signal("preannotation.changed")
-        self._place: Place | None = None
+        self._place: QueuePlace | None = None
         self._reading = self._again = self._closed = False
         self._listening: Callable[[], None] | None = None
 
@@ -175,7 +175,7 @@ class Preannotation:
         self.changed.emit()
         self._look()
 
-    def follow(self, place: Place) -> None:
+    def follow(self, place: QueuePlace) -> None:
         """The user has moved, or the queue has changed."""
         self._place = place
         self._look()
@@ -293,7 +293,7 @@ def _is_needed(queue: Queue, run: Run) -> bool:
     return any(job.status == "waiting" or device != "cpu" for job in long)
 
 
-def _read(project: Project, run: Run, place: Place, counted: frozenset[int]) -> Read:
+def _read(project: Project, run: Run, place: QueuePlace, counted: frozenset[int]) -> Read:
     """The next documents of a run, and which of them it has not predicted.
 
     counted: documents whose suggestions are not counted again.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
 
 
-class Row(Protocol):
+class SourcedRow(Protocol):
     """A label or a suggestion."""
 
     @property
@@ -38,7 +38,7 @@ class Row(Protocol):
 
 
 @dataclass(frozen=True)
-class Source:
+class OriginLabels:
     """What an origin made: `labels` (gold), open `suggestions`, and when (ISO 8601, UTC)."""
 
     origin: Origin
@@ -49,7 +49,7 @@ class Source:
     last: str
 
 
-def origin_of(row: Row) -> Origin:
+def origin_of(row: SourcedRow) -> Origin:
     """The origin of a label or a suggestion."""
     by = row.made_by if row.source_kind == "person" else None
     return Origin(row.source_kind, row.source_ref, by)
@@ -104,11 +104,11 @@ def origins(project: Project) -> tuple[Origin, ...]:
     return tuple(stored.origins(project.db))
 
 
-def sources(project: Project) -> tuple[Source, ...]:
+def sources(project: Project) -> tuple[OriginLabels, ...]:
     """What each origin made, the latest first; those without labels and suggestions left out."""
     names = Names(project)
     return tuple(
-        Source(origin.origin, names.of(origin.origin), *origin[1:])
+        OriginLabels(origin.origin, names.of(origin.origin), *origin[1:])
         for origin in stored.made(project.db)
         if origin.labels or origin.suggestions
     )

@@ -13,7 +13,7 @@ from workbench.storage.queries import listing
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
-    from workbench.operations.annotation.queue_orders import Order
+    from workbench.operations.annotation.queue_orders import QueueOrder
     from workbench.project.project import Project
     from workbench.text.labels import Layer
 
@@ -51,7 +51,7 @@ class Listed:
 def next_documents(
     project: Project,
     layer: Layer,
-    order: Order | None,
+    order: QueueOrder | None,
     count: int,
     *,
     only: Collection[int] | None = None,

@@ -37,7 +37,7 @@ from workbench.text.rows import row_id
 if TYPE_CHECKING:
     from workbench.base.settings import Settings
     from workbench.jobs.queue import Queue
-    from workbench.operations.inspecting.inspect import Choice
+    from workbench.operations.inspecting.inspect import InspectableModel
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
 
@@ -49,7 +49,7 @@ PREDICTED = 5000  # documents that a run predicts in one job
 
 
 @dataclass(frozen=True)
-class Wanted:
+class OrderSpec:
     """An order to compute. runs: what predicts; model: of the vectors; share: of control documents,
     in [0, 1).
     """
@@ -57,13 +57,13 @@ class Wanted:
     strategy: str
     layer: Layer
     runs: tuple[Run, ...] = ()
-    model: Choice | None = None
+    model: InspectableModel | None = None
     share: float = SHARE
     seed: int = 1
 
 
 @dataclass(frozen=True)
-class Order:
+class QueueOrder:
     """An order as it is kept. ids: in order, with a score each; control: the random documents.
 
     source: names of the runs or of the model; runs: ids of those that predict. at: ISO 8601, UTC.
@@ -116,7 +116,7 @@ def runs_for(project: Project, layer: Layer) -> tuple[Run, ...]:
     )
 
 
-def vector_models(settings: Settings | None = None) -> tuple[Choice, ...]:
+def vector_models(settings: Settings | None = None) -> tuple[InspectableModel, ...]:
     """The pretrained models whose vectors can order documents."""
     from workbench.operations.inspecting import inspect
 
@@ -128,7 +128,7 @@ def can_order(layer: Layer) -> bool:
     return bool(tasks.fitting(layer))
 
 
-def check(project: Project, wanted: Wanted) -> None:
+def check(project: Project, wanted: OrderSpec) -> None:
     """Raises SpecError if something is missing that the strategy needs."""
     missing = needs(wanted.strategy)
     name = title(wanted.strategy)
@@ -166,7 +166,9 @@ def check(project: Project, wanted: Wanted) -> None:
 # ---------------------------------------------------------------- computing
 
 
-def compute(project: Project, queue: Queue, wanted: Wanted, *, watch: Watch = QUIET) -> Order:
+def compute(
+    project: Project, queue: Queue, wanted: OrderSpec, *, watch: Watch = QUIET
+) -> QueueOrder:
     """Compute an order and keep it: missing predictions, vectors, then the order itself.
 
     Raises SpecError if the strategy lacks something, Cancelled or JobFailed.
@@ -182,13 +184,15 @@ def compute(project: Project, queue: Queue, wanted: Wanted, *, watch: Watch = QU
 class _Computation:
     """An order that is computed; `folder` is for the files of its job."""
 
-    def __init__(self, project: Project, queue: Queue, request: Wanted, folder: Path, watch: Watch):
+    def __init__(
+        self, project: Project, queue: Queue, request: OrderSpec, folder: Path, watch: Watch
+    ):
         self._project, self._queue, self._wanted = project, queue, request
         self._folder, self._watch = folder, watch
         self._needs = needs(request.strategy)
         self._ids: Sequence[int] = listing.ids(project.db, unfinished(request.layer))
 
-    def order(self) -> Order:
+    def order(self) -> QueueOrder:
         if DECISIONS in self._needs:
             for run in self._runs:
                 self._predict(run)
@@ -264,7 +268,7 @@ class _Computation:
                 file.writelines(f"{known.get(id, '{}')}\n" for id in page)
         return path
 
-    def _keep(self, output: Path, index: str) -> Order:
+    def _keep(self, output: Path, index: str) -> QueueOrder:
         import numpy as np
 
         request = self._wanted
@@ -275,7 +279,7 @@ class _Computation:
             ran = tuple(run.id for run in self._runs)
         with np.load(output, allow_pickle=False) as arrays:
             ids, scores, control = (arrays[name] for name in ("ids", "scores", "control"))
-        order = Order(
+        order = QueueOrder(
             request.strategy, row_id(request.layer), source, request.share, request.seed, now(), ran
         )
         order = filled(order, ids, scores, control)
@@ -291,7 +295,7 @@ def unfinished(layer: Layer) -> Filter:
 # ---------------------------------------------------------------- keeping
 
 
-def filled(order: Order, ids: Any, scores: Any, control: Any) -> Order:
+def filled(order: QueueOrder, ids: Any, scores: Any, control: Any) -> QueueOrder:
     """The order with arrays (N,) of ids, scores and whether each is a control document."""
     listed = array("q", ids.tolist())
     return replace(
@@ -302,7 +306,7 @@ def filled(order: Order, ids: Any, scores: Any, control: Any) -> Order:
     )
 
 
-def keep(project: Project, order: Order) -> None:
+def keep(project: Project, order: QueueOrder) -> None:
     """Store the order beside the project, in place of the one of its layer."""
     import numpy as np
 
@@ -323,7 +327,7 @@ def keep(project: Project, order: Order) -> None:
     os.replace(draft, path)
 
 
-def kept(project: Project, layer_id: int) -> Order | None:
+def kept(project: Project, layer_id: int) -> QueueOrder | None:
     """The order of a layer; None if there is none, or its file is damaged."""
     path = _file(project, layer_id)
     if not path.is_file():  # numpy is not imported before it is needed
@@ -333,7 +337,7 @@ def kept(project: Project, layer_id: int) -> Order | None:
     try:
         with np.load(path, allow_pickle=False) as arrays:
             about = json.loads(str(arrays["about"]))
-            order = Order(layer_id=layer_id, **{**about, "runs": tuple(about["runs"])})
+            order = QueueOrder(layer_id=layer_id, **{**about, "runs": tuple(about["runs"])})
             return filled(order, arrays["ids"], arrays["scores"], arrays["control"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -348,7 +352,7 @@ def _file(project: Project, layer_id: int) -> Path:
     return project.runs_folder / FOLDER / f"{layer_id}.npz"
 
 
-def arranged(order: Order, ids: Sequence[int]) -> array[int]:
+def arranged(order: QueueOrder, ids: Sequence[int]) -> array[int]:
     """The documents in order; those that it does not list come last, as they are given."""
     pending = set(ids)
     first = [id for id in order.ids if id in pending]

@@ -136,7 +136,7 @@ def set_scale(project: Project, layer_id: int, scale: Scale, *, origin: object =
 
 
 @dataclass(frozen=True)
-class Statistics:
+class ValueStatistics:
     """Statistics of the values of a layer: numbers, or lengths of written texts in characters.
 
     bins: (from, to, documents) of ranges of equal width; only the last includes its end.
@@ -150,7 +150,7 @@ class Statistics:
     bins: tuple[tuple[float, float, int], ...] = ()
 
 
-def summary(project: Project, layer_id: int) -> Statistics:
+def summary(project: Project, layer_id: int) -> ValueStatistics:
     """Statistics of a layer of numbers or of written texts."""
     layer = labels.layer(project.db, layer_id)
     if layer.traits.record == NUMBERS:
@@ -161,15 +161,15 @@ def summary(project: Project, layer_id: int) -> Statistics:
     return _statistics(numbers, 0, max(numbers, default=0))
 
 
-def _statistics(ascending: Sequence[float], start: float, end: float) -> Statistics:
+def _statistics(ascending: Sequence[float], start: float, end: float) -> ValueStatistics:
     if not ascending:
-        return Statistics()
+        return ValueStatistics()
     start, end = min(start, ascending[0]), max(end, ascending[-1])
     width = (end - start) / BINS
     edges = [start + number * width for number in range(BINS)] if width else [start]
     places = [*(bisect_left(ascending, edge) for edge in edges), len(ascending)]
     ends = [*edges[1:], end]
-    return Statistics(
+    return ValueStatistics(
         len(ascending),
         statistics.fmean(ascending),
         statistics.pstdev(ascending),

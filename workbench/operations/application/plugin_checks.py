@@ -85,7 +85,7 @@ IN_WINDOW = (*WITH_QT, "importer", "segmenter", "exporter", "run_kind")
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedContribution:
     """One contribution after its code was imported.
 
     `error` is "" if it conforms to its contract; `details` is a traceback.
@@ -102,10 +102,10 @@ class Checked:
 class PluginCheck:
     """The result of a job that has checked a plugin."""
 
-    checked: tuple[Checked, ...] = ()
+    checked: tuple[CheckedContribution, ...] = ()
 
     @property
-    def first_error(self) -> Checked | None:
+    def first_error(self) -> CheckedContribution | None:
         return next((checked for checked in self.checked if checked.error), None)
 
     def to_json(self) -> dict[str, Any]:
@@ -121,20 +121,22 @@ class PluginCheck:
 # ---------------------------------------------------------------- checking
 
 
-def check(plugin: Plugin) -> Iterator[Checked]:
+def check(plugin: Plugin) -> Iterator[CheckedContribution]:
     """Import everything that a plugin adds and check it against the contracts. Runs its code."""
     try:
         plugins.make_importable(plugin)
     except WorkbenchError as error:
         for contribution in plugin.contributions:
-            yield Checked(contribution.kind, contribution.id, contribution.title, str(error))
+            yield CheckedContribution(
+                contribution.kind, contribution.id, contribution.title, str(error)
+            )
         return
     plugins.forget_modules(plugin)
     for contribution in plugin.contributions:
         yield _checked(plugin, contribution)
 
 
-def _checked(plugin: Plugin, contribution: Contribution) -> Checked:
+def _checked(plugin: Plugin, contribution: Contribution) -> CheckedContribution:
     details = ""
     try:
         fault = plugin_options.of_contribution(plugin.folder, contribution)
@@ -143,7 +145,9 @@ def _checked(plugin: Plugin, contribution: Contribution) -> Checked:
         fault, details = _missing_module(plugin, error), _traceback(plugin, error)
     except (Exception, SystemExit) as error:
         fault, details = f"{type(error).__name__}: {error}", _traceback(plugin, error)
-    return Checked(contribution.kind, contribution.id, contribution.title, fault, details)
+    return CheckedContribution(
+        contribution.kind, contribution.id, contribution.title, fault, details
+    )
 
 
 def _traceback(plugin: Plugin, error: BaseException) -> str:
@@ -293,11 +297,11 @@ def check_in_worker(queue: Queue, plugin: Plugin, *, watch: Watch = QUIET) -> Pl
     If the worker crashes, the result ends with the contribution that it was importing. Raises
     Cancelled.
     """
-    checked: list[Checked] = []
+    checked: list[CheckedContribution] = []
 
     def take(payload: Mapping[str, Any]) -> None:
         if payload.get("kind") == CHECKED:
-            checked.append(from_plain(Checked, payload["checked"]))
+            checked.append(from_plain(CheckedContribution, payload["checked"]))
 
     title = _("Check plugin {name}").format(name=plugin.name)
     params = {"folder": str(plugin.folder), "package": plugin.package}
@@ -309,7 +313,7 @@ def check_in_worker(queue: Queue, plugin: Plugin, *, watch: Watch = QUIET) -> Pl
     return PluginCheck.from_json(result)
 
 
-def _not_imported(plugin: Plugin, number: int, error: JobFailed) -> Checked:
+def _not_imported(plugin: Plugin, number: int, error: JobFailed) -> CheckedContribution:
     """The contribution that a worker was importing when it failed."""
     entry = plugin.contributions[min(number, len(plugin.contributions) - 1)]
     message = _("{reason} Last imported: {place}.").format(
@@ -320,7 +324,7 @@ def _not_imported(plugin: Plugin, number: int, error: JobFailed) -> Checked:
             "A plugin must not exit or wait while it is imported: move such code into a function."
         )
         message = f"{message} {advice}"
-    return Checked(entry.kind, entry.id, entry.title, message, error.details)
+    return CheckedContribution(entry.kind, entry.id, entry.title, message, error.details)
 
 
 def check_job(

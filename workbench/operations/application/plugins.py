@@ -19,7 +19,7 @@ ENABLED, DISABLED, ERROR = "enabled", "disabled", "error"
 
 
 @dataclass(frozen=True)
-class Status:
+class PluginStatus:
     """A plugin and its status: `state` is enabled, disabled or error; `details` is a traceback."""
 
     plugin: Plugin
@@ -46,7 +46,7 @@ class Status:
 # ---------------------------------------------------------------- listing
 
 
-def all_plugins(settings: Settings | None = None) -> tuple[Status, ...]:
+def all_plugins(settings: Settings | None = None) -> tuple[PluginStatus, ...]:
     """Plugins with an error first, then by name. Runs no code of plugins that are not enabled."""
     chosen = settings or settings_file.load()
     statuses = [_status(plugin, chosen) for plugin in plugins.find(chosen)]
@@ -55,15 +55,15 @@ def all_plugins(settings: Settings | None = None) -> tuple[Status, ...]:
     )
 
 
-def _status(plugin: Plugin, settings: Settings) -> Status:
+def _status(plugin: Plugin, settings: Settings) -> PluginStatus:
     if reason := plugin.fault or plugin_options.fault(plugin):
-        return Status(plugin, ERROR, reason, plugin.details)
+        return PluginStatus(plugin, ERROR, reason, plugin.details)
     if plugin.key not in settings.plugins_enabled:
-        return Status(plugin, DISABLED)
+        return PluginStatus(plugin, DISABLED)
     fault = registries.registry().faults.get(plugin.id)
     if fault is not None:
-        return Status(plugin, ERROR, str(fault), fault.details)
-    return Status(plugin, ENABLED)
+        return PluginStatus(plugin, ERROR, str(fault), fault.details)
+    return PluginStatus(plugin, ENABLED)
 
 
 def adds(plugin: Plugin) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Part:
+class CheckPart:
     """The part of the check done by one worker; `id` and `title` are used if it does not finish.
 
     env: added to the environment of the worker.
@@ -51,9 +51,9 @@ class Part:
 # On Linux, fonts and plugins can be checked without a display.
 _OFFSCREEN = {} if sys.platform in ("win32", "darwin") else {"QT_QPA_PLATFORM": "offscreen"}
 PARTS = (
-    Part("storage.check", N_("Versions and folders"), f"{__name__}:run"),
-    Part("display.check", N_("Display"), "workbench.ui.shell.system_check:run", _OFFSCREEN),
-    Part("computing.check", N_("Computing"), "workbench.models.system_check:run"),
+    CheckPart("storage.check", N_("Versions and folders"), f"{__name__}:run"),
+    CheckPart("display.check", N_("Display"), "workbench.ui.shell.system_check:run", _OFFSCREEN),
+    CheckPart("computing.check", N_("Computing"), "workbench.models.system_check:run"),
 )
 LITTLE_MEMORY = 4 * 1024**3  # free bytes below which no worker is kept ready
 LITTLE_SPACE, NO_SPACE = 5e9, 0.5e9  # bytes free

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     import numpy as np
 
     from workbench.exporters.model.results import ExportResult
-    from workbench.inspection.spec import Answer
+    from workbench.inspection.spec import Inspection
     from workbench.jobs.queue import Queue
     from workbench.metrics.evaluation import Evaluation
     from workbench.operations.annotation.suggest import Suggested
     from workbench.operations.documents.splits import SplitOutcome
-    from workbench.operations.inspecting.inspect import Choice
-    from workbench.operations.inspecting.inspect_host import Inspector
+    from workbench.operations.inspecting.inspect import InspectableModel
+    from workbench.operations.inspecting.inspect_host import InspectorHost
     from workbench.operations.transfer.data_export import ExportOutcome
     from workbench.operations.transfer.import_outcome import ImportOutcome
     from workbench.project.project import Project
@@ -58,7 +58,7 @@ class Workspace:
     ) -> None:
         self._session = Session(Path(file), read_only=read_only)
         self._tell = heard
-        self._inspector: Inspector | None = None
+        self._inspector: InspectorHost | None = None
 
     def __enter__(self) -> Workspace:
         return self
@@ -358,7 +358,7 @@ class Workspace:
         finally:
             scratch.remove(folder)
 
-    def inspect(self, model: str, inspector: str, *texts: str, **options: object) -> Answer:
+    def inspect(self, model: str, inspector: str, *texts: str, **options: object) -> Inspection:
         """The answer of an inspector for one text, or a pair of texts; `answer.result` has it.
 
         model: a run or a pretrained model, by name; it stays loaded for the next call. inspector:
@@ -376,7 +376,7 @@ class Workspace:
         if refused:
             raise WorkbenchError(refused)
         if self._inspector is None:
-            self._inspector = inspect_host.Inspector()
+            self._inspector = inspect_host.InspectorHost()
         if self._inspector.choice != choice:
             self._inspector.open(choice)
         inputs = inspect.typed(*(texts or ("",)))
@@ -396,7 +396,7 @@ class Workspace:
     def _run(self, run: Run | str) -> Run:
         return self.run(run) if isinstance(run, str) else run
 
-    def _choice(self, name: str) -> Choice:
+    def _choice(self, name: str) -> InspectableModel:
         from workbench.operations.inspecting import inspect
 
         if name in {run.name for run in self.runs}:

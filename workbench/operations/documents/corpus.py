@@ -20,7 +20,7 @@ from workbench.operations.transfer.data_export import (
 )
 from workbench.operations.transfer.data_import import import_files
 from workbench.operations.transfer.import_outcome import ImportOutcome, SkippedRecord
-from workbench.operations.transfer.import_preview import Preview, PreviewRow, preview, refused
+from workbench.operations.transfer.import_preview import ImportPreview, PreviewRow, preview, refused
 from workbench.operations.transfer.import_preview import settings_of as import_settings
 from workbench.operations.transfer.import_splits import BY_NAME
 from workbench.operations.transfer.import_splits import described as described_splits
@@ -29,11 +29,11 @@ from workbench.project import backup
 from workbench.storage.annotation import annotations as annotation_rows
 from workbench.storage.annotation import answers, states
 from workbench.storage.documents import bulk, deletion, documents
-from workbench.storage.documents.documents import Counts, DocumentRow, Filter
+from workbench.storage.documents.documents import DocumentCounts, DocumentRow, Filter
 from workbench.storage.integrity import integrity
 from workbench.storage.labels import labels as layers
 from workbench.storage.queries import columns, listing
-from workbench.storage.queries.ordering import Order
+from workbench.storage.queries.ordering import SortOrder
 from workbench.storage.runs import runs  # fmt: skip
 from workbench.text.document import SPLITS
 from workbench.text.labels import Label, Layer
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
     from workbench.text.document import Document
 
 __all__ = [
-    "BY_NAME", "Counts", "DocumentRow", "ExportOutcome", "Filter", "Order",
-    "ImportOutcome", "Preview", "PreviewRow", "SkippedRecord", "SplitOutcome", "any_documents",
-    "check", "counts", "create_sample", "delete_documents", "described_splits", "export_data",
-    "filter_ids", "first_ids", "formats", "import_files", "import_settings", "info", "labels",
-    "make_splits", "narrowed", "preview", "refused", "rows", "set_class", "set_split", "set_state",
-    "suggested_splits", "what_is_lost",
+    "BY_NAME", "DocumentCounts", "DocumentRow", "ExportOutcome", "Filter", "SortOrder",
+    "ImportOutcome", "ImportPreview", "PreviewRow", "SkippedRecord", "SplitOutcome",
+    "any_documents", "check", "counts", "create_sample", "delete_documents", "described_splits",
+    "export_data", "filter_ids", "first_ids", "formats", "import_files", "import_settings",
+    "info", "labels", "make_splits", "narrowed", "preview", "refused", "rows", "set_class",
+    "set_split", "set_state", "suggested_splits", "what_is_lost",
 ]  # fmt: skip
 
 STATES = ("pending", "draft", "submitted", "discarded")
@@ -72,7 +72,7 @@ def is_large(project: Project) -> bool:
 def filter_ids(
     project: Project,
     filter: Filter,
-    order: Order | None = None,
+    order: SortOrder | None = None,
     layer_ids: Sequence[int] | None = None,
     *,
     watch: Watch = QUIET,
@@ -134,7 +134,7 @@ def any_documents(project: Project) -> bool:
     return documents.any_at_all(project.db)
 
 
-def counts(project: Project, layer_ids: Sequence[int] | None = None) -> Counts:
+def counts(project: Project, layer_ids: Sequence[int] | None = None) -> DocumentCounts:
     """Statistics of all documents; states, spans and suggestions are those of the layers (None:
     all).
     """

@@ -30,7 +30,7 @@ TRAIN, HELD_OUT, REMOVE = RULES = ("train", "held-out", "remove")
 
 
 @dataclass(frozen=True)
-class Group:
+class DuplicateGroup:
     """Documents with the same or similar texts.
 
     ids: ascending. splits: of each. similarity: the lowest Jaccard similarity of two texts that
@@ -78,17 +78,17 @@ class Duplicates:
     near: the similarity that was asked for, None for equal texts only; size: words of a shingle.
     """
 
-    groups: tuple[Group, ...]
+    groups: tuple[DuplicateGroup, ...]
     documents: int
     near: float | None
     size: int
 
     @property
-    def shown(self) -> tuple[Group, ...]:
+    def shown(self) -> tuple[DuplicateGroup, ...]:
         return tuple(group for group in self.groups if not group.ignored)
 
     @property
-    def leaks(self) -> tuple[Group, ...]:
+    def leaks(self) -> tuple[DuplicateGroup, ...]:
         return tuple(group for group in self.shown if group.leak)
 
     @property
@@ -121,7 +121,9 @@ def find(
         grouped = {number for numbers, _similarity in joined for number in numbers}
         joined += [([number], 1.0) for number in equal.repeated() if number not in grouped]
     groups = [
-        Group(equal.members(numbers), (), similarity, len(numbers) == 1, equal.identity(numbers))
+        DuplicateGroup(
+            equal.members(numbers), (), similarity, len(numbers) == 1, equal.identity(numbers)
+        )
         for numbers, similarity in joined
     ]
     return refreshed(project, Duplicates(tuple(groups), len(chosen), near, size))
@@ -173,7 +175,7 @@ def check(near: float | None, size: int = SHINGLE_WORDS) -> None:
         raise SpecError(message.format(size=size, most=MOST_SIZE))
 
 
-def _ordered(groups: Iterable[Group]) -> tuple[Group, ...]:
+def _ordered(groups: Iterable[DuplicateGroup]) -> tuple[DuplicateGroup, ...]:
     return tuple(
         sorted(
             groups,
@@ -186,11 +188,11 @@ def _near(
     project: Project, ids: Sequence[int], near: float, size: int, watch: Watch
 ) -> list[tuple[list[int], float]]:
     """(positions in `ids`, lowest similarity) of each group of two or more documents."""
-    from workbench.text.near_duplicates import Links  # numpy
+    from workbench.text.near_duplicates import DisjointSets  # numpy
 
     pages = (list(texts_of(project.db, part)) for part in watch.part(0.0, 0.7).over(ids, PAGE))
     links = links_of(pages, near, size, watch=watch.part(0.7, 1.0))
-    joined = Links(len(ids))
+    joined = DisjointSets(len(ids))
     for link, other, _similarity in links:
         joined.join(link, other)
     groups: dict[int, set[int]] = defaultdict(set)
@@ -233,15 +235,15 @@ def texts_of(db: Database, ids: Sequence[int]) -> Iterator[list[str]]:
 
 def fix_leaks(
     project: Project,
-    groups: Iterable[Group],
+    groups: Iterable[DuplicateGroup],
     rule: str = TRAIN,
     *,
     origin: object = None,
     watch: Watch = QUIET,
 ) -> int:
-    """Put the documents of each group into one split; returns how many changed. See `Group.fix`.
+    """Put the documents of each group into one split; returns how many changed.
 
-    Raises SpecError for an unknown rule.
+    See `DuplicateGroup.fix`. Raises SpecError for an unknown rule.
     """
     if rule not in RULES:
         raise SpecError(_("There is no rule {rule!r}.").format(rule=rule))
@@ -263,7 +265,7 @@ def fix_leaks(
     return changed
 
 
-def ignore(project: Project, groups: Iterable[Group], *, origin: object = None) -> None:
+def ignore(project: Project, groups: Iterable[DuplicateGroup], *, origin: object = None) -> None:
     """Do not show the groups again, as long as their texts stay the same."""
     chosen = list(groups)
     title = ngettext("Ignore {n:,} group", "Ignore {n:,} groups", len(chosen))
@@ -272,7 +274,9 @@ def ignore(project: Project, groups: Iterable[Group], *, origin: object = None) 
             flags.add(project.db, group.ids[0], IGNORED + group.identity, project.annotator_id)
 
 
-def show_again(project: Project, groups: Iterable[Group], *, origin: object = None) -> None:
+def show_again(
+    project: Project, groups: Iterable[DuplicateGroup], *, origin: object = None
+) -> None:
     """Show ignored groups again."""
     names = {IGNORED + group.identity for group in groups}
     known = flags.starting_with(project.db, IGNORED)

@@ -22,7 +22,7 @@ REPORTED = 200  # documents of the files between two reports of progress
 
 
 @dataclass(frozen=True)
-class Row:
+class OverlapRow:
     """A document of the project: the share of its n-grams that occur, and the first of them.
 
     document: its id.
@@ -44,7 +44,7 @@ class Overlap:
     size: int
     documents: int
     short: int
-    rows: tuple[Row, ...]
+    rows: tuple[OverlapRow, ...]
 
     @property
     def share(self) -> float:
@@ -87,6 +87,6 @@ def overlap(
     rows = []
     for shared in grams.shared():
         key, split_of, id = about[shared.number]
-        rows.append(Row(key, split_of, shared.share, shared.words, id))
+        rows.append(OverlapRow(key, split_of, shared.share, shared.words, id))
     ordered = sorted(rows, key=lambda row: -row.share)
     return Overlap(size, grams.count, grams.short, tuple(ordered))

@@ -152,7 +152,7 @@ class Completion:
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class QueryNames:
     """The names in a project that a query can contain, by key; `fields`: values by metadata field.
 
     Metadata and values are those of a sample of documents.
@@ -162,14 +162,14 @@ class Vocabulary:
     fields: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def vocabulary(project: Project) -> Vocabulary:
+def vocabulary(project: Project) -> QueryNames:
     """Read the names for `complete`. Some milliseconds: not for each keystroke."""
     names = query_values.names(project.db)
     names["filter"] = tuple(filter_.name for filter_ in filters(project))
-    return Vocabulary(names, query_values.metadata(project.db))
+    return QueryNames(names, query_values.metadata(project.db))
 
 
-def complete(known: Vocabulary, text: str, caret: int) -> tuple[Completion, ...]:
+def complete(known: QueryNames, text: str, caret: int) -> tuple[Completion, ...]:
     """Completions at the caret, those that begin with what is written first."""
     place = query_edit.place(text, caret)
     typed = place.typed.casefold()
@@ -189,7 +189,7 @@ def complete(known: Vocabulary, text: str, caret: int) -> tuple[Completion, ...]
     return tuple(completions[:MOST_OFFERED])
 
 
-def _candidates(known: Vocabulary, place: query_edit.Place) -> Iterator[tuple[str, str, str]]:
+def _candidates(known: QueryNames, place: query_edit.CaretPlace) -> Iterator[tuple[str, str, str]]:
     """(text to insert, what is compared and shown, note)"""
     if place.name is not None:
         names = known.fields if place.name == "meta" else known.names.get("layer", ())

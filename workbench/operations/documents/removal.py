@@ -22,7 +22,7 @@ from workbench.base.sizes import size
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.documents.redaction import Redactor, paragraphs
 from workbench.operations.documents.removal_files import (
-    Wanted,
+    RemovalTargets,
     clean,
     has_text,
     is_affected,
@@ -37,7 +37,7 @@ from workbench.project.project import Project
 from workbench.storage.annotation import patterns
 from workbench.storage.connections import backup as drafts
 from workbench.storage.documents import removal
-from workbench.storage.documents.removal import Found
+from workbench.storage.documents.removal import DocumentTraces
 from workbench.storage.queries import saved_filters
 from workbench.storage.runs import runs
 from workbench.storage.runs.runs import Run
@@ -50,7 +50,7 @@ CACHES = ("indexes", "features", "lengths", "examined")  # computed again when t
 
 
 @dataclass(frozen=True)
-class Preview:
+class RemovalPreview:
     """What `remove` would do. `versions`: those that lose the documents; `deleted_versions`: those
     that are deleted, because they are damaged or of an older format. `files`: of runs. `runs`:
     names of runs with predictions for the documents, or that learned from them. `cache_bytes`: of
@@ -59,7 +59,7 @@ class Preview:
     with a word that no other document contains, by title and name.
     """
 
-    found: Found
+    found: DocumentTraces
     versions: tuple[Version, ...]
     deleted_versions: tuple[Version, ...]
     files: tuple[Path, ...]
@@ -89,10 +89,10 @@ class RemovalSummary:
     warning: str
 
 
-def _wanted(project: Project, ids: Sequence[int]) -> Wanted:
+def _wanted(project: Project, ids: Sequence[int]) -> RemovalTargets:
     uids = removal.uids(project.db, ids)
     texts = removal.texts(project.db, ids)
-    return Wanted(
+    return RemovalTargets(
         frozenset(uids),
         json.dumps(sorted(uids.values())),
         removal.text_hashes(project.db, ids),
@@ -104,7 +104,7 @@ def _wanted(project: Project, ids: Sequence[int]) -> Wanted:
 # ---------------------------------------------------------------- preview
 
 
-def preview(project: Project, ids: Sequence[int], *, watch: Watch = QUIET) -> Preview:
+def preview(project: Project, ids: Sequence[int], *, watch: Watch = QUIET) -> RemovalPreview:
     """What would be removed, everywhere. Takes a while with large files of runs."""
     removing = _wanted(project, ids)
     counts = removal.found(project.db, ids)
@@ -117,7 +117,7 @@ def preview(project: Project, ids: Sequence[int], *, watch: Watch = QUIET) -> Pr
     )
     models = tuple(path for path in model_files(project) if has_text(path, removing))
     adapted = {path.name for path in files if is_plain_text(path)}
-    return Preview(
+    return RemovalPreview(
         counts,
         cleaned,
         deleted,
@@ -157,7 +157,7 @@ def _words(text: str) -> set[str]:
     return set(_WORD.findall(text))
 
 
-def _knows(project: Project, run: Run, removing: Wanted, adapted: Container[str]) -> bool:
+def _knows(project: Project, run: Run, removing: RemovalTargets, adapted: Container[str]) -> bool:
     """Whether a run has predictions for the documents, or learned from them."""
     if runs.payloads(project.db, run.id, removing.ids):
         return True
@@ -167,7 +167,7 @@ def _knows(project: Project, run: Run, removing: Wanted, adapted: Container[str]
     )
 
 
-def describe(preview: Preview) -> tuple[str, ...]:
+def describe(preview: RemovalPreview) -> tuple[str, ...]:
     """The preview as sentences."""
     sentences = [
         ngettext("{n:,} document", "{n:,} documents", preview.found.documents),
@@ -202,7 +202,7 @@ def described(project: Project, ids: Sequence[int]) -> RemovalSummary:
     return RemovalSummary(describe(affected), warning(affected))
 
 
-def warning(preview: Preview) -> str:
+def warning(preview: RemovalPreview) -> str:
     """What is not removed."""
     message = [_("Exported files and copies in other folders are not changed.")]
     if preview.runs:
@@ -284,7 +284,7 @@ def summary(done: Removed) -> str:
 
 
 def _versions(
-    project: Project, removing: Wanted
+    project: Project, removing: RemovalTargets
 ) -> tuple[tuple[Version, ...], tuple[Version, ...]]:
     """(versions that have the documents, versions that must be deleted)."""
     cleaned, deleted = list[Version](), list[Version]()
@@ -299,7 +299,9 @@ def _versions(
     return tuple(cleaned), tuple(deleted)
 
 
-def _clean_versions(project: Project, removing: Wanted, left: list[str], watch: Watch) -> int:
+def _clean_versions(
+    project: Project, removing: RemovalTargets, left: list[str], watch: Watch
+) -> int:
     cleaned, deleted = _versions(project, removing)
     done = 0
     for (version,) in watch.over((*cleaned, *deleted), 1):

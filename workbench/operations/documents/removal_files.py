@@ -25,7 +25,7 @@ READABLE = (".jsonl", ".json", ".txt", ".csv", ".tsv", ".md", ".log", ".toml")
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RemovalTargets:
     """The documents: ids in the project, uids as a JSON array, hashes of their texts, their
     paragraphs, and what finds their texts in other data.
     """
@@ -63,7 +63,7 @@ def is_plain_text(path: Path) -> bool:
     return path.suffix == ".txt" and path.parent.name == DATA
 
 
-def has_text(path: Path, texts: Wanted) -> bool:
+def has_text(path: Path, texts: RemovalTargets) -> bool:
     try:
         with path.open("rb") as file:
             return any(texts.redactor(line) is not line for line in file)
@@ -71,7 +71,7 @@ def has_text(path: Path, texts: Wanted) -> bool:
         return False
 
 
-def is_affected(path: Path, project: Project, texts: Wanted) -> bool:
+def is_affected(path: Path, project: Project, texts: RemovalTargets) -> bool:
     """Whether `clean` would change the file."""
     try:
         return any(line is not cleaned for line, cleaned in _lines(path, project, texts))
@@ -79,7 +79,7 @@ def is_affected(path: Path, project: Project, texts: Wanted) -> bool:
         return False
 
 
-def clean(path: Path, project: Project, texts: Wanted, left: list[str]) -> int:
+def clean(path: Path, project: Project, texts: RemovalTargets, left: list[str]) -> int:
     """Write the file again without the documents; 1 if it has any, 0 otherwise."""
     if not is_affected(path, project, texts):
         return 0
@@ -97,7 +97,7 @@ def clean(path: Path, project: Project, texts: Wanted, left: list[str]) -> int:
     return 1
 
 
-def _lines(path: Path, project: Project, removing: Wanted) -> Iterator[tuple[bytes, bytes]]:
+def _lines(path: Path, project: Project, removing: RemovalTargets) -> Iterator[tuple[bytes, bytes]]:
     """(line, what is kept of it): the same object, b"" or the line with marks."""
     objects, plain = path.suffix == ".jsonl", is_plain_text(path)
     data = path.parent.name == DATA
@@ -118,7 +118,7 @@ def _is_own(path: Path, project: Project) -> bool:
     return not first.isdigit() or int(first) in {run.id for run in runs.all(project.db)}
 
 
-def _is_about(line: bytes, removing: Wanted, own: bool) -> bool:
+def _is_about(line: bytes, removing: RemovalTargets, own: bool) -> bool:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):

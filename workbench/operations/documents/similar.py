@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from workbench.inspection.corpus.spec import Files
+from workbench.inspection.corpus.spec import IndexFiles
 from workbench.operations.annotation import queue_orders
 from workbench.operations.inspecting import inspect
 from workbench.storage.documents import documents
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from workbench.base.settings import Settings
-    from workbench.operations.inspecting.inspect import Choice
+    from workbench.operations.inspecting.inspect import InspectableModel
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
     from workbench.text.labels import Layer
@@ -50,7 +50,9 @@ def fits(layer: Layer) -> bool:
     return layer.texts == 1 and not layer.traits.in_choices
 
 
-def model_for(project: Project, run: Run | None, settings: Settings | None) -> Choice | None:
+def model_for(
+    project: Project, run: Run | None, settings: Settings | None
+) -> InspectableModel | None:
     """The model of the vectors: that of the run if it has states, else the first pretrained one."""
     own = inspect.of_run(project, run) if run is not None else None
     if own is not None and _has_index(own):
@@ -58,7 +60,7 @@ def model_for(project: Project, run: Run | None, settings: Settings | None) -> C
     return next(iter(queue_orders.vector_models(settings)), None)
 
 
-def _has_index(choice: Choice) -> bool:
+def _has_index(choice: InspectableModel) -> bool:
     return any(offer.id == INSPECTOR and not offer.refused for offer in inspect.offers(choice))
 
 
@@ -72,7 +74,7 @@ def nearest(
     """
     import numpy as np
 
-    files = Files.at(index)
+    files = IndexFiles.at(index)
     ids = np.load(files.places, allow_pickle=False)[:, 0]
     own = np.flatnonzero(ids == document_id)
     if not len(own):

@@ -20,7 +20,7 @@ from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
-    from workbench.text.splits import Item
+    from workbench.text.splits import SplitItem
 
 WRITTEN = 0.7  # fraction of the work before the undo step is completed
 NAMED = 5  # maximum number of labels named in a warning
@@ -61,7 +61,7 @@ class SplitData:
     """Input of `preview_splits`, read once. `documents`: number of documents in the project."""
 
     layers: tuple[str, ...]
-    items: tuple[Item, ...]
+    items: tuple[SplitItem, ...]
     homes: Mapping[str, str]
     documents: int
 
@@ -195,7 +195,7 @@ def _divided(data: SplitData, choice: SplitChoice, watch: Watch) -> dict[int, st
     )
 
 
-def _one_group(items: Sequence[Item]) -> bool:
+def _one_group(items: Sequence[SplitItem]) -> bool:
     """Whether all documents must stay in the same split."""
     groups = {item.group for item in items}
     return len(groups) == 1 and groups != {""}
@@ -313,12 +313,12 @@ def _write(project: Project, assigned: Mapping[int, str], watch: Watch) -> None:
 
 def _items(
     project: Project, layer_names: Sequence[str], assigned: Mapping[int, str], watch: Watch = QUIET
-) -> tuple[list[Item], dict[str, str], int]:
+) -> tuple[list[SplitItem], dict[str, str], int]:
     """The layers' documents with the splits that `found` assigns, considering other documents of
     the
     same group in a split, and the number of documents in the project.
     """
-    from workbench.text.splits import Item
+    from workbench.text.splits import SplitItem
 
     rows = bulk.split_rows(project.db, layer_names)
     watch.at(0.2)
@@ -341,7 +341,7 @@ def _items(
         for key in (f"text:{text_hash}", *([f"group:{group}"] if group else ())):
             homes[key] = split if homes.get(key) != "test" else "test"
     items = [
-        Item(
+        SplitItem(
             row.id,
             assigned.get(row.id, row.split),
             labels.get(row.id, ()),

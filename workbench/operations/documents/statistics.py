@@ -42,7 +42,7 @@ OUTCOMES = stored.OUTCOMES
 
 
 @dataclass(frozen=True)
-class Row:
+class LabelUsage:
     """A label, or a class of values: how many there are, in how many documents.
 
     query: finds the documents. label: None for values.
@@ -81,7 +81,7 @@ class LayerStatistics:
     layer: Layer
     submitted: int
     unlabelled: int
-    rows: tuple[Row, ...]
+    rows: tuple[LabelUsage, ...]
     pairs: Mapping[tuple[int, int], int] = field(default_factory=dict, hash=False)
     spans: tuple[SpanLengths, ...] = ()
     chains: int = 0
@@ -277,7 +277,7 @@ class _Counting:
                 labelled = self.submitted
             return LayerStatistics(layer, self.submitted, self.submitted - labelled, rows)
         rows = tuple(
-            Row(
+            LabelUsage(
                 label.name,
                 self.labels[row_id(label)],
                 self.documents[row_id(label)],
@@ -303,7 +303,7 @@ class _Counting:
                 query = _labelled(self.layer, label.name)
                 yield SpanLengths(label, counts.total(), median, low, high, max(counts), query)
 
-    def _value_rows(self) -> tuple[Row, ...]:
+    def _value_rows(self) -> tuple[LabelUsage, ...]:
         layer, record = self.layer, self.layer.traits.record
         if record == NUMBERS:
             return self._number_rows()
@@ -315,15 +315,16 @@ class _Counting:
             order = [answer for answer in ANSWERS if answer in self.values]
             names = {item: _(ANSWERS[item]) for item in order}
         return tuple(
-            Row(names[item], self.values[item], self.value_documents[item], whole) for item in order
+            LabelUsage(names[item], self.values[item], self.value_documents[item], whole)
+            for item in order
         )
 
-    def _number_rows(self) -> tuple[Row, ...]:
+    def _number_rows(self) -> tuple[LabelUsage, ...]:
         key = f"number.{query_edit.quoted(self.layer.name)}"
         state = _submitted(self.layer)
         if len(self.values) <= MOST_VALUES:
             return tuple(
-                Row(f"{value:g}", n, n, f"{key}:{value!r} {state}")
+                LabelUsage(f"{value:g}", n, n, f"{key}:{value!r} {state}")
                 for value, n in sorted(self.values.items())
             )
         rows = []
@@ -331,7 +332,7 @@ class _Counting:
             below = "<=" if at == BINS - 1 else "<"
             query = f"{key}>={low!r} {key}{below}{high!r} {state}"
             name = _("{low:g} – {high:g}").format(low=low, high=high)
-            rows.append(Row(name, self.bins[at], self.bins[at], query))
+            rows.append(LabelUsage(name, self.bins[at], self.bins[at], query))
         return tuple(rows)
 
     def agreement(self, names: provenance.Names) -> Iterable[Agreement]:

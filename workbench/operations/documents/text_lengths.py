@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.runtime.inputs import Preparer
 
-__all__ = ["LIMITS", "Lengths", "measure"]
+__all__ = ["LIMITS", "TextLengths", "measure"]
 
 FOLDER = "lengths"
 PAGE = 500  # documents measured between two reports of progress
@@ -41,7 +41,7 @@ Measure = Callable[[Sequence[Document]], Sequence[int]]
 
 
 @dataclass(frozen=True)
-class Lengths:
+class TextLengths:
     """ids: ascending; words, units: int64 (documents,), units with special ones, None without
     a tokenizer.
     """
@@ -93,7 +93,7 @@ def measure(
     *,
     settings: Settings | None = None,
     watch: Watch = QUIET,
-) -> Lengths:
+) -> TextLengths:
     """Lengths of the documents; both texts of a pair together. Not for the main thread.
 
     tokenizer: name or folder of a model; "" counts words alone. What was measured before a
@@ -104,11 +104,11 @@ def measure(
     share = 0.3 if tokenizer else 1.0
     counted = _lengths(project, chosen, _words, WORDS, watch.part(0.0, share))
     if not tokenizer:
-        return Lengths(chosen, counted)
+        return TextLengths(chosen, counted)
     preparer = tokenizers.preparer_of(tokenizer, settings)
     name = _identity(tokenizer, settings)
     units = _lengths(project, chosen, _units(preparer), name, watch.part(share, 1.0))
-    return Lengths(chosen, counted, units)
+    return TextLengths(chosen, counted, units)
 
 
 def _lengths(

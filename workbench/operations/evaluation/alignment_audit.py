@@ -99,7 +99,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Audit:
+class AlignmentAudit:
     """Findings in the order of the documents. counted: id → labels of each checked document."""
 
     findings: tuple[Finding, ...]
@@ -115,7 +115,7 @@ class Audit:
     def labels(self) -> int:
         return sum(self.counted.values())
 
-    def updated(self, ids: Collection[int], later: Audit) -> Audit:
+    def updated(self, ids: Collection[int], later: AlignmentAudit) -> AlignmentAudit:
         """With what `later` has found in the documents `ids` in place of what was known of them."""
         known = set(ids)
         unchanged = [finding for finding in self.findings if finding.document_id not in known]
@@ -142,7 +142,7 @@ def audit(
     task: str = "",
     only: Collection[int] | None = None,
     watch: Watch = QUIET,
-) -> Audit:
+) -> AlignmentAudit:
     """Check every submitted document of a layer with the tokenizer of a model, in a thread.
 
     only: ids of the documents to check, by default all. task: that would learn the labels, by
@@ -165,7 +165,7 @@ def audit(
             rows = _rows(project, layer, document) if layer.traits.in_text else []
             counted[row_id(document)] = len(rows)
             findings += _findings(document, prepared, number, rows, names, info)
-    return Audit(tuple(findings), counted, length, info.id)
+    return AlignmentAudit(tuple(findings), counted, length, info.id)
 
 
 def _task(layer: Layer, preferred: str) -> TaskInfo:

@@ -43,7 +43,7 @@ Rankings = dict[int, "Statistic"]  # by run id
 
 
 @dataclass(frozen=True)
-class Entry:
+class BoardEntry:
     """A run on the board.
 
     made_from: the model and what else tells it from similar runs. evaluation: without scores by
@@ -73,7 +73,7 @@ class Entry:
     def value(self, score: str) -> float | None:
         return self.scores[score].value if score in self.scores else None
 
-    def gain(self, over: Entry, score: str) -> Gain | None:
+    def gain(self, over: BoardEntry, score: str) -> Gain | None:
         """Gain of a score over that of another entry; None if one of them has none, or for a ratio,
         of which neither more nor less is better.
         """
@@ -97,11 +97,11 @@ class Board:
     score: str
     definition: str
     names: tuple[str, ...]
-    entries: tuple[Entry, ...]
-    others: tuple[Entry, ...]
+    entries: tuple[BoardEntry, ...]
+    others: tuple[BoardEntry, ...]
     where: str = ""
 
-    def named(self, run: str) -> Entry:
+    def named(self, run: str) -> BoardEntry:
         """The scored entry of a run. Raises WorkbenchError if there is none of this name."""
         for entry in self.entries:
             if entry.run.name == run:
@@ -113,7 +113,7 @@ class Board:
             ),
         )
 
-    def sorted_by(self, score: str) -> tuple[Entry, ...]:
+    def sorted_by(self, score: str) -> tuple[BoardEntry, ...]:
         """The entries by another score, best first; those without it come last."""
         sign = 1 if tasks.is_error(score) else -1
         key = lambda item: (item.value(score) is None, sign * (item.value(score) or 0.0))  # noqa: E731
@@ -201,7 +201,7 @@ def _entries(
     *,
     is_whole: bool,
     watch: Watch,
-) -> Iterator[Entry]:
+) -> Iterator[BoardEntry]:
     """The entry of each run on `found`. is_whole: these are all documents of the split."""
     texts, own = TrainingTexts(project), _OwnTestSets(project, split)
     for at, run in enumerate(chosen):
@@ -216,7 +216,7 @@ def _entries(
         yield replace(entry, trained_on=trained_on)
 
 
-def _unknown(project: Project, chosen: Iterable[Run]) -> tuple[Entry, ...]:
+def _unknown(project: Project, chosen: Iterable[Run]) -> tuple[BoardEntry, ...]:
     """Runs whose tasks are all missing."""
     return tuple(_with_costs(project, run, None, missing.of_run(run)) for run in chosen)
 
@@ -259,7 +259,7 @@ def _entry(
     split: str,
     documents: Sequence[GoldDocument],
     score: Callable[[Run, Evidence], Evaluation],
-) -> Entry:
+) -> BoardEntry:
     answers = predict.stored(project, run, [scored.document for scored in documents])
     unanswered = sum(scored.document.id not in answers for scored in documents)
     problem = _problem(run, info, split, unanswered, len(documents))
@@ -270,9 +270,11 @@ def _entry(
     return _with_costs(project, run, score(run, evidence), "")
 
 
-def _with_costs(project: Project, run: Run, evaluation: Evaluation | None, problem: str) -> Entry:
+def _with_costs(
+    project: Project, run: Run, evaluation: Evaluation | None, problem: str
+) -> BoardEntry:
     result = outcome(run)
-    return Entry(
+    return BoardEntry(
         run,
         made_from(run),
         evaluation,
@@ -324,7 +326,7 @@ def _evaluation(
 def with_rankings(board: Board, later: Rankings, watch: Watch = QUIET) -> Board:
     """The board with the intervals of rankings too, which take longer than all others together."""
 
-    def resampled(entry: Entry, part: Watch) -> Entry:
+    def resampled(entry: BoardEntry, part: Watch) -> BoardEntry:
         statistic = later.get(entry.run.id)
         if statistic is None or entry.evaluation is None:
             return entry

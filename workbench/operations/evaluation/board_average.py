@@ -22,7 +22,7 @@ from workbench.operations.evaluation.board_export import UNKNOWN, cell, line, sa
 from workbench.tasks import spec as tasks
 
 if TYPE_CHECKING:
-    from workbench.operations.evaluation.board import Entry
+    from workbench.operations.evaluation.board import BoardEntry
     from workbench.project.project import Project
 
 DEFINITION = N_(
@@ -47,7 +47,7 @@ class LayerScore:
 
 
 @dataclass(frozen=True)
-class Cell:
+class AverageCell:
     """The mean over runs, their standard deviation (None for one run), and their names."""
 
     value: float
@@ -56,14 +56,14 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class System:
+class AverageSystem:
     """kind: of its runs, "" for a group. cells: by layer. average: None if a layer lacks, or has a
     score that is an error.
     """
 
     name: str
     kind: str
-    cells: Mapping[str, Cell]
+    cells: Mapping[str, AverageCell]
     average: float | None
 
 
@@ -74,7 +74,7 @@ class Average:
     split: str
     where: str
     layers: tuple[LayerScore, ...]
-    systems: tuple[System, ...]
+    systems: tuple[AverageSystem, ...]
 
     @property
     def errors(self) -> tuple[LayerScore, ...]:
@@ -118,7 +118,7 @@ def average(
     return Average(split, where.strip(), tuple(columns), tuple(systems))
 
 
-def _system(entry: Entry) -> tuple[str, str]:
+def _system(entry: BoardEntry) -> tuple[str, str]:
     """Name and kind of the system that a run belongs to."""
     if group := entry.run.listing.group:
         return group, ""
@@ -130,15 +130,15 @@ def _averaged(
     kind: str,
     row: Mapping[str, list[tuple[str, float]]],
     columns: Sequence[LayerScore],
-) -> System:
+) -> AverageSystem:
     cells = {}
     for layer, pairs in row.items():
         values = [value for _run, value in pairs]
         deviation = stdev(values) if len(values) > 1 else None
-        cells[layer] = Cell(fmean(values), deviation, tuple(run for run, _value in pairs))
+        cells[layer] = AverageCell(fmean(values), deviation, tuple(run for run, _value in pairs))
     complete = all(item.layer in cells and not tasks.is_error(item.score) for item in columns)
     mean = fmean(cells[column.layer].value for column in columns) if complete else None
-    return System(name, kind, cells, mean)
+    return AverageSystem(name, kind, cells, mean)
 
 
 # ---------------------------------------------------------------- for files and programs
@@ -221,11 +221,11 @@ def documents_text(average: Average) -> str:
     )
 
 
-def kind_text(system: System) -> str:
+def kind_text(system: AverageSystem) -> str:
     return term(system.kind) if system.kind else _("Group of runs")
 
 
-def cell_text(average: Average, system: System, column: LayerScore) -> str:
+def cell_text(average: Average, system: AverageSystem, column: LayerScore) -> str:
     """A score as points, an error in its own unit, with the deviation over several runs."""
     item = system.cells.get(column.layer)
     if item is None:
@@ -239,5 +239,5 @@ def cell_text(average: Average, system: System, column: LayerScore) -> str:
     )
 
 
-def average_text(system: System) -> str:
+def average_text(system: AverageSystem) -> str:
     return UNKNOWN if system.average is None else f"{100 * system.average:.1f}"

@@ -16,14 +16,14 @@ from workbench.tasks import spec as tasks
 from workbench.text import formulas
 
 if TYPE_CHECKING:
-    from workbench.operations.evaluation.board import Board, Entry
+    from workbench.operations.evaluation.board import Board, BoardEntry
 
 UNKNOWN = "–"
 
 Signed = Callable[[float, int], str]
 
 
-def board_report(board: Board, score: str = "", over: Entry | None = None) -> dict[str, Any]:
+def board_report(board: Board, score: str = "", over: BoardEntry | None = None) -> dict[str, Any]:
     """The board for programs, best first. over: the entry that gains are measured over."""
     score = score or board.score
     return {
@@ -42,7 +42,7 @@ def board_report(board: Board, score: str = "", over: Entry | None = None) -> di
     }
 
 
-def _entry(entry: Entry) -> dict[str, Any]:
+def _entry(entry: BoardEntry) -> dict[str, Any]:
     return {
         "run": entry.run.name,
         "kind": entry.run.kind,
@@ -59,7 +59,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _gains(entry: Entry, over: Entry | None) -> dict[str, Any]:
+def _gains(entry: BoardEntry, over: BoardEntry | None) -> dict[str, Any]:
     """Gains by score; {} without an entry to compare with."""
     if over is None:
         return {}
@@ -67,7 +67,7 @@ def _gains(entry: Entry, over: Entry | None) -> dict[str, Any]:
     return {name: gain.to_json() for name, gain in gains.items() if gain is not None}
 
 
-def to_csv(board: Board, score: str = "", over: Entry | None = None) -> str:
+def to_csv(board: Board, score: str = "", over: BoardEntry | None = None) -> str:
     """All scores as fractions of 1, with intervals; empty cells for what is not known.
 
     over: the entry that gains of the chosen score are measured over, in two more columns.
@@ -96,7 +96,7 @@ def safe(text: str) -> str:
     return formulas.escape(text) if formulas.is_formula(text) else text
 
 
-def to_markdown(board: Board, score: str = "", over: Entry | None = None) -> str:
+def to_markdown(board: Board, score: str = "", over: BoardEntry | None = None) -> str:
     """The main columns, scores as points with intervals, best first.
 
     over: the entry that gains of the chosen score are measured over, in a column of their own.
@@ -136,7 +136,7 @@ def _signed(value: float, digits: int) -> str:
     return f"{value:+.{digits}f}"
 
 
-def gain_text(entry: Entry, over: Entry, score: str, signed: Signed = _signed) -> str:
+def gain_text(entry: BoardEntry, over: BoardEntry, score: str, signed: Signed = _signed) -> str:
     """The gain of an entry with its sign, and in parentheses how many errors are gone.
 
     signed: a number with its sign and a number of decimal places, as text.
@@ -161,13 +161,13 @@ def line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def has_interval(entry: Entry, name: str) -> bool:
+def has_interval(entry: BoardEntry, name: str) -> bool:
     """Whether a score of an entry is known with its 95% interval."""
     scored = entry.scores.get(name)
     return scored is not None and scored.low is not None and scored.high is not None
 
 
-def _points(entry: Entry, name: str) -> str:
+def _points(entry: BoardEntry, name: str) -> str:
     scored = entry.scores.get(name)
     if scored is None or scored.value is None:
         return UNKNOWN

@@ -16,7 +16,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.evaluation import pairs, quality, scoring, slices
-from workbench.operations.evaluation.pairs import Pair, System
+from workbench.operations.evaluation.pairs import System, SystemPair
 from workbench.operations.evaluation.scoring import GoldDocument
 from workbench.operations.runs import missing, results, run_settings
 from workbench.operations.runs.kinds import contract as kinds
@@ -49,13 +49,13 @@ class Comparison:
     definition: str
     slice_score: str
     systems: tuple[System, ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[SystemPair, ...]
     settings: tuple[SettingRow, ...]
 
     def system(self, run_id: int) -> System:
         return next(system for system in self.systems if system.run.id == run_id)
 
-    def pair(self, first: int, second: int) -> Pair | None:
+    def pair(self, first: int, second: int) -> SystemPair | None:
         """The pair seen from `first`; None if one of them is not compared."""
         for item in self.pairs:
             if {item.first, item.second} == {first, second}:

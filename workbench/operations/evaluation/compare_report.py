@@ -11,7 +11,7 @@ from workbench.operations.runs import run_settings
 
 if TYPE_CHECKING:
     from workbench.operations.evaluation.compare import Comparison
-    from workbench.operations.evaluation.pairs import Pair, PartDifference
+    from workbench.operations.evaluation.pairs import PartDifference, SystemPair
 
 
 def comparison_report(comparison: Comparison) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def comparison_report(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _pair_json(pair: Pair, names: Mapping[int, str]) -> dict[str, Any]:
+def _pair_json(pair: SystemPair, names: Mapping[int, str]) -> dict[str, Any]:
     return {
         "first": names[pair.first],
         "second": names[pair.second],

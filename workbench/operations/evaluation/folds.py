@@ -42,7 +42,7 @@ HELD_OUT = 10  # every tenth training document selects the checkpoint and fits t
 
 
 @dataclass(frozen=True)
-class Measured:
+class FoldPredictions:
     """Out-of-fold predictions of a layer, as they are kept beside the project.
 
     model: title of what predicted; fold: by document id; given: gold labels of that time, by id.
@@ -254,7 +254,7 @@ def measure(
     folds: int = FOLDS,
     seed: int = 1,
     watch: Watch = QUIET,
-) -> Measured:
+) -> FoldPredictions:
     """Predict every labelled document of train and dev by a model of the other folds, in a worker.
 
     The result is kept beside the project. For the arguments see `prepare`. Raises Cancelled,
@@ -272,7 +272,7 @@ def _file(project: Project, layer_id: int) -> Path:
     return project.runs_folder / "label-errors" / f"{layer_id}.jsonl"
 
 
-def _keep(project: Project, prepared: PreparedFolds) -> Measured:
+def _keep(project: Project, prepared: PreparedFolds) -> FoldPredictions:
     """Move the predictions beside the project, after a line on how they were made."""
     path = _file(project, row_id(prepared.layer))
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -286,7 +286,7 @@ def _keep(project: Project, prepared: PreparedFolds) -> Measured:
     return measurement
 
 
-def measured(project: Project, layer: Layer) -> Measured | None:
+def measured(project: Project, layer: Layer) -> FoldPredictions | None:
     """The last measurement of a layer; None if there is none, or its file is damaged."""
     try:
         with open(_file(project, row_id(layer)), encoding="utf-8") as file:
@@ -300,6 +300,8 @@ def measured(project: Project, layer: Layer) -> Measured | None:
                 )
         fold, gold = ({int(id): v for id, v in head[name].items()} for name in ("fold", "given"))
         task, model = str(head["task"]), str(head["model"])
-        return Measured(task, model, int(head["folds"]), str(head["at"]), predictions, fold, gold)
+        return FoldPredictions(
+            task, model, int(head["folds"]), str(head["at"]), predictions, fold, gold
+        )
     except (OSError, ValueError, KeyError, TypeError, StopIteration):
         return None

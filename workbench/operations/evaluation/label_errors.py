@@ -14,8 +14,8 @@ from workbench.base.i18n import _
 from workbench.metrics import confident as learning
 from workbench.metrics import regression
 from workbench.operations.evaluation import folds, reviews
-from workbench.operations.evaluation.folds import Measured
-from workbench.operations.evaluation.label_units import Units, units_of
+from workbench.operations.evaluation.folds import FoldPredictions
+from workbench.operations.evaluation.label_units import LabelledUnits, units_of
 from workbench.operations.evaluation.reviews import Review
 from workbench.operations.evaluation.scoring import GoldDocument
 from workbench.tasks import spec as tasks
@@ -79,7 +79,7 @@ class Suspect:
 
 
 @dataclass(frozen=True)
-class Ranking:
+class SuspectRanking:
     """Suspects of a layer, most doubtful first, those already reviewed included.
 
     share: estimated share of wrong labels; low, high: its 95% interval over documents. The errors
@@ -92,7 +92,7 @@ class Ranking:
     they have; None where it is not defined.
     """
 
-    measured: Measured
+    measured: FoldPredictions
     suspects: tuple[Suspect, ...]
     share: float | None
     low: float | None
@@ -119,7 +119,7 @@ def _gain(agreement: float, chance: float) -> float:
 
 @dataclass(frozen=True)
 class _Found:
-    """The doubtful labels, and the numbers of `Ranking` about all labels."""
+    """The doubtful labels, and the numbers of `SuspectRanking` about all labels."""
 
     suspects: Sequence[Suspect] = ()
     share: float | None = 0.0
@@ -130,7 +130,7 @@ class _Found:
     chance: float | None = None
 
 
-def ranking(project: Project, layer: Layer) -> Ranking | None:
+def ranking(project: Project, layer: Layer) -> SuspectRanking | None:
     """Rank the current gold labels by the last measurement; None without one.
 
     Run it in a thread.
@@ -155,7 +155,7 @@ def ranking(project: Project, layer: Layer) -> Ranking | None:
         for scored in labelled
     )
     rows.sort(key=lambda row: (row.margin, row.document_id, row.mistake.place or (0, 0)))
-    return Ranking(
+    return SuspectRanking(
         measured,
         tuple(rows),
         judged.share,
@@ -184,7 +184,7 @@ def _decided(
     labelled: Sequence[GoldDocument],
     known: Mapping[tuple[object, ...], Review],
     listed: set[tuple[object, ...]],
-    measured: Measured,
+    measured: FoldPredictions,
 ) -> Iterator[Suspect]:
     """Labels that were changed here: no longer suspect, but part of what was reviewed."""
     documents = {row_id(scored.document): scored.document for scored in labelled}
@@ -269,7 +269,7 @@ def _numbers(
 
 
 def _interval(
-    judged: Sequence[tuple[Units, learning.Confident]], n: int, resamples: int = 200
+    judged: Sequence[tuple[LabelledUnits, learning.Confident]], n: int, resamples: int = 200
 ) -> tuple[float, float]:
     """95% bootstrap interval over documents of the share of wrong labels."""
     rng = np.random.default_rng(1)
@@ -282,7 +282,9 @@ def _interval(
     return float(low), float(high)
 
 
-def _share(units: Units, judged: learning.Confident, weights: np.ndarray) -> tuple[float, float]:
+def _share(
+    units: LabelledUnits, judged: learning.Confident, weights: np.ndarray
+) -> tuple[float, float]:
     """(share of wrong labels, number of labels) with weights of the documents."""
     mine = weights[units.document]
     joint = learning.joint_of(units.given, judged.guess, mine, len(units.names))
@@ -291,7 +293,7 @@ def _share(units: Units, judged: learning.Confident, weights: np.ndarray) -> tup
 
 def _of_documents(
     labelled: Sequence[GoldDocument],
-    units: Units,
+    units: LabelledUnits,
     judged: learning.Confident,
     fold: Mapping[int, int],
 ) -> Iterator[Suspect]:
@@ -310,7 +312,7 @@ def _of_words(
     info: TaskInfo,
     labelled: Sequence[GoldDocument],
     answers: Sequence[Prediction],
-    units: Units,
+    units: LabelledUnits,
     judged: learning.Confident,
     fold: Mapping[int, int],
 ) -> Iterator[Suspect]:
@@ -338,7 +340,7 @@ def _of_answers(
     info: TaskInfo,
     labelled: Sequence[GoldDocument],
     answers: Sequence[Prediction],
-    units: Units,
+    units: LabelledUnits,
     judged: learning.Confident,
     fold: Mapping[int, int],
 ) -> Iterator[Suspect]:

@@ -20,7 +20,7 @@ GIVEN, OTHER = ("given", "other")  # an answer has no label: it is the given one
 
 
 @dataclass(frozen=True, eq=False)
-class Units:
+class LabelledUnits:
     """given int (N,): the labels; probabilities float (N, K); document int (N,): its place.
 
     place: what each label is of: the range of a word, the question of an answer, None for a
@@ -37,7 +37,7 @@ class Units:
 
 def units_of(
     layer: Layer, documents: Sequence[GoldDocument], answers: Sequence[Prediction]
-) -> Iterator[Units]:
+) -> Iterator[LabelledUnits]:
     """The labels of documents with their out-of-fold predictions, which are judged together."""
     if layer.traits.asks:
         yield _answers(documents, answers)
@@ -57,18 +57,18 @@ def _scores(names: Sequence[str], answer: Prediction) -> list[float]:
 
 def _classes(
     layer: Layer, labelled: Sequence[GoldDocument], answers: Sequence[Prediction]
-) -> Units:
+) -> LabelledUnits:
     names = layer.names
     rows = [names.index(next(iter(scored.gold.labels()))) for scored in labelled]
     scores = np.array([_scores(names, answer) for answer in answers]).reshape(-1, len(names))
-    return Units(
+    return LabelledUnits(
         names, np.array(rows, int), scores, np.arange(len(labelled)), (None,) * len(labelled)
     )
 
 
 def _binary(
     layer: Layer, labelled: Sequence[GoldDocument], answers: Sequence[Prediction]
-) -> Iterator[Units]:
+) -> Iterator[LabelledUnits]:
     """Every label on its own: absent (0) or present (1)."""
     scores = np.array([_scores(layer.names, answer) for answer in answers]).reshape(
         len(labelled), -1
@@ -76,10 +76,14 @@ def _binary(
     for at, name in enumerate(layer.names):
         has = np.array([name in set(scored.gold.labels()) for scored in labelled], int)
         both = np.stack([1 - scores[:, at], scores[:, at]], axis=1)
-        yield Units((NO_LABEL, name), has, both, np.arange(len(labelled)), (None,) * len(labelled))
+        yield LabelledUnits(
+            (NO_LABEL, name), has, both, np.arange(len(labelled)), (None,) * len(labelled)
+        )
 
 
-def _words(layer: Layer, labelled: Sequence[GoldDocument], answers: Sequence[Prediction]) -> Units:
+def _words(
+    layer: Layer, labelled: Sequence[GoldDocument], answers: Sequence[Prediction]
+) -> LabelledUnits:
     """Every word with its label. The probability of a label that is given but not predicted is at
     most the rest; that is what it gets, so that thresholds are cautious.
     """
@@ -100,7 +104,7 @@ def _words(layer: Layer, labelled: Sequence[GoldDocument], answers: Sequence[Pre
             documents.append(at)
             places.append((word.start, word.end))
     table = np.array(scores).reshape(-1, len(names))
-    return Units(names, np.array(rows, int), table, np.array(documents, int), tuple(places))
+    return LabelledUnits(names, np.array(rows, int), table, np.array(documents, int), tuple(places))
 
 
 def _gold_words(gold: Any, words: Sequence[tuple[int, int]]) -> list[str | None]:
@@ -113,7 +117,7 @@ def _gold_words(gold: Any, words: Sequence[tuple[int, int]]) -> list[str | None]
     return labels
 
 
-def _answers(labelled: Sequence[GoldDocument], answers: Sequence[Prediction]) -> Units:
+def _answers(labelled: Sequence[GoldDocument], answers: Sequence[Prediction]) -> LabelledUnits:
     """Every question. Each has an answer of its own, so there are no labels that several share:
     the threshold is the mean probability of all given answers.
     """
@@ -133,7 +137,9 @@ def _answers(labelled: Sequence[GoldDocument], answers: Sequence[Prediction]) ->
             questions.append(gold_question.question)
     table = np.array(rows).reshape(-1, 2)
     zeros = np.zeros(len(rows), int)
-    return Units((GIVEN, OTHER), zeros, table, np.array(documents, int), tuple(questions), True)
+    return LabelledUnits(
+        (GIVEN, OTHER), zeros, table, np.array(documents, int), tuple(questions), True
+    )
 
 
 def _given_and_other(

@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench.base.watch import QUIET, Watch
 from workbench.metrics import paired
-from workbench.metrics.paired import Difference
+from workbench.metrics.paired import PairedDifference
 from workbench.metrics.significance import mcnemar
 from workbench.metrics.slices import holm
 from workbench.operations.evaluation import quality, slices
@@ -87,7 +87,7 @@ class PartDifference:
     n: int
     first: float | None
     second: float | None
-    difference: Difference
+    difference: PairedDifference
     holm: float | None = None
     documents: tuple[int, ...] = ()
 
@@ -114,7 +114,7 @@ class PairRow:
 
 
 @dataclass(frozen=True)
-class Pair:
+class SystemPair:
     """Two systems, by run id. differences: first − second, by score.
 
     only_first: documents that only the first predicts correctly; both_right: their number.
@@ -123,7 +123,7 @@ class Pair:
     first: int
     second: int
     rounds: int
-    differences: Mapping[str, Difference]
+    differences: Mapping[str, PairedDifference]
     tests: tuple[Test, ...]
     labels: tuple[PartDifference, ...]
     slices: tuple[PartDifference, ...]
@@ -133,7 +133,7 @@ class Pair:
     both_wrong: tuple[PairRow, ...]
 
     @property
-    def swapped(self) -> Pair:
+    def swapped(self) -> SystemPair:
         """The pair seen from the second system."""
         return replace(
             self,
@@ -165,7 +165,9 @@ def system(run: Run, evidence: Evidence, watch: Watch = QUIET) -> System:
     return System(run, evidence, quality.evaluate(evidence, watch), stored)
 
 
-def pair(left: System, right: System, score: str, by_slice: str, watch: Watch = QUIET) -> Pair:
+def pair(
+    left: System, right: System, score: str, by_slice: str, watch: Watch = QUIET
+) -> SystemPair:
     first, second = left.evidence, right.evidence
     info, n = first.info, len(first)
     rows: dict[tuple[bool, bool], list[PairRow]] = {}
@@ -185,7 +187,7 @@ def pair(left: System, right: System, score: str, by_slice: str, watch: Watch = 
         )
         tests.insert(0, Test(RANDOMISATION, score, exchanged[score]))
         tests.insert(0, Test(BOOTSTRAP, score, drawn.scores[score].p))
-    return Pair(
+    return SystemPair(
         left.run.id,
         right.run.id,
         drawn.rounds if drawn is not None else 0,
@@ -317,7 +319,7 @@ def _sorted(rows: Sequence[PartDifference]) -> tuple[PartDifference, ...]:
     return tuple(sorted(corrected, key=order))
 
 
-def corrected(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
+def corrected(pairs: Sequence[SystemPair]) -> tuple[SystemPair, ...]:
     """The pairs with every kind of test corrected for their number (Holm 1979)."""
     table = [list(pair.tests) for pair in pairs]
     for kind in range(len(table[0])):

@@ -39,7 +39,7 @@ MISSING, WAITING, RUNNING, DONE, FAILED = "missing", "waiting", "running", "done
 
 
 @dataclass
-class Cell:
+class LadderCell:
     """One run of the experiment, trained or to be trained.
 
     status: missing, waiting, running, done or failed. reused: the run is of an earlier experiment.
@@ -94,7 +94,9 @@ def split_settings(
 # ---------------------------------------------------------------- cells
 
 
-def cells(project: Project, spec: LadderSpec, settings: Settings | None = None) -> tuple[Cell, ...]:
+def cells(
+    project: Project, spec: LadderSpec, settings: Settings | None = None
+) -> tuple[LadderCell, ...]:
     """Every run of the experiment with what is known of it; finished ones have their run.
 
     Of runs on several versions of the data, those with the data of the latest run count. Raises
@@ -108,7 +110,7 @@ def cells(project: Project, spec: LadderSpec, settings: Settings | None = None) 
     return planned
 
 
-def _planned(spec: LadderSpec, settings: Settings | None) -> tuple[Cell, ...]:
+def _planned(spec: LadderSpec, settings: Settings | None) -> tuple[LadderCell, ...]:
     check_parts(spec.parts)
     cards = installed.list(settings)
     rungs = [available(rung, cards, spec.parts) for rung in spec.rungs]
@@ -161,11 +163,11 @@ def _options(spec: LadderSpec, rung: Available) -> dict[str, object]:
 
 def _cell(
     spec: LadderSpec, rung: Available, options: Mapping[str, object], decoder: str, seed: int
-) -> Cell:
+) -> LadderCell:
     if rung.card is None:
-        return Cell(rung, decoder, seed, None, MISSING, message=rung.missing)
+        return LadderCell(rung, decoder, seed, None, MISSING, message=rung.missing)
     if reason := installed.unfit(rung.card, spec.task):
-        return Cell(rung, decoder, seed, None, MISSING, message=reason)
+        return LadderCell(rung, decoder, seed, None, MISSING, message=reason)
     card = rung.card
     train_spec = TrainSpec(
         spec.task,
@@ -177,7 +179,7 @@ def _cell(
         allow_pickle=card.pickled,
         family=card.family,
     )
-    return Cell(rung, decoder, seed, train_spec)
+    return LadderCell(rung, decoder, seed, train_spec)
 
 
 def _key(spec: TrainSpec) -> tuple[str, ...]:
@@ -200,7 +202,7 @@ def _finished(project: Project) -> list[tuple[tuple[str, ...], Run]]:
 
 
 def _reuse(
-    planned: Sequence[Cell], finished: Sequence[tuple[tuple[str, ...], Run]], data: str
+    planned: Sequence[LadderCell], finished: Sequence[tuple[tuple[str, ...], Run]], data: str
 ) -> None:
     """Give cells the finished runs on this data, the latest of equal ones."""
     known = {key: run for key, run in finished if run.data_fingerprint == data}
@@ -233,7 +235,7 @@ class Ladder:
         self.cells = cells(project, spec, settings)
         self.status, self.error = "ready", ""
         self._fingerprint: str | None = None
-        self._cell: Cell | None = None  # that is prepared or trained
+        self._cell: LadderCell | None = None  # that is prepared or trained
 
     @property
     def active(self) -> bool:
@@ -256,7 +258,7 @@ class Ladder:
         if plan.problem:
             raise WorkbenchError(plan.problem)
 
-    def next(self) -> Cell | None:
+    def next(self) -> LadderCell | None:
         """The cell to prepare; None if the experiment has ended or is paused."""
         if not self.active:
             return None
@@ -338,13 +340,13 @@ class Ladder:
         self.end("paused", message)
         return False
 
-    def _titled(self, cell: Cell, prepared: train.PreparedTraining) -> train.PreparedTraining:
+    def _titled(self, cell: LadderCell, prepared: train.PreparedTraining) -> train.PreparedTraining:
         words = (cell.rung.rung.id, cell.decoder, str(cell.seed))
         stem = "-".join(("ladder", *filter(None, words)))
         name = runs.free_name(self.project.db, stem)
         return replace(prepared, spec=replace(prepared.spec, name=name))
 
-    def _ended(self, cell: Cell, event: Finished) -> None:
+    def _ended(self, cell: LadderCell, event: Finished) -> None:
         self._cell, cell.fraction = None, None
         if event.status == "cancelled":
             cell.status, cell.run = WAITING, None

@@ -9,7 +9,7 @@ from typing import Any
 
 from workbench.base.i18n import _
 from workbench.metrics.gain import gain
-from workbench.operations.experiments.ladder import DONE, RUNNING, WAITING, Cell
+from workbench.operations.experiments.ladder import DONE, RUNNING, WAITING, LadderCell
 from workbench.operations.experiments.ladder_rungs import Available, to_json
 from workbench.operations.experiments.ladder_spec import LadderSpec
 from workbench.operations.runs import run_results
@@ -42,7 +42,7 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class Row:
+class RungRow:
     """One rung. gain: of its mean score over the rung before, with the first decoder of the
     experiment; errors_removed: the gain as a fraction of the errors (1 - score) of that rung.
     """
@@ -53,7 +53,7 @@ class Row:
     errors_removed: float | None = None
 
 
-def score_of(cell: Cell) -> float | None:
+def score_of(cell: LadderCell) -> float | None:
     """The main score of a finished run on dev."""
     if cell.run is None or cell.spec is None or cell.status != DONE:
         return None
@@ -61,9 +61,9 @@ def score_of(cell: Cell) -> float | None:
     return value
 
 
-def rows(spec: LadderSpec, cells: Sequence[Cell]) -> tuple[Row, ...]:
+def rows(spec: LadderSpec, cells: Sequence[LadderCell]) -> tuple[RungRow, ...]:
     """The rungs in their order, with the summary of each decoder."""
-    table: list[Row] = []
+    table: list[RungRow] = []
     is_error = tasks.is_error(tasks.info(spec.task).main)
     before: float | None = None
     for rung in dict.fromkeys(cell.rung.rung.id for cell in cells):
@@ -75,7 +75,7 @@ def rows(spec: LadderSpec, cells: Sequence[Cell]) -> tuple[Row, ...]:
         mean = summaries[spec.decoders[0]].mean
         found_gain = gain(mean, before, is_error=is_error)
         table.append(
-            Row(
+            RungRow(
                 same[0].rung,
                 summaries,
                 found_gain.absolute if found_gain else None,
@@ -86,7 +86,7 @@ def rows(spec: LadderSpec, cells: Sequence[Cell]) -> tuple[Row, ...]:
     return tuple(table)
 
 
-def _summary(cells: Sequence[Cell]) -> Summary:
+def _summary(cells: Sequence[LadderCell]) -> Summary:
     scored = {cell.seed: score for cell in cells if (score := score_of(cell)) is not None}
     done = [run_results.trained(cell.run) for cell in cells if cell.seed in scored and cell.run]
     seconds = [result.seconds for result in done if result.seconds is not None]
@@ -99,7 +99,7 @@ def _summary(cells: Sequence[Cell]) -> Summary:
     )
 
 
-def seconds_left(cells: Sequence[Cell]) -> float | None:
+def seconds_left(cells: Sequence[LadderCell]) -> float | None:
     """Estimated from the finished runs, of the same rung where there are some; None without any."""
     took: dict[str, list[float]] = {}
     for cell in cells:
@@ -115,12 +115,12 @@ def seconds_left(cells: Sequence[Cell]) -> float | None:
     )
 
 
-def used(cells: Sequence[Cell]) -> Mapping[str, int]:
+def used(cells: Sequence[LadderCell]) -> Mapping[str, int]:
     """Split → documents of the finished runs, {} without one."""
     return next((run_results.trained(cell.run).used for cell in cells if cell.run), {})
 
 
-def report(spec: LadderSpec, cells: Sequence[Cell], *, status: str) -> dict[str, Any]:
+def report(spec: LadderSpec, cells: Sequence[LadderCell], *, status: str) -> dict[str, Any]:
     """The experiment in machine-readable form; scores are fractions of 1, but for errors."""
     info = tasks.info(spec.task)
     return {
@@ -138,7 +138,7 @@ def report(spec: LadderSpec, cells: Sequence[Cell], *, status: str) -> dict[str,
     }
 
 
-def _row_json(row: Row, cells: Sequence[Cell]) -> dict[str, Any]:
+def _row_json(row: RungRow, cells: Sequence[LadderCell]) -> dict[str, Any]:
     same = [cell for cell in cells if cell.rung is row.rung]
     return {
         **to_json(row.rung.rung),
@@ -152,7 +152,7 @@ def _row_json(row: Row, cells: Sequence[Cell]) -> dict[str, Any]:
     }
 
 
-def _summary_json(decoder: str, summary: Summary, cells: Sequence[Cell]) -> dict[str, Any]:
+def _summary_json(decoder: str, summary: Summary, cells: Sequence[LadderCell]) -> dict[str, Any]:
     scores = summary.scores.values()
     return {
         "decoder": decoder,

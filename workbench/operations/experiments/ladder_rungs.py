@@ -21,7 +21,7 @@ from workbench.models.spec import card as read_card
 
 
 @dataclass(frozen=True)
-class Part:
+class NamedModel:
     """A model that rungs refer to by a name in braces.
 
     models: the first usable one is taken; otherwise the first usable model of the family.
@@ -34,12 +34,14 @@ class Part:
 
 
 _KNOWN = (
-    Part("recurrent", N_("Network on the embeddings"), ("bilstm",)),
-    Part("vectors", N_("Word vectors"), ("starter-glove", "starter-vectors"), family="vectors"),
-    Part("elmo", N_("ELMo"), ("starter-elmo",), family="elmo"),
-    Part("forward", N_("Flair, forward"), ("starter-flair-forward",)),
-    Part("backward", N_("Flair, backward"), ("starter-flair-backward",)),
-    Part("transformer", N_("Fine-tuned transformer"), ("starter-bert",)),
+    NamedModel("recurrent", N_("Network on the embeddings"), ("bilstm",)),
+    NamedModel(
+        "vectors", N_("Word vectors"), ("starter-glove", "starter-vectors"), family="vectors"
+    ),
+    NamedModel("elmo", N_("ELMo"), ("starter-elmo",), family="elmo"),
+    NamedModel("forward", N_("Flair, forward"), ("starter-flair-forward",)),
+    NamedModel("backward", N_("Flair, backward"), ("starter-flair-backward",)),
+    NamedModel("transformer", N_("Fine-tuned transformer"), ("starter-bert",)),
 )
 PARTS = {part.name: part for part in _KNOWN}
 

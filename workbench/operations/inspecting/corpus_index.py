@@ -28,7 +28,7 @@ from workbench.inspection.corpus.spec import (
     UMAP,
     USES,
     WORDS,
-    Files,
+    IndexFiles,
     Projection,
 )
 from workbench.inspection.spec import InspectorInfo
@@ -42,7 +42,7 @@ from workbench.text.segment import tokens_of
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Queue
-    from workbench.operations.inspecting.inspect import Choice
+    from workbench.operations.inspecting.inspect import InspectableModel
     from workbench.project.project import Project
     from workbench.text.dataset import Record
     from workbench.text.document import Document
@@ -62,8 +62,8 @@ class Need:
     layer: that is read, -1 for the last one, or if all are.
     """
 
-    model: Choice
-    files: Files
+    model: InspectableModel
+    files: IndexFiles
     kind: str
     forms: tuple[str, ...]
     documents: int
@@ -73,7 +73,7 @@ class Need:
 
 
 def need(
-    project: Project, model: Choice, info: InspectorInfo, options: Mapping[str, Any]
+    project: Project, model: InspectableModel, info: InspectorInfo, options: Mapping[str, Any]
 ) -> Need | None:
     """None if the inspector needs none with these options, as for no word. Not for the main thread.
 
@@ -91,19 +91,19 @@ def need(
     return replace(index_need, layer=options.get("layer", -1))
 
 
-def of_documents(project: Project, model: Choice) -> Need:
+def of_documents(project: Project, model: InspectableModel) -> Need:
     """An index of all documents. Not for the main thread."""
     return _need(project, model, DOCUMENTS)
 
 
-def of_words(project: Project, model: Choice) -> Need:
+def of_words(project: Project, model: InspectableModel) -> Need:
     """An index of all words of the documents, of one layer. Not for the main thread."""
     return _need(project, model, WORDS)
 
 
 def _need(
     project: Project,
-    model: Choice,
+    model: InspectableModel,
     kind: str,
     forms: tuple[str, ...] = (),
     projection: Projection | None = None,
@@ -114,7 +114,7 @@ def _need(
         digest.update(part.encode() + b"\0")
     for id, text in hashes:
         digest.update(f"{id} {text}\n".encode())
-    files = Files(paths.cache_folder() / FOLDER, digest.hexdigest())
+    files = IndexFiles(paths.cache_folder() / FOLDER, digest.hexdigest())
     ready = files.about.is_file() and (projection is None or files.map(projection).is_file())
     return Need(model, files, kind, forms, len(hashes), ready, projection)
 
@@ -300,7 +300,7 @@ def trim(root: Path, most: int = MOST_BYTES) -> None:
     """Delete the indexes that were not used for longest until the rest has at most `most` bytes."""
     total = 0
     for about in sorted(root.glob("*.json"), key=_used, reverse=True):
-        files = Files(root, about.stem).every()
+        files = IndexFiles(root, about.stem).every()
         total += sum(file.stat().st_size for file in files if file.is_file())
         if total > most:
             for file in files:

@@ -20,7 +20,7 @@ from workbench.text.document import TEXT, Document
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Queue
-    from workbench.operations.inspecting.inspect import Choice
+    from workbench.operations.inspecting.inspect import InspectableModel
 
 TARGET = "workbench.tasks.embedding:run"
 _SPACED = re.compile(r"\S+")
@@ -63,7 +63,7 @@ def _spans(text: str) -> tuple[tuple[int, int], ...]:
 
 def embed(
     queue: Queue,
-    model: Choice,
+    model: InspectableModel,
     documents: Sequence[Document],
     out: Path,
     *,

@@ -34,7 +34,7 @@ from workbench.version import __version__
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Queue
-    from workbench.operations.inspecting.inspect import Choice
+    from workbench.operations.inspecting.inspect import InspectableModel
     from workbench.project.project import Project
     from workbench.text.labels import Layer
 
@@ -53,7 +53,7 @@ class PreparedExamination:
     """
 
     inspector: str
-    model: Choice
+    model: InspectableModel
     options: Mapping[str, Any]
     task: str
     data: Dataset
@@ -70,14 +70,14 @@ def examined(inspector: str) -> bool:
     return info is not None and bool(info.examines)
 
 
-def layers(project: Project, model: Choice) -> tuple[str, ...]:
+def layers(project: Project, model: InspectableModel) -> tuple[str, ...]:
     """Names of the layers whose labels can be examined, that of a run first."""
     names = [layer.name for layer in labels.layers(project.db) if _task_of(layer)]
     return tuple(sorted(names, key=lambda name: name != model.layer))
 
 
 def prepare(
-    project: Project, model: Choice, inspector: str, chosen: Mapping[str, Any]
+    project: Project, model: InspectableModel, inspector: str, chosen: Mapping[str, Any]
 ) -> PreparedExamination:
     """Draw the sample. Not for the main thread. Raises WorkbenchError if there is nothing to draw,
     SpecError for wrong options.
@@ -101,7 +101,7 @@ def prepare(
     return PreparedExamination(inspector, model, options, task, data, root / f"{key}.json")
 
 
-def _layer(project: Project, model: Choice, name: str) -> tuple[Layer, str]:
+def _layer(project: Project, model: InspectableModel, name: str) -> tuple[Layer, str]:
     """The layer of labels, and the task that reads them. Raises WorkbenchError."""
     every = {layer.name: layer for layer in labels.layers(project.db)}
     names = layers(project, model)
@@ -151,7 +151,11 @@ def _bare(record: Record) -> Record:
 
 
 def _key(
-    info: InspectorInfo, model: Choice, options: Mapping[str, Any], task: str, data: Dataset
+    info: InspectorInfo,
+    model: InspectableModel,
+    options: Mapping[str, Any],
+    task: str,
+    data: Dataset,
 ) -> str:
     digest = hashlib.blake2b(digest_size=16)
     about = json.dumps([info.id, __version__, dict(options), task], sort_keys=True)

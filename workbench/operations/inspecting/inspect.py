@@ -13,7 +13,7 @@ from workbench.base.registry import registry
 from workbench.base.settings import Settings
 from workbench.baselines import spec as baselines
 from workbench.inspection import spec as inspectors
-from workbench.inspection.spec import Answer
+from workbench.inspection.spec import Inspection
 from workbench.models import spec as specs
 from workbench.operations.models import installed
 from workbench.operations.runs import ensemble, missing, predict, results
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Choice:
+class InspectableModel:
     """A model that can be inspected. `run` is its id and `task` its task, None and "" without one.
 
     `gives`: outputs of the encoder of a pretrained model; those of a run are read on demand.
@@ -51,7 +51,7 @@ class Choice:
     layer: str = ""
     allow_pickle: bool = False
     gives: tuple[str, ...] = ()
-    members: tuple[Choice, ...] = ()
+    members: tuple[InspectableModel, ...] = ()
     name: str = ""  # of the run or the model alone
 
     @property
@@ -72,14 +72,16 @@ class Choice:
         return bool(self.task) and tasks.info(self.task).asks
 
 
-def choices(project: Project | None, settings: Settings | None = None) -> tuple[Choice, ...]:
+def choices(
+    project: Project | None, settings: Settings | None = None
+) -> tuple[InspectableModel, ...]:
     """Runs with a model, newest first, then every usable pretrained model."""
     trained = _trained(project) if project else []
     cards = (card for card in installed.list(settings) if card.usable and not card.is_bare)
     return (*trained, *map(of_model, cards))
 
 
-def _trained(project: Project) -> list[Choice]:
+def _trained(project: Project) -> list[InspectableModel]:
     runs = (run for run in results.all_runs(project) if not refusal(project, run))
     choices = (of_run(project, run) for run in runs)
     return [choice for choice in choices if choice is not None]
@@ -108,10 +110,10 @@ _TITLES = {
 }
 
 
-def of_model(card: ModelInfo) -> Choice:
+def of_model(card: ModelInfo) -> InspectableModel:
     """A pretrained model; one that is trained for a task answers like a run."""
     title = next((_(text) for key, text in _TITLES.items() if key in card.gives), "{name}")
-    return Choice(
+    return InspectableModel(
         f"model {card.name}",
         title.format(name=card.name),
         card.path,
@@ -122,7 +124,7 @@ def of_model(card: ModelInfo) -> Choice:
     )
 
 
-def of_run(project: Project, run: Run) -> Choice | None:
+def of_run(project: Project, run: Run) -> InspectableModel | None:
     """A run; None if its files are missing, or those of a run that it averages."""
     try:
         return _of_run(project, run)
@@ -130,7 +132,7 @@ def of_run(project: Project, run: Run) -> Choice | None:
         return None
 
 
-def named_run(project: Project, name: str) -> Choice:
+def named_run(project: Project, name: str) -> InspectableModel:
     """Raises WorkbenchError if there is no such run, its files are missing, or it has no model."""
     run = results.run_named(project, name)
     if reason := kinds.info(run.kind).not_inspected:
@@ -138,9 +140,9 @@ def named_run(project: Project, name: str) -> Choice:
     return _of_run(project, run)
 
 
-def _of_run(project: Project, run: Run) -> Choice:
+def _of_run(project: Project, run: Run) -> InspectableModel:
     """Raises WorkbenchError if files are missing."""
-    members: tuple[Choice, ...] = ()
+    members: tuple[InspectableModel, ...] = ()
     kind = kinds.of(run)
     if averaged := kind.parts(project, run):
         members = tuple(replace(_of_run(project, item), title=item.name) for item in averaged)
@@ -148,7 +150,7 @@ def _of_run(project: Project, run: Run) -> Choice:
     else:
         folder = kind.model(project, run)
     name = run.spec.get("model_name") or run.spec.get("model", "")
-    return Choice(
+    return InspectableModel(
         f"run {run.id}",
         " · ".join(filter(None, (run.name, run.layer, name))),
         str(folder),
@@ -161,14 +163,16 @@ def _of_run(project: Project, run: Run) -> Choice:
     )
 
 
-def of_folder(name: str, settings: Settings | None = None) -> Choice:
+def of_folder(name: str, settings: Settings | None = None) -> InspectableModel:
     """The folder of a run, or a pretrained model by name or folder.
 
     Raises ModelError if it is neither.
     """
     folder = Path(name)
     if (folder / specs.DESCRIPTION).is_file():
-        return Choice(f"folder {folder}", folder.name, str(folder), predict.task_of(folder))
+        return InspectableModel(
+            f"folder {folder}", folder.name, str(folder), predict.task_of(folder)
+        )
     return of_model(installed.find(name, settings))
 
 
@@ -192,7 +196,7 @@ class InspectorChoice:
     answers: bool = False
 
 
-def offers(choice: Choice) -> tuple[InspectorChoice, ...]:
+def offers(choice: InspectableModel) -> tuple[InspectorChoice, ...]:
     """Every inspector of the registry, in order, with whether it supports the model."""
     encoder, outputs = _given(choice)
     gives = inspectors.provided_outputs(encoder, outputs)
@@ -210,7 +214,7 @@ def offers(choice: Choice) -> tuple[InspectorChoice, ...]:
     )
 
 
-def _given(choice: Choice) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
+def _given(choice: InspectableModel) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
     """The outputs of the encoder, and those of a run; None without."""
     if not choice.task:
         return choice.gives, None
@@ -252,7 +256,7 @@ def _title(id: str) -> str:
 
 
 @dataclass(frozen=True)
-class Gold:
+class DocumentGold:
     """Gold labels of a document in the layer of a run.
 
     `label` of a class, flat `spans` of tags, `labels` of any kind, `number` of a score.
@@ -299,7 +303,7 @@ def find(
     return documents.rows(project.db, ids)
 
 
-def first_of_dev(project: Project, choice: Choice) -> Document | None:
+def first_of_dev(project: Project, choice: InspectableModel) -> Document | None:
     """The document selected first for a run: the first of dev, else any that fits."""
     for filter_ in (
         documents.Filter(split="dev", texts=choice.texts),
@@ -310,7 +314,7 @@ def first_of_dev(project: Project, choice: Choice) -> Document | None:
     return None
 
 
-def layer(project: Project, choice: Choice) -> Layer | None:
+def layer(project: Project, choice: InspectableModel) -> Layer | None:
     """The current layer of a run, None if it was deleted."""
     if choice.run is None:
         return None
@@ -320,14 +324,14 @@ def layer(project: Project, choice: Choice) -> Layer | None:
         return None
 
 
-def gold(project: Project, choice: Choice, document_id: int) -> Gold | None:
+def gold(project: Project, choice: InspectableModel, document_id: int) -> DocumentGold | None:
     """Gold labels of the run's layer; None for a pretrained model, or if the layer was deleted."""
     gold_layer = layer(project, choice)
     if gold_layer is None:
         return None
     record = documents.record(project.db, document_id, (gold_layer.name,))
     target = tasks.info(choice.task).gold(record, gold_layer.name)
-    return Gold(
+    return DocumentGold(
         getattr(target, "label", None),
         getattr(target, "spans", ()),
         record.states.get(gold_layer.name) == "submitted",
@@ -337,20 +341,20 @@ def gold(project: Project, choice: Choice, document_id: int) -> Gold | None:
     )
 
 
-def compare(gold: Gold, spans: Sequence[Span]) -> tuple[Difference, ...]:
+def compare(gold: DocumentGold, spans: Sequence[Span]) -> tuple[Difference, ...]:
     """Comparison of gold and predicted spans: agreed, missed, extra, border, label."""
     from workbench.metrics.differences import compare as sides
 
     return sides(gold.spans, spans)
 
 
-def token_warning(choice: Choice, document: Document) -> str:
+def token_warning(choice: InspectableModel, document: Document) -> str:
     """The note for a text without tokens if the model was trained on tokens; otherwise ""."""
     by_word = bool(choice.task) and tasks.info(choice.task).windows
     return predict.token_note(Path(choice.folder), [document]) if by_word else ""
 
 
-def unknown_warning(answer: Answer, name: str) -> str:
+def unknown_warning(answer: Inspection, name: str) -> str:
     """The note if the model does not know many words of the text; otherwise ""."""
     if answer.unknown <= inspectors.UNKNOWN_LIMIT:
         return ""

@@ -12,20 +12,20 @@ from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.i18n import _
 from workbench.inspection import spec as inspectors
-from workbench.inspection.spec import Answer
+from workbench.inspection.spec import Inspection
 from workbench.jobs.spec import JobSpec
 from workbench.text.document import Document
 
 if TYPE_CHECKING:
     from workbench.jobs.host import Host
     from workbench.jobs.spare import Spare
-    from workbench.operations.inspecting.inspect import Choice
+    from workbench.operations.inspecting.inspect import InspectableModel
 
-Done = Callable[["Answer | None", "WorkbenchError | None"], None]
+Done = Callable[["Inspection | None", "WorkbenchError | None"], None]
 Dispatch = Callable[[Callable[[], None]], None]
 
 
-class Inspector:
+class InspectorHost:
     """Keeps one model at a time loaded in a host process.
 
     `changed(status)`: asleep, starting, ready, failed, crashed or closed.
@@ -43,7 +43,7 @@ class Inspector:
         self._loading = {"device": device, "weights": weights}
         self._host: Host | None = None
         self._drop: Callable[[], None] | None = None
-        self.choice: Choice | None = None
+        self.choice: InspectableModel | None = None
         self.changed = Signal("inspector.changed")
 
     @property
@@ -60,7 +60,7 @@ class Inspector:
         """Details of the message: a traceback or the end of the log."""
         return self._host.details if self._host else ""
 
-    def open(self, choice: Choice) -> None:
+    def open(self, choice: InspectableModel) -> None:
         """Select this model for the next request; the previous one is unloaded."""
         if (
             self.choice is not None
@@ -76,7 +76,7 @@ class Inspector:
             JobSpec(inspectors.TARGET, {**self._loading, **choice.params}, title=choice.title),
             dispatch=self._dispatch,
             spare=self._spare,
-            read=Answer.from_plain,
+            read=Inspection.from_plain,
         )
         self._drop = self._host.changed.connect(self.changed.emit)
 
@@ -105,14 +105,14 @@ class Inspector:
         *documents: Document,
         options: Mapping[str, Any] | None = None,
         timeout: float = 120.0,
-    ) -> Answer:
+    ) -> Inspection:
         """Without an event loop: inspect one document, or several in one result, and wait.
 
         Raises the error of the answer.
         """
         assert self._host is not None
         question = request(inspector, *documents, options=options)
-        answer: Answer = self._host.ask_now(question, timeout)
+        answer: Inspection = self._host.ask_now(question, timeout)
         return answer
 
     def close(self, *, wait: bool = True) -> None:

@@ -41,7 +41,7 @@ class Way:
 
 
 @dataclass(frozen=True)
-class Group:
+class ColourGroup:
     """Points of one colour. label: of the project, None for others. count: points."""
 
     name: str
@@ -54,7 +54,7 @@ class Colours:
     """groups: in the order of the legend. codes: the number of the group of each point."""
 
     key: str
-    groups: tuple[Group, ...]
+    groups: tuple[ColourGroup, ...]
     codes: tuple[int, ...]
 
 
@@ -108,11 +108,11 @@ def _grouped(key: str, names: Sequence[str], order: Sequence[Any]) -> Colours:
     ordered = [name for name in known if counts[name]]
     ordered += [name for name, _count in counts.most_common() if name and name not in known]
     groups = [
-        Group(name, item if hasattr(item := known.get(name), "name") else None, counts[name])
+        ColourGroup(name, item if hasattr(item := known.get(name), "name") else None, counts[name])
         for name in ordered
     ]
     if counts[""]:
-        groups.append(Group("", None, counts[""]))
+        groups.append(ColourGroup("", None, counts[""]))
     number = {group.name: at for at, group in enumerate(groups)}
     return Colours(key, tuple(groups), tuple(number[name] for name in names))
 

@@ -15,7 +15,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.storage.connections.header import is_project
 
 if TYPE_CHECKING:
-    from workbench.exporters.data.base import File, FolderExporter, Plan
+    from workbench.exporters.data.base import ExportPlan, File, FolderExporter
     from workbench.project.project import Project
     from workbench.text.dataset import Record
 
@@ -98,7 +98,7 @@ class UnicodeFile(io.TextIOWrapper):
 
 
 def write_file(
-    path: Path, write: Callable[[TextIO], int], plan: Plan, *, is_json: bool = False
+    path: Path, write: Callable[[TextIO], int], plan: ExportPlan, *, is_json: bool = False
 ) -> int:
     """Call `write(file)` on a temporary file beside the target, then replace the target with it.
 
@@ -121,7 +121,7 @@ def write_file(
 
 
 def write_folder(
-    path: Path, exporter: FolderExporter, records: Iterable[Record], plan: Plan
+    path: Path, exporter: FolderExporter, records: Iterable[Record], plan: ExportPlan
 ) -> int:
     """Write a folder with the files of each document; returns the number of documents.
 
@@ -155,7 +155,7 @@ def write_folder(
     return count
 
 
-def _write_all(folder: Path, files: Iterable[File], written: list[Path], plan: Plan) -> None:
+def _write_all(folder: Path, files: Iterable[File], written: list[Path], plan: ExportPlan) -> None:
     for name, text in files:
         written.append(folder / name)
         with UnicodeFile(folder / name) as file:

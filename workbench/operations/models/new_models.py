@@ -17,7 +17,7 @@ from workbench.jobs.events import Event, Finished
 from workbench.operations.documents import corpus
 from workbench.operations.documents.corpus import Filter
 from workbench.operations.models import vectors
-from workbench.operations.models.pretrain import Pretraining
+from workbench.operations.models.pretrain import PretrainingJob
 from workbench.operations.transfer import plain_text
 from workbench.pretraining.spec import PretrainSpec
 from workbench.pretraining.texts import Texts, files_of, links_out
@@ -224,7 +224,7 @@ def place(name: str, method: str = "") -> Path:
 
 def prepare(
     project: Project, spec: PretrainSpec, source: TextSource, name: str, watch: Watch = QUIET
-) -> Pretraining:
+) -> PretrainingJob:
     """Write the texts of a pretraining, which `start` begins. Not for the main thread.
 
     Raises WorkbenchError if there is no text, and Cancelled.
@@ -235,11 +235,11 @@ def prepare(
 
 def _pretraining(
     spec: PretrainSpec, written: Written, name: str, origin: Mapping[str, Any] | None = None
-) -> Pretraining:
+) -> PretrainingJob:
     """A pretraining on these texts. origin: where they are from, for `_write_again`."""
     try:
         spec = replace(spec, texts=written.texts, held_out=written.held_out)
-        work = Pretraining(spec, place(name), origin)
+        work = PretrainingJob(spec, place(name), origin)
     except BaseException:
         written.close()
         raise
@@ -249,7 +249,7 @@ def _pretraining(
 
 
 def start(
-    queue: Queue, settings: Settings, work: Pretraining, project: Project | None = None
+    queue: Queue, settings: Settings, work: PretrainingJob, project: Project | None = None
 ) -> Job:
     """Start it in a worker, as a run of the project. Its model is listed when it ends, unless it
     was cancelled.
@@ -264,7 +264,7 @@ def start(
     return job
 
 
-def _ended(work: Pretraining, status: str, settings: Settings) -> None:
+def _ended(work: PretrainingJob, status: str, settings: Settings) -> None:
     work.close()
     if status == "cancelled":
         owned_folder.remove(work.out)
@@ -293,7 +293,7 @@ def first_batches(
     batches: int,
     watch: Watch = QUIET,
 ) -> dict[str, Any]:
-    """The first batches of a pretraining, see `Pretraining.first_batches`."""
+    """The first batches of a pretraining, see `PretrainingJob.first_batches`."""
     with closing(_pretraining(spec, write(project, source, watch.part(0, 0.5)), "model")) as work:
         return work.first_batches(queue, batches=batches, watch=watch.part(0.5, 1))
 

@@ -35,7 +35,7 @@ OUT = "out"  # in the settings of a run: the folder of its model
 TEXTS, HELD_OUT = "texts", "held_out"  # files, folders and projects that a command can name
 
 
-class Pretraining:
+class PretrainingJob:
     """One pretraining: its job, and the text that was copied from projects for it.
 
     source: where the text is from, as JSON; stored with the job to write the text again.

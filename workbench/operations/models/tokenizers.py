@@ -15,7 +15,7 @@ from workbench.base.watch import QUIET, Watch
 from workbench.jobs.spec import JobSpec
 from workbench.models import spec
 from workbench.operations.models import installed
-from workbench.runtime.vocabularies.steps import Learner, Merge, Step, longest_match
+from workbench.runtime.vocabularies.steps import Learner, MatchStep, Merge, longest_match
 from workbench.text.segment import words
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class Division:
 
     word: str
     units: tuple[str, ...]
-    steps: tuple[Step, ...] = ()
+    steps: tuple[MatchStep, ...] = ()
 
 
 def divide(name: str, each: Iterable[str]) -> list[Division]:
@@ -132,7 +132,7 @@ def divided(preparer: Preparer, each: Iterable[str]) -> list[Division]:
         (input_,) = preparer.whole([Document("1", ((TEXT, word),))], NO_LENGTH_LIMIT).inputs
         pieces = preparer.pieces(input_)
         units = tuple(piece for piece, text in zip(pieces, input_.text, strict=True) if text >= 0)
-        steps: tuple[Step, ...] = ()
+        steps: tuple[MatchStep, ...] = ()
         if is_wordpiece and backend is not None:
             normal = backend.normalizer.normalize_str(word) if backend.normalizer else word
             parts = [normal[start:end] for start, end in words(normal)]

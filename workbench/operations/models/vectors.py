@@ -21,8 +21,8 @@ from workbench.pretraining.texts import files_of
 from workbench.runtime.vectors.evaluation import (
     Analogies,
     Evaluator,
-    Pair,
-    Similarity,
+    SimilarityResult,
+    WordPair,
     read_set,
 )
 from workbench.runtime.vectors.lexicon import COSINE, Lexicon, Neighbour
@@ -136,14 +136,14 @@ def _in_folder(folder: Path) -> list[Path]:
 
 def evaluate(
     lexicon: Lexicon, files: Sequence[Path], watch: Watch = QUIET, *, by: str = COSINE
-) -> list[Similarity | Analogies]:
+) -> list[SimilarityResult | Analogies]:
     """One result per file. Raises ImportFailed for a file that is no data set."""
     sets = [read_set(path) for path in files]
     evaluator = Evaluator(lexicon, by)
-    results: list[Similarity | Analogies] = []
+    results: list[SimilarityResult | Analogies] = []
     for number, (path, rows) in enumerate(zip(files, sets, strict=True)):
         part = watch.part(number / len(files), (number + 1) / len(files))
-        if isinstance(rows[0], Pair):
+        if isinstance(rows[0], WordPair):
             results.append(evaluator.similarity(path.stem, rows))
         else:
             results.append(evaluator.analogies(path.stem, rows, part))
@@ -151,9 +151,9 @@ def evaluate(
     return results
 
 
-def to_json(result: Similarity | Analogies) -> dict[str, Any]:
+def to_json(result: SimilarityResult | Analogies) -> dict[str, Any]:
     """The result as JSON; scores that are not defined are None."""
-    if isinstance(result, Similarity):
+    if isinstance(result, SimilarityResult):
         return {
             "name": result.name,
             "kind": "similarity",
@@ -165,7 +165,7 @@ def to_json(result: Similarity | Analogies) -> dict[str, Any]:
     return {"kind": "analogies", **_analogies(result), "sections": sections}
 
 
-def _agreement(result: Similarity) -> dict[str, Any]:
+def _agreement(result: SimilarityResult) -> dict[str, Any]:
     return {
         "used": result.used,
         "coverage": result.coverage,

@@ -26,7 +26,7 @@ from workbench.operations.prompts.prompt_fill import (
     CALIBRATIONS,
     Filler,
     Fillers,
-    Preview,
+    PromptPreview,
     PromptSpec,
     PromptTable,
     choose_layer,
@@ -63,7 +63,7 @@ __all__ = [
     "CALIBRATIONS",
     "Filler",
     "Fillers",
-    "Preview",
+    "PromptPreview",
     "PromptSpec",
     "PromptTable",
     "choose_layer",
@@ -372,7 +372,7 @@ def answers(
 # ---------------------------------------------------------------- templates kept in the project
 
 
-def saved(project: Project) -> tuple[prompts.Prompt, ...]:
+def saved(project: Project) -> tuple[prompts.StoredPrompt, ...]:
     return prompts.all(project.db)
 
 

@@ -88,7 +88,7 @@ PromptTable = Mapping[str, tuple[str, str, str]]  # label → before, answer, af
 
 
 @dataclass(frozen=True)
-class Preview:
+class PromptPreview:
     """The exact input of the model for one document and one candidate.
 
     label: the candidate, the number of a choice for a document with choices. limit: maximum number
@@ -426,7 +426,7 @@ def ranked(
     return answers(logprobs, method, without_text)
 
 
-def preview(filler: Filler, document: Document | None, *, label: str = "") -> Preview:
+def preview(filler: Filler, document: Document | None, *, label: str = "") -> PromptPreview:
     """The exact prompt of one document with one candidate (by default the first label).
 
     Raises SpecError without a document.
@@ -438,7 +438,7 @@ def preview(filler: Filler, document: Document | None, *, label: str = "") -> Pr
     fitted = filler.fit(document)
     table = filler.table(fitted)
     example = label if label in table else fitted.labels[0]
-    return Preview(
+    return PromptPreview(
         "".join(table[example]),
         fitted.tokens,
         filler.limit,

@@ -21,7 +21,7 @@ DEFAULT = backends.DEFAULT
 
 
 @dataclass(frozen=True)
-class Choice:
+class AskableModel:
     """A model with the backend that asks it. `key` is its name, with the backend's id if two models
     have the name; `options` are those that the backend takes for it.
     """
@@ -46,14 +46,14 @@ class Unavailable:
 class PromptModelChoice:
     """The models that can be asked, in the order of the registry, and the backends that failed."""
 
-    choices: tuple[Choice, ...]
+    choices: tuple[AskableModel, ...]
     unavailable: tuple[Unavailable, ...] = ()
 
 
 def offer(settings: Settings | None = None) -> PromptModelChoice:
     """The models of all backends. If a plugin's code fails, its backend is unavailable."""
     at_hand = _at_hand(settings)
-    choices: dict[str, Choice] = {}
+    choices: dict[str, AskableModel] = {}
     failed: list[Unavailable] = []
     for entry in registry().all("backend"):
         try:
@@ -67,7 +67,7 @@ def offer(settings: Settings | None = None) -> PromptModelChoice:
         for model in models:
             key = model.name if model.name not in choices else f"{model.name} · {info.id}"
             options = tuple(option for option in info.options if option.name not in model.without)
-            choices.setdefault(key, Choice(key, _title(info, model), info.id, model, options))
+            choices.setdefault(key, AskableModel(key, _title(info, model), info.id, model, options))
     return PromptModelChoice(tuple(choices.values()), tuple(failed))
 
 

@@ -31,7 +31,7 @@ TARGET = "workbench.pretraining.adapt:run"
 
 
 @dataclass(frozen=True)
-class Texts:
+class TextFiles:
     """Files with plain text.
 
     path: of the documents of train and of those without a split, labelled or not; held_out: of
@@ -87,7 +87,7 @@ def check(spec: TrainSpec, model: ModelInfo) -> ObjectiveInfo | None:
     return usual
 
 
-def write_texts(project: Project) -> Texts:
+def write_texts(project: Project) -> TextFiles:
     """Write the texts for an adaptation beside the snapshots of the project. Run it in a thread.
 
     Raises ProjectError if the folder cannot be written, SpecError if there is no text.
@@ -110,7 +110,7 @@ def write_texts(project: Project) -> Texts:
             _("There is no text to adapt the model to: every document is in dev or test."),
             hint=_("Import more text, or set adapt_epochs to 0."),
         )
-    return Texts(path, held_out, count, held_out_count)
+    return TextFiles(path, held_out, count, held_out_count)
 
 
 def _of(project: Project, splits: Collection[str | None]) -> Iterator[Document]:

@@ -36,7 +36,7 @@ PLAIN = (".txt", ".text", "")  # suffixes of files with one text per line
 
 
 @dataclass(frozen=True)
-class Skipped:
+class SkippedLine:
     """A line without a document. `line` is 1-based."""
 
     file: str
@@ -96,7 +96,7 @@ def predict(
     return predictions
 
 
-def read_inputs(source: Path) -> tuple[tuple[Document, ...], tuple[Skipped, ...]]:
+def read_inputs(source: Path) -> tuple[tuple[Document, ...], tuple[SkippedLine, ...]]:
     """The documents of a file, or of all files of a folder, in order, and the lines without a
     document.
 
@@ -112,13 +112,13 @@ def read_inputs(source: Path) -> tuple[tuple[Document, ...], tuple[Skipped, ...]
         else [source]
     )
     inputs: list[Document] = []
-    skipped: list[Skipped] = []
+    skipped: list[SkippedLine] = []
     if not files:
         raise WorkbenchError(_("There is no file in {source}.").format(source=source))
     for file in files:
         if source.is_dir() and links.leads_out(file, source):
             message = _("it is a link that leads out of the folder, and was not followed")
-            skipped.append(Skipped(str(file), 1, message))
+            skipped.append(SkippedLine(str(file), 1, message))
             continue
         try:
             records, faults = (
@@ -128,7 +128,7 @@ def read_inputs(source: Path) -> tuple[tuple[Document, ...], tuple[Skipped, ...]
             if not source.is_dir():
                 raise
             faults, records = (
-                [Skipped(str(file), 1, str(error))],
+                [SkippedLine(str(file), 1, str(error))],
                 [],
             )  # an image among the texts must not prevent reading them
         inputs += records
@@ -160,7 +160,7 @@ def _lines(file: Path) -> list[Document]:
     ]
 
 
-def _imported(file: Path) -> tuple[list[Document], list[Skipped]]:
+def _imported(file: Path) -> tuple[list[Document], list[SkippedLine]]:
     """The documents of a file in any import format; its labels are ignored."""
     from workbench.importers import detect
     from workbench.importers.base import Options, Row
@@ -184,7 +184,7 @@ def _imported(file: Path) -> tuple[list[Document], list[Skipped]]:
                 )
             )
         elif isinstance(item, Fault):
-            skipped.append(Skipped(str(file), item.line, item.reason))
+            skipped.append(SkippedLine(str(file), item.line, item.reason))
     if not inputs:
         why = (
             _("line {line}: {reason}").format(line=skipped[0].line, reason=skipped[0].reason)
@@ -268,7 +268,7 @@ def _write_table(rows: Iterable[tuple[Document, Prediction]], file: TextIO) -> N
 
 def apply_to_files(
     project: Project, queue: Queue, run: Run, source: Path, out: Path, *, watch: Watch = QUIET
-) -> Applied:
+) -> FilePredictions:
     """Predict a file or a folder of files with a run and save the predictions; the project is not
     changed.
     """
@@ -286,11 +286,11 @@ def apply_to_files(
             watch=watch,
         )
     save_answers(list(zip(documents, predictions, strict=True)), out)
-    return Applied(out, len(documents), skipped)
+    return FilePredictions(out, len(documents), skipped)
 
 
 @dataclass(frozen=True)
-class Applied:
+class FilePredictions:
     out: Path
     documents: int
-    skipped: tuple[Skipped, ...]
+    skipped: tuple[SkippedLine, ...]

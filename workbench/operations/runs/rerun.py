@@ -61,7 +61,7 @@ def start(project: Project, queue: Queue, prepared: kinds.Prepared, run: Run) ->
 
 
 @dataclass(frozen=True)
-class Difference:
+class ScoreDifference:
     """The main score on one split, of both runs against the same current gold.
 
     n: documents that both predicted.
@@ -75,7 +75,7 @@ class Difference:
     n: int
 
 
-def differences(project: Project, run: Run) -> tuple[Difference, ...]:
+def differences(project: Project, run: Run) -> tuple[ScoreDifference, ...]:
     """Differences from the repeated run on dev, and on test if both test scores were viewed; () if
     the run repeats no other.
     """
@@ -90,7 +90,7 @@ def differences(project: Project, run: Run) -> tuple[Difference, ...]:
     return tuple(difference for difference in by_split if difference is not None)
 
 
-def _difference(project: Project, before: Run, after: Run, split: str) -> Difference | None:
+def _difference(project: Project, before: Run, after: Run, split: str) -> ScoreDifference | None:
     task, main = results.task_of(after), tasks.info(results.task_of(after)).main
     gold = results.scored(project, after, split)
     answers = [
@@ -111,4 +111,4 @@ def _difference(project: Project, before: Run, after: Run, split: str) -> Differ
         for predictions in answers
     )
     values = first.scores[main], second.scores[main]
-    return Difference(before.name, split, main, *values, len(both))
+    return ScoreDifference(before.name, split, main, *values, len(both))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
 from workbench.operations.annotation import instant_curve
-from workbench.operations.annotation.instant_curve import Point
+from workbench.operations.annotation.instant_curve import CurvePoint
 from workbench.operations.runs import results
 from workbench.operations.runs.run_results import trained
 from workbench.storage.runs import runs
@@ -33,7 +33,7 @@ class Rounds:
 
     runs: tuple[str, ...]
     score: str
-    points: tuple[Point, ...]
+    points: tuple[CurvePoint, ...]
 
 
 def rounds(project: Project, newest: Run) -> Rounds:
@@ -43,7 +43,7 @@ def rounds(project: Project, newest: Run) -> Rounds:
         chain.append(before)
     chain.reverse()
     main = tasks.info(results.task_of(newest)).main
-    points: list[Point] = []
+    points: list[CurvePoint] = []
     last: dict[int, Prediction] = {}
     for number, run in enumerate(chain):
         predictions = {
@@ -51,7 +51,9 @@ def rounds(project: Project, newest: Run) -> Rounds:
         }
         scores, used = run.scores.get("dev", {}), trained(run).used
         agreement = agreed(last, predictions) if number else None
-        points.append(Point(used.get("train", 0), scores.get(main), used.get("dev", 0), agreement))
+        points.append(
+            CurvePoint(used.get("train", 0), scores.get(main), used.get("dev", 0), agreement)
+        )
         last = predictions
     return Rounds(tuple(run.name for run in chain), main, tuple(points))
 

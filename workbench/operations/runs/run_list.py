@@ -23,7 +23,7 @@ SEPARATOR = ","  # between tags where several are typed
 
 
 @dataclass(frozen=True)
-class Shown:
+class RunFilter:
     """Which runs a list shows; "" is every group, and runs with any tags or none."""
 
     group: str = ""

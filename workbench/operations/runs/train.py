@@ -25,9 +25,9 @@ from workbench.operations.runs.cut_texts import WAITED_FOR, CutCount, count_cut
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.kinds.train.info import INFO
 from workbench.operations.runs.training_data import (
+    DataPlan,
+    LabelTally,
     LeftOut,
-    Plan,
-    Tally,
     TextCheck,
     check_texts,
     choose_layer,
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from workbench.storage.runs.runs import Run
 
 __all__ = [
-    "WAITED_FOR", "CutCount", "LeftOut", "Plan", "TextCheck", "check_texts", "choose_layer",
+    "WAITED_FOR", "CutCount", "LeftOut", "DataPlan", "TextCheck", "check_texts", "choose_layer",
     "count_cut", "fitting_by_task", "fitting_layers", "only_task", "plan", "text_warnings",
     "unlearned",
 ]  # fmt: skip
@@ -75,7 +75,7 @@ def options(task: str, method: str | None = None, family: str = "") -> tuple[Opt
 
 
 def settings_plan(
-    spec: TrainSpec, model: ModelInfo, data: Plan, items: int | None = None
+    spec: TrainSpec, model: ModelInfo, data: DataPlan, items: int | None = None
 ) -> SettingsPlan:
     """Every automatic setting resolved from the card of the model and the training data.
 
@@ -111,11 +111,11 @@ class PreparedTraining:
     kind: ClassVar[str] = INFO.id
     spec: TrainSpec
     layer: Layer
-    plan: Plan
+    plan: DataPlan
     settings: SettingsPlan | None
     data: Snapshot
     splits: Mapping[str, list[int]]
-    texts: adaptation.Texts | None = None
+    texts: adaptation.TextFiles | None = None
 
 
 def prepare(project: Project, spec: TrainSpec) -> PreparedTraining:
@@ -141,7 +141,7 @@ def prepare(project: Project, spec: TrainSpec) -> PreparedTraining:
 
 
 def _resolved(
-    project: Project, spec: TrainSpec, model: ModelInfo, data: Plan, ids: Sequence[int]
+    project: Project, spec: TrainSpec, model: ModelInfo, data: DataPlan, ids: Sequence[int]
 ) -> SettingsPlan | None:
     try:
         items = count_inputs(project, with_models(spec), model, ids)
@@ -180,7 +180,7 @@ def method_problem(spec: TrainSpec, model: ModelInfo) -> str:
 
 def freeze(
     project: Project, task: str, layer: Layer, *, train_limit: int | None = None, seed: int = 1
-) -> tuple[Plan, Snapshot, dict[str, list[int]]]:
+) -> tuple[DataPlan, Snapshot, dict[str, list[int]]]:
     """Assign splits where needed and write the data: (plan, snapshot, ids by split).
 
     Raises WorkbenchError saying why training cannot start.
@@ -278,13 +278,13 @@ def with_models(spec: TrainSpec) -> TrainSpec:
     return replace(spec, options=options, allow_pickle=allowed)
 
 
-def _with_splits(project: Project, task: str, layer: Layer) -> Tally:
-    tally = Tally(project, task, layer)
+def _with_splits(project: Project, task: str, layer: Layer) -> LabelTally:
+    tally = LabelTally(project, task, layer)
     if tally.problem():
         raise WorkbenchError(tally.problem())
     if tally.needs_splits:
         corpus.make_splits(project, layer.name)
-        tally = Tally(project, task, layer)
+        tally = LabelTally(project, task, layer)
     for split in ("train", "dev"):
         if not tally.ids[split]:
             raise WorkbenchError(
@@ -296,7 +296,7 @@ def _with_splits(project: Project, task: str, layer: Layer) -> Tally:
     return tally
 
 
-def plan_json(plan: Plan) -> dict[str, object]:
+def plan_json(plan: DataPlan) -> dict[str, object]:
     """What a run stores of its data: numbers of documents, and why others were left out."""
     return {
         "used": dict(plan.used),

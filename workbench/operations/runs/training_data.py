@@ -46,7 +46,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
-class Plan:
+class DataPlan:
     """The data that a training would use, by split.
 
     `problem` says why it cannot start, "" if it can. `unsplit` documents have no split yet,
@@ -191,7 +191,7 @@ def plan(
     *,
     train_limit: int | None = None,
     seed: int = 1,
-) -> Plan:
+) -> DataPlan:
     """The documents that training on the layer would use and omit, with reasons.
 
     train_limit: only this many training documents, sampled with the seed.
@@ -202,14 +202,14 @@ def plan(
     try:
         chosen, remark = choose_layer(project, task, layer)
     except SpecError as error:
-        return Plan(task, None, {"train": 0, "dev": 0, "test": 0}, 0, (), (), str(error))
-    tally = Tally(project, task, chosen)
+        return DataPlan(task, None, {"train": 0, "dev": 0, "test": 0}, 0, (), (), str(error))
+    tally = LabelTally(project, task, chosen)
     if tally.needs_splits and not tally.problem():
         tally.place(splits.planned_splits(project, chosen.name))
     return tally.plan(train_limit, seed, (remark,) if remark else ())
 
 
-class Tally:
+class LabelTally:
     """Counts the submitted documents of a layer in one pass."""
 
     def __init__(self, project: Project, task: str, layer: Layer):
@@ -259,7 +259,7 @@ class Tally:
 
     def plan(
         self, train_limit: int | None = None, seed: int = 1, warnings: tuple[str, ...] = ()
-    ) -> Plan:
+    ) -> DataPlan:
         used = {split: len(self.ids[split]) for split in ("train", "dev", "test")}
         left_out = [LeftOut(reason, count) for reason, count in self.reasons.items()]
         if train_limit and used["train"] > train_limit:
@@ -272,7 +272,7 @@ class Tally:
         if self.overlapping:
             left_out.append(LeftOut(tasks.info(self.task).why_left_out(), self.overlapping))
         train = limited(self.ids["train"], train_limit, seed)
-        return Plan(
+        return DataPlan(
             self.task,
             self.layer,
             used,
@@ -382,7 +382,7 @@ class TextCheck:
     cut: float
     max_length: int
     in_parts: int = 0
-    words: segmenters.Advice | None = None
+    words: segmenters.SegmenterAdvice | None = None
 
 
 UNKNOWN_LIMIT = 0.1

@@ -16,11 +16,11 @@ from workbench.project import backup
 from workbench.project.project import Project
 from workbench.storage.labels import label_changes as stored
 from workbench.storage.labels import labels as store
-from workbench.storage.labels.label_changes import Use
+from workbench.storage.labels.label_changes import LabelUse
 from workbench.text.labels import Label, Layer
 from workbench.text.rows import row_id
 
-__all__ = ["SHOWN", "Use", "merge", "merge_text", "split", "uses"]
+__all__ = ["SHOWN", "LabelUse", "merge", "merge_text", "split", "uses"]
 
 SHOWN = 20_000  # uses of a label that can be chosen from
 
@@ -105,7 +105,7 @@ def merge(
     return changed
 
 
-def uses(project: Project, label_id: int) -> tuple[Use, ...]:
+def uses(project: Project, label_id: int) -> tuple[LabelUse, ...]:
     """What `split` can choose from: texts of spans, relations or documents, at most `SHOWN`."""
     return tuple(stored.uses(project.db, label_id, SHOWN))
 

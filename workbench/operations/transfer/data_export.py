@@ -25,7 +25,7 @@ from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.base.manifest import Contribution
-    from workbench.exporters.data.base import DataExporter, FolderExporter, Plan
+    from workbench.exporters.data.base import DataExporter, ExportPlan, FolderExporter
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
     from workbench.text.fields import Answers, Prediction
@@ -119,7 +119,7 @@ def export_data(
     importer removes the escapes. Other formats ignore it.
     Cancelling `watch` raises Cancelled, and no file is written.
     """
-    from workbench.exporters.data.base import Plan
+    from workbench.exporters.data.base import ExportPlan
 
     exporter = _exporter(format)
     is_folder = _options(format).get("folder", False)
@@ -128,7 +128,7 @@ def export_data(
     layers = labels.layers(project.db)
     splits = None if split is None else [None if split == "none" else split]
     records: Iterable[Record] = documents.records(project.db, splits=splits, ids=ids, remarks=True)
-    plan = Plan(layers, escape=escape_formulas)
+    plan = ExportPlan(layers, escape=escape_formulas)
     if source != "gold" and run is not None:  # `_check` has refused a missing run
         plan, records = _with_predictions(
             project, run, layers, records, plan, both=source == "both"
@@ -206,10 +206,10 @@ def _with_predictions(
     run: Run,
     layers: tuple[Layer, ...],
     records: Iterable[Record],
-    plan: Plan,
+    plan: ExportPlan,
     *,
     both: bool,
-) -> tuple[Plan, Iterator[Record]]:
+) -> tuple[ExportPlan, Iterator[Record]]:
 
     layer = next((layer for layer in layers if layer.id == run.layer_id), None)
     if layer is None:
@@ -238,7 +238,7 @@ def _predicted(
     records: Iterable[Record],
     predictions: dict[int, tuple[str, Prediction]],
     name: str,
-    plan: Plan,
+    plan: ExportPlan,
     both: bool,
 ) -> Iterator[Record]:
     from workbench.text.fields import Answers

@@ -19,7 +19,7 @@ from workbench.jobs.spec import JobSpec
 from workbench.operations.annotation import patterns, relation_rules
 from workbench.operations.documents import duplicates as near_duplicates
 from workbench.operations.schema.label_keys import command_keys, used_keys
-from workbench.operations.transfer.import_duplicates import DUPLICATES, Duplicates
+from workbench.operations.transfer.import_duplicates import DUPLICATES, ImportDuplicates
 from workbench.operations.transfer.import_outcome import ImportOutcome, SkippedRecord
 from workbench.operations.transfer.import_preview import options_for
 from workbench.operations.transfer.import_splits import BY_NAME, split_of
@@ -201,7 +201,7 @@ class _Copy:
         with copy_staged.attached(project.db, staged.path):
             title = _("Import {name}").format(name=_named(self.files))
             with project.edit(title, bulk=True, watch=watch.part(0.8, 1.0)):
-                repeated = Duplicates.find(project.db, self.files, self.duplicates, self.near)
+                repeated = ImportDuplicates.find(project.db, self.files, self.duplicates, self.near)
                 skipped = sorted(
                     [*skipped, *repeated.skipped], key=lambda record: (record.file, record.line)
                 )
@@ -217,7 +217,7 @@ class _Copy:
         )  # fmt: skip
 
     def _copy_documents(
-        self, staged: staging.Staged, repeated: Duplicates, warnings: list[str], watch: Watch
+        self, staged: staging.Staged, repeated: ImportDuplicates, warnings: list[str], watch: Watch
     ) -> _Copied:
         """Copy the new documents, and suggest labels for them and for known ones."""
         project = self.project

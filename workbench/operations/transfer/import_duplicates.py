@@ -29,7 +29,7 @@ PAGE = 2_000  # documents whose texts are in memory at once
 
 
 @dataclass
-class Duplicates:
+class ImportDuplicates:
     """Duplicates of an import. Created inside `intake.attached` and an edit.
 
     same: records whose key and text exist in the project; texts: those whose text exists under
@@ -49,7 +49,7 @@ class Duplicates:
     @classmethod
     def find(
         cls, db: Database, files: Sequence[Path], how: str, near: float | None = None
-    ) -> Duplicates:
+    ) -> ImportDuplicates:
         conflicts = copy_staged.key_conflicts(db)
         same = [conflict for conflict in conflicts if conflict.same_text]
         known = [conflict.seq for conflict in same]
@@ -164,7 +164,7 @@ class Duplicates:
 
 def _near_texts(db: Database, near: float, skip: list[int]) -> tuple[DuplicateText, ...]:
     """Staged documents that are near-duplicates of one in the project, or earlier in the files."""
-    from workbench.text.near_duplicates import Links  # numpy
+    from workbench.text.near_duplicates import DisjointSets  # numpy
 
     ids, staged = documents.ids(db), copy_staged.staged_documents(db, skip)
     seqs = [seq for seq, _file, _line, _key in staged]
@@ -176,7 +176,7 @@ def _near_texts(db: Database, near: float, skip: list[int]) -> tuple[DuplicateTe
             yield copy_staged.staged_texts(db, seqs[start : start + PAGE])
 
     links = duplicates.links_of(pages(), near, duplicates.SHINGLE_WORDS)
-    groups = Links(len(ids) + len(staged))
+    groups = DisjointSets(len(ids) + len(staged))
     for link, other, _similarity in links:
         groups.join(link, other)
     similar = []

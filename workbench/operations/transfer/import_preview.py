@@ -44,7 +44,7 @@ class PreviewRow:
 
 
 @dataclass(frozen=True)
-class Preview:
+class ImportPreview:
     """Content of a file and how it would be imported.
 
     `rows`: the first rows, then later ones with a problem. `problems`: (line, reason) of the first
@@ -90,7 +90,7 @@ def preview(
     layers: Sequence[Layer] = (),
     target_layer: str | None = None,
     settings: Mapping[str, str] | None = None,
-) -> Preview:
+) -> ImportPreview:
     """The first rows of a file, with detected values for all settings that are not given.
 
     `layers`: those of the project, so that detected roles use the layer names of the import.
@@ -123,8 +123,8 @@ def _detected(source: Source, format: str | None) -> Detected:
     return detect(source)
 
 
-def _preview(source: Source, detected: Detected, table: Table, checked: _Checked) -> Preview:
-    return Preview(
+def _preview(source: Source, detected: Detected, table: Table, checked: _Checked) -> ImportPreview:
+    return ImportPreview(
         format=detected.format,
         why=detected.why,
         encoding=source.encoding.name,

@@ -27,7 +27,7 @@ Unit = tuple[str, Span | None]  # an entry of the vocabulary, and its code point
 
 
 @dataclass(frozen=True)
-class Rules:
+class FastaiRules:
     """The marks of one version of fastai and where they are set.
 
     least: repetitions of a character or word from this number on are replaced. capital: mark of
@@ -47,11 +47,11 @@ class Rules:
     least_upper: int
 
 
-NEW = Rules(
+NEW = FastaiRules(
     "xxunk", "xxpad", ("xxbos",), "xxfld", "xxrep", "xxwrep", "xxup", "xxmaj", least=3,
     least_upper=2,
 )  # fmt: skip
-OLD = Rules(
+OLD = FastaiRules(
     "_unk_", "_pad_", ("\n", "xbos", "xfld", "1"), "xfld", "tk_rep", "tk_wrep", "t_up", "",
     least=4, least_upper=3,
 )  # fmt: skip
@@ -63,7 +63,7 @@ MARKS = (
 )  # fmt: skip
 
 
-def rules_of(vocabulary: Sequence[str]) -> Rules:
+def rules_of(vocabulary: Sequence[str]) -> FastaiRules:
     """OLD (fastai 0.7) if the vocabulary has its special entries, else NEW (1 and 2)."""
     entries = frozenset(vocabulary)
     return OLD if OLD.unknown in entries and NEW.unknown not in entries else NEW
@@ -147,7 +147,7 @@ def split(text: str) -> list[Span]:
 
 
 @renamed(borders="offsets")
-def units(text: str, offsets: Sequence[Span], rules: Rules) -> list[Unit]:
+def units(text: str, offsets: Sequence[Span], rules: FastaiRules) -> list[Unit]:
     """The units of a text in order, without those before it; `offsets` are those of its words."""
     changed = _Text(text, rules.unknown)
     stretches = changed.inside(offsets)
@@ -182,7 +182,7 @@ def _shifted(part: str, by: int) -> Iterator[Span]:
 Stretch = tuple[int, int, tuple[str, ...], bool]  # start, end, marks before it, may get a case mark
 
 
-def _stretches(text: str, rules: Rules) -> Iterator[Stretch]:
+def _stretches(text: str, rules: FastaiRules) -> Iterator[Stretch]:
     r"""Repeated words and characters, and the text between them at white space and / # \."""
     done = 0
     least = rules.least - 2
@@ -198,11 +198,11 @@ def _stretches(text: str, rules: Rules) -> Iterator[Stretch]:
     yield from _chunks(text, done, len(text), rules)
 
 
-def _same_characters(rules: Rules) -> regex.Pattern[str]:
+def _same_characters(rules: FastaiRules) -> regex.Pattern[str]:
     return regex.compile(rf"(\S)\1{{{rules.least - 1},}}")
 
 
-def _chunks(text: str, start: int, end: int, rules: Rules) -> Iterator[Stretch]:
+def _chunks(text: str, start: int, end: int, rules: FastaiRules) -> Iterator[Stretch]:
     characters = _same_characters(rules)
     for chunk in _CHUNK.finditer(text, start, end):
         done, stop = chunk.span()
@@ -220,7 +220,7 @@ _CAPITALS = regex.compile(r"[A-Z]+[^a-z\s]*")
 _CAPITAL = regex.compile(r"[A-Z][^A-Z\s]*")
 
 
-def _case_mark(part: str, rules: Rules) -> str:
+def _case_mark(part: str, rules: FastaiRules) -> str:
     """The mark before a run of characters without white space, "" for none."""
     if not rules.capital:
         letters = [word for word in regex.findall(r"\w+", part) if word.isupper()]

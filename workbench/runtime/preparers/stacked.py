@@ -19,7 +19,7 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.runtime.decoding import align
 from workbench.runtime.inputs import EncodedInput, Prepared, Preparer
-from workbench.runtime.preparers.words import Units, WordPreparer
+from workbench.runtime.preparers.words import InputUnits, WordPreparer
 from workbench.text.document import TEXT, TEXT_B, Document
 
 VOCABULARY = "words.json"  # words and characters, beside the parts
@@ -49,12 +49,12 @@ class Part(ABC):
     size = 0
 
     @abstractmethod
-    def arrays(self, units: Units) -> dict[str, np.ndarray]:
+    def arrays(self, units: InputUnits) -> dict[str, np.ndarray]:
         """Arrays by name, without the prefix of the part: (T, …), T tokens, if not stated
         otherwise.
         """
 
-    def fits(self, units: Units) -> int:
+    def fits(self, units: InputUnits) -> int:
         """How many of the first tokens fit into one input of the part."""
         return len(units)
 
@@ -66,7 +66,7 @@ class Part(ABC):
         raise NotImplementedError(f"{type(self).__name__} is saved with the vocabulary")
 
 
-class Words(Part):
+class WordNumbers(Part):
     """ids int32 (T,): number of the word + 1, as written or in lower case; 0 for others.
 
     rare: how many words, the last ones, occur once in the texts of the vocabulary.
@@ -77,7 +77,7 @@ class Words(Part):
         self._numbers = {word: number + 1 for number, word in enumerate(self.words)}
 
     @classmethod
-    def of(cls, words: Iterable[str]) -> Words:
+    def of(cls, words: Iterable[str]) -> WordNumbers:
         """The words of texts, the most frequent first."""
         counts = Counter(words)
         ordered = sorted(counts, key=lambda word: (-counts[word], word))
@@ -86,7 +86,7 @@ class Words(Part):
     def number(self, word: str) -> int:
         return self._numbers.get(word) or self._numbers.get(word.lower(), 0)
 
-    def arrays(self, units: Units) -> dict[str, np.ndarray]:
+    def arrays(self, units: InputUnits) -> dict[str, np.ndarray]:
         """`ids` int32 (T,), 0 for unknown words."""
         return {IDS: np.array([self.number(word) for word in units.words], np.int32)}
 
@@ -94,7 +94,7 @@ class Words(Part):
         return self.number(word) > 0
 
 
-class Characters(Part):
+class CharacterNumbers(Part):
     """ids int32 (T, MAX_WORD_CHARS + 2): begin of word, its characters, end of word, padding."""
 
     def __init__(self, characters: Iterable[str]):
@@ -106,10 +106,10 @@ class Characters(Part):
         self._rows = lru_cache(maxsize=1 << 16)(self._row)
 
     @classmethod
-    def of(cls, words: Iterable[str]) -> Characters:
+    def of(cls, words: Iterable[str]) -> CharacterNumbers:
         return cls(sorted(set().union(*words)))
 
-    def arrays(self, units: Units) -> dict[str, np.ndarray]:
+    def arrays(self, units: InputUnits) -> dict[str, np.ndarray]:
         """`ids` int32 (T, MAX_WORD_CHARS + 2)."""
         rows = [self._rows(word) for word in units.words]
         return {IDS: np.stack(rows)}
@@ -127,7 +127,7 @@ class WordModel(Part):
     def __init__(self, preparer: WordPreparer):
         self.preparer, self.fill, self.size = preparer, preparer.fill, preparer.size
 
-    def arrays(self, units: Units) -> dict[str, np.ndarray]:
+    def arrays(self, units: InputUnits) -> dict[str, np.ndarray]:
         """The arrays (T, …) of its preparer."""
         return self.preparer.arrays(units)
 
@@ -149,13 +149,13 @@ class UnitModel(Part):
         self.preparer, self.fill, self.longest = preparer, preparer.fill, longest
         self.size = preparer.size
 
-    def arrays(self, units: Units) -> dict[str, np.ndarray]:
+    def arrays(self, units: InputUnits) -> dict[str, np.ndarray]:
         """The arrays of its preparer, first axis S; units int32 (S,); first, end int32 (T,)."""
         encoded, first, end = self._encoded(units, self.longest)
         ones = np.ones(len(encoded), np.int32)
         return {**encoded.arrays, UNITS: ones, FIRST: first, END: end}
 
-    def fits(self, units: Units) -> int:
+    def fits(self, units: InputUnits) -> int:
         """All words before the first whose tokens are truncated."""
         if not self._whole(_joined(units)[0], self.longest).cut[0]:
             return len(units)
@@ -167,7 +167,9 @@ class UnitModel(Part):
     def _whole(self, document: Document, longest: int) -> Prepared:
         return self.preparer.whole([document], longest, texts=len(document.texts))
 
-    def _encoded(self, units: Units, longest: int) -> tuple[EncodedInput, np.ndarray, np.ndarray]:
+    def _encoded(
+        self, units: InputUnits, longest: int
+    ) -> tuple[EncodedInput, np.ndarray, np.ndarray]:
         document, places = _joined(units)
         whole = self._whole(document, longest).inputs[0]
         first, end = (np.zeros(len(units), np.int32) for _ in range(2))
@@ -185,7 +187,7 @@ class UnitModel(Part):
         self.preparer.save(folder)
 
 
-def _joined(units: Units) -> tuple[Document, list[list[int]]]:
+def _joined(units: InputUnits) -> tuple[Document, list[list[int]]]:
     """The words of each text joined by spaces, and the tokens that they are."""
     names = (TEXT, TEXT_B)
     texts = max(0, *units.text) + 1 if len(units) else 1
@@ -222,9 +224,9 @@ class StackedWords(WordPreparer):
 
     @property
     def size(self) -> int:
-        return max((part.size for part in self.stack if isinstance(part, Words)), default=0)
+        return max((part.size for part in self.stack if isinstance(part, WordNumbers)), default=0)
 
-    def arrays(self, units: Units) -> dict[str, np.ndarray]:
+    def arrays(self, units: InputUnits) -> dict[str, np.ndarray]:
         """The arrays (T, …) of all parts, each with the prefix of its part."""
         return {
             array(number, name): value
@@ -234,10 +236,10 @@ class StackedWords(WordPreparer):
 
     def is_known(self, word: str) -> bool:
         """Whether a part other than the characters knows the word; all do without such parts."""
-        parts = [part for part in self.stack if not isinstance(part, Characters)]
+        parts = [part for part in self.stack if not isinstance(part, CharacterNumbers)]
         return not parts or any(part.is_known(word) for part in parts)
 
-    def encoded(self, units: Units) -> EncodedInput:
+    def encoded(self, units: InputUnits) -> EncodedInput:
         """The words as text are kept for `pieces`."""
         encoded = super().encoded(units)
         words = np.array(units.words or (self.empty,), dtype=object)
@@ -246,7 +248,7 @@ class StackedWords(WordPreparer):
     def pieces(self, encoded: EncodedInput) -> list[str]:
         return [str(word) for word in encoded.arrays["words"]]
 
-    def fits(self, units: Units) -> int:
+    def fits(self, units: InputUnits) -> int:
         for part in self.stack:
             units = units[: part.fits(units)]
         return len(units)
@@ -257,7 +259,7 @@ class StackedWords(WordPreparer):
         """The vocabularies, and the files of each part's own preparer."""
         self.save_vocabulary(folder)
         for number, part in enumerate(self.stack):
-            if not isinstance(part, Words | Characters):
+            if not isinstance(part, WordNumbers | CharacterNumbers):
                 own = part_folder(folder, number)
                 own.mkdir(parents=True, exist_ok=True)
                 part.save(own)
@@ -266,15 +268,15 @@ class StackedWords(WordPreparer):
         """Words and characters."""
         raw: dict[str, object] = {}
         for part in self.stack:
-            if isinstance(part, Words):
+            if isinstance(part, WordNumbers):
                 raw["words"], raw["rare"] = part.words, part.rare
-            elif isinstance(part, Characters):
+            elif isinstance(part, CharacterNumbers):
                 raw["characters"] = "".join(part.characters)
         content = json.dumps(raw, ensure_ascii=False)
         (folder / VOCABULARY).write_text(content, encoding="utf-8")
 
 
-def read_vocabulary(folder: Path) -> tuple[Words, Characters]:
+def read_vocabulary(folder: Path) -> tuple[WordNumbers, CharacterNumbers]:
     """What `StackedWords.save` wrote. Raises ModelError if it is missing or damaged."""
     path = folder / VOCABULARY
     try:
@@ -282,7 +284,7 @@ def read_vocabulary(folder: Path) -> tuple[Words, Characters]:
         words, characters = raw.get("words", []), raw.get("characters", "")
         if not all(isinstance(word, str) for word in words) or not isinstance(characters, str):
             raise ValueError(_("it holds no lists of words and characters"))
-        return Words(words, int(raw.get("rare", 0))), Characters(characters)
+        return WordNumbers(words, int(raw.get("rare", 0))), CharacterNumbers(characters)
     except (OSError, ValueError, AttributeError, TypeError) as error:
         raise ModelError(
             _("{path} cannot be read: {error}.").format(path=path, error=error),

@@ -15,8 +15,8 @@ from workbench.base.i18n import _
 from workbench.runtime.vectors import reading
 from workbench.runtime.vectors.files import (
     MIN_WIDTH,
+    FileHeader,
     Format,
-    Header,
     is_number,
     lines_of,
     numbers_of,
@@ -30,7 +30,7 @@ SHARE = 0.1  # by which an estimated number of words may differ from the first l
 LONG_WORD = 64  # bytes; fastText's words are shorter on average
 
 
-def problems(path: Path, header: Header) -> list[str]:
+def problems(path: Path, header: FileHeader) -> list[str]:
     """What is wrong with a file that begins with this header; [] for a usable one.
 
     Reads about 3 MB, a damaged file to its end, to give the number of its last line.
@@ -72,7 +72,7 @@ def _has_numbers(line: bytes) -> bool:
 # ---------------------------------------------------------------- text
 
 
-def _first_lines(path: Path, header: Header) -> str:
+def _first_lines(path: Path, header: FileHeader) -> str:
     with open(path, "rb") as file:
         file.seek(header.start)
         part = file.read(CHECKED_BYTES)
@@ -84,7 +84,7 @@ def _first_lines(path: Path, header: Header) -> str:
     return ""
 
 
-def _last_line(path: Path, header: Header) -> str:
+def _last_line(path: Path, header: FileHeader) -> str:
     """A file that ends within a line: its download was interrupted."""
     size = path.stat().st_size
     with open(path, "rb") as file:
@@ -107,7 +107,7 @@ def _fault(path: Path, number: int, line: bytes, width: int) -> str:
     return ""
 
 
-def _count(path: Path, header: Header) -> str:
+def _count(path: Path, header: FileHeader) -> str:
     """The words are counted in a short file, in a long one estimated from samples."""
     if not header.words:
         return ""
@@ -137,7 +137,7 @@ def _estimated(path: Path, size: int) -> int:
 # ---------------------------------------------------------------- binary
 
 
-def _last_vector(path: Path, header: Header) -> str:
+def _last_vector(path: Path, header: FileHeader) -> str:
     """A complete file ends with a space and a vector; after it, some writers start a new line."""
     length = 4 * header.width
     with open(path, "rb") as file:
@@ -153,7 +153,7 @@ def _last_vector(path: Path, header: Header) -> str:
     ).format(file=path.name, width=header.width)
 
 
-def _matrix(path: Path, header: Header) -> str:
+def _matrix(path: Path, header: FileHeader) -> str:
     """The words of fastText's dictionary have any length: they are read where it matters."""
     entries, rows = header.words + header.labels, header.words + header.buckets
     size, least = path.stat().st_size, header.start + entries * 11 + 4 * rows * header.width

@@ -29,7 +29,7 @@ CLASSES = ("-n", "-v", "-j", "-a", "-r")  # endings that some data sets add to e
 
 
 @dataclass(frozen=True)
-class Pair:
+class WordPair:
     first: str
     second: str
     score: float
@@ -43,7 +43,7 @@ class AnalogyQuestion:
 
 
 @dataclass(frozen=True)
-class Similarity:
+class SimilarityResult:
     """spearman: rank correlation, NaN if it is undefined. used: pairs with two vectors.
 
     ngrams: the same with vectors made of n-grams for unknown words; None for models without them.
@@ -53,7 +53,7 @@ class Similarity:
     pairs: int
     used: int
     spearman: float
-    ngrams: Similarity | None = None
+    ngrams: SimilarityResult | None = None
 
     @property
     def coverage(self) -> float:
@@ -80,7 +80,7 @@ class Analogies:
         return self.used / self.questions if self.questions else 0.0
 
 
-def read_set(path: Path) -> list[Pair] | list[AnalogyQuestion]:
+def read_set(path: Path) -> list[WordPair] | list[AnalogyQuestion]:
     """A CSV file with the columns word1, word2, similarity or type, word1, word2, word3, target;
     the original questions-words.txt, or lines of two words and a score separated by tabs.
 
@@ -105,12 +105,12 @@ def read_set(path: Path) -> list[Pair] | list[AnalogyQuestion]:
     return _without_classes(entries)
 
 
-def _row(path: Path, number: int, row: dict[str, str]) -> Pair | AnalogyQuestion:
+def _row(path: Path, number: int, row: dict[str, str]) -> WordPair | AnalogyQuestion:
     try:
         if "target" in row:
             words = (row["word1"], row["word2"], row["word3"])
             return AnalogyQuestion(row.get("type") or "", words, row["target"])
-        return Pair(row["word1"], row["word2"], float(row["similarity"]))
+        return WordPair(row["word1"], row["word2"], float(row["similarity"]))
     except (KeyError, TypeError, ValueError) as error:
         raise _bad_line(path, number) from error
 
@@ -127,13 +127,13 @@ def _sections(path: Path, lines: Iterable[str]) -> Iterator[AnalogyQuestion]:
             raise _bad_line(path, number)
 
 
-def _tabs(path: Path, lines: Iterable[str]) -> Iterator[Pair]:
+def _tabs(path: Path, lines: Iterable[str]) -> Iterator[WordPair]:
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.startswith("#"):
             continue
         try:
             first, second, score = line.strip().split("\t")[:3]
-            yield Pair(first, second, float(score))
+            yield WordPair(first, second, float(score))
         except ValueError as error:
             raise _bad_line(path, number) from error
 
@@ -152,11 +152,11 @@ def _bad_line(path: Path, number: int) -> ImportFailed:
 
 def _without_classes(entries: list[Any]) -> list[Any]:
     """MEN writes sun-n, run-v: an ending that every word of a file has is removed."""
-    if not isinstance(entries[0], Pair):
+    if not isinstance(entries[0], WordPair):
         return entries
     if not all(word.endswith(CLASSES) for item in entries for word in (item.first, item.second)):
         return entries
-    return [Pair(item.first[:-2], item.second[:-2], item.score) for item in entries]
+    return [WordPair(item.first[:-2], item.second[:-2], item.score) for item in entries]
 
 
 # ---------------------------------------------------------------- measuring
@@ -182,20 +182,20 @@ class Evaluator:
     def row(self, word: str) -> int | None:
         return self._rows.get(word.upper())
 
-    def similarity(self, name: str, pairs: Sequence[Pair]) -> Similarity:
+    def similarity(self, name: str, pairs: Sequence[WordPair]) -> SimilarityResult:
         similarity = self._agreement(name, pairs, self._own)
         if self.lexicon.ngrams is None:
             return similarity
         return replace(similarity, ngrams=self._agreement(name, pairs, self._composed))
 
-    def _agreement(self, name: str, pairs: Sequence[Pair], vector: Find) -> Similarity:
+    def _agreement(self, name: str, pairs: Sequence[WordPair], vector: Find) -> SimilarityResult:
         gold, scores = [], []
         for pair in pairs:
             first, second = vector(pair.first), vector(pair.second)
             if first is not None and second is not None:
                 scores.append(self._near(first, second))
                 gold.append(pair.score)
-        return Similarity(name, len(pairs), len(gold), spearman(gold, scores))
+        return SimilarityResult(name, len(pairs), len(gold), spearman(gold, scores))
 
     def _own(self, word: str) -> np.ndarray | None:
         """float32 (H,): of a word of the vocabulary."""

@@ -48,7 +48,7 @@ TITLES = {
 
 
 @dataclass(frozen=True)
-class Header:
+class FileHeader:
     """What the first bytes say: number of words (0 if they do not say), width, first record.
 
     low, high: lengths of fastText's n-grams in characters; buckets: rows that they share; labels:
@@ -101,7 +101,7 @@ def candidates(path: Path) -> list[Path]:
     return [path for path in named if not path.name.lower().startswith(_IGNORED)]
 
 
-def header(path: Path) -> tuple[Header | None, list[str]]:
+def header(path: Path) -> tuple[FileHeader | None, list[str]]:
     """The header of a file and its problems; (None, []) if it is of another format.
 
     An empty file with one of SUFFIXES has no header but a problem.
@@ -122,7 +122,7 @@ def header(path: Path) -> tuple[Header | None, list[str]]:
     if parts and (width := numbers_of(line)) >= MIN_WIDTH and (newline or size <= HEAD):
         second = rest.partition(b"\n")[0].split()
         if not second or is_number(second[-1]):
-            return Header(Format.GLOVE, 0, width, mark), []
+            return FileHeader(Format.GLOVE, 0, width, mark), []
     return None, []
 
 
@@ -142,13 +142,13 @@ def is_number(value: bytes) -> bool:
 
 def _counted(
     path: Path, words: int, width: int, start: int, rest: bytes
-) -> tuple[Header | None, list[str]]:
+) -> tuple[FileHeader | None, list[str]]:
     """A file whose first line has the number of words and the width."""
     first = rest.partition(b"\n")[0]
     text = numbers_of(first) >= MIN_WIDTH or len(first.split()) == width + 1
     if not text and path.suffix.lower() != ".bin" and not _is_binary(rest):
         return None, []  # a table of numbers, or any text
-    header = Header(Format.TEXT if text else Format.BINARY, words, width, start)
+    header = FileHeader(Format.TEXT if text else Format.BINARY, words, width, start)
     if not words or not 0 < width <= MAX_WIDTH:
         message = _("its first line gives the shape {words:,} × {width:,}")
         return header, [message.format(words=words, width=width)]
@@ -169,10 +169,10 @@ def too_short(name: str, words: int, width: int, least: int, size: int) -> str:
     ).format(file=name, words=words, width=width, least=least, size=size)
 
 
-def _native(path: Path, head: bytes, size: int) -> tuple[Header | None, list[str]]:
+def _native(path: Path, head: bytes, size: int) -> tuple[FileHeader | None, list[str]]:
     """fastText's native format."""
     name = path.name
-    nothing = Header(Format.FASTTEXT, 0, 0, 0)
+    nothing = FileHeader(Format.FASTTEXT, 0, 0, 0)
     if len(head) < _ARGS.size + _SIZES.size:
         return nothing, [
             ngettext(
@@ -191,7 +191,7 @@ def _native(path: Path, head: bytes, size: int) -> tuple[Header | None, list[str
         high = 0
     entries, words, labels, _tokens, _pruned = _SIZES.unpack_from(head, _ARGS.size)
     start = _ARGS.size + _SIZES.size
-    header = Header(Format.FASTTEXT, words, width, start, low, high, buckets, labels)
+    header = FileHeader(Format.FASTTEXT, words, width, start, low, high, buckets, labels)
     plausible = 0 < width <= MAX_WIDTH and words > 0 and labels >= 0 <= buckets and low >= 0
     if not plausible or entries != words + labels or high > 100:
         return header, [_("{file} has a damaged header").format(file=name)]
@@ -203,7 +203,7 @@ def _native(path: Path, head: bytes, size: int) -> tuple[Header | None, list[str
     return header, []
 
 
-def _is_quantized(path: Path, header: Header) -> bool:
+def _is_quantized(path: Path, header: FileHeader) -> bool:
     """Whether fastText's dictionary is followed by a compressed matrix."""
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         at, count = header.start, 0
@@ -213,7 +213,7 @@ def _is_quantized(path: Path, header: Header) -> bool:
         return count == header.words + header.labels and at < len(data) and data[at] == 1
 
 
-def entries(data: mmap.mmap, header: Header) -> Iterator[tuple[int, int, int]]:
+def entries(data: mmap.mmap, header: FileHeader) -> Iterator[tuple[int, int, int]]:
     """Each word of fastText's dictionary, then each label: (start, end, position after its count).
 
     Ends early if the dictionary is incomplete.
@@ -228,7 +228,7 @@ def entries(data: mmap.mmap, header: Header) -> Iterator[tuple[int, int, int]]:
         at = after
 
 
-def pruned(data: mmap.mmap, header: Header) -> int:
+def pruned(data: mmap.mmap, header: FileHeader) -> int:
     """How many n-grams a quantized model has kept: pairs of numbers after its dictionary."""
     (count,) = struct.unpack_from("<q", data, header.start - 8)
     return max(0, int(count))

@@ -18,8 +18,8 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import _, ngettext
 from workbench.runtime.vectors.files import (
     MAX_WORD_BYTES,
+    FileHeader,
     Format,
-    Header,
     entries,
     is_number,
     pruned,
@@ -32,7 +32,7 @@ _SHAPE = struct.Struct("<qq")
 
 
 @dataclass(frozen=True)
-class Block:
+class VectorBlock:
     """values float32 (n, width) of `words`; starts: byte position of each vector in the file.
 
     share: how much of the file has been read, in [0, 1]. Rows of n-grams have no words.
@@ -44,7 +44,7 @@ class Block:
     share: float
 
 
-def blocks(path: Path, header: Header) -> Iterator[Block]:
+def blocks(path: Path, header: FileHeader) -> Iterator[VectorBlock]:
     """All rows of a file in order. Raises ModelError that names the place of an error."""
     if header.is_text:
         yield from _text(path, header)
@@ -65,7 +65,7 @@ def mapped(path: Path) -> Iterator[mmap.mmap]:
 # ---------------------------------------------------------------- text
 
 
-def _text(path: Path, header: Header) -> Iterator[Block]:
+def _text(path: Path, header: FileHeader) -> Iterator[VectorBlock]:
     size, at, total = path.stat().st_size, header.start, 0
     line = header.lines  # number of the last line read
     words: list[bytes] = []
@@ -85,11 +85,11 @@ def _text(path: Path, header: Header) -> Iterator[Block]:
             at += len(raw)
             if len(words) == BLOCK:
                 total += len(words)
-                yield Block(words, _values(path, lines, rest, header), starts, at / size)
+                yield VectorBlock(words, _values(path, lines, rest, header), starts, at / size)
                 words, rest, starts, lines = [], [], [], []
     if words:
         total += len(words)
-        yield Block(words, _values(path, lines, rest, header), starts, 1.0)
+        yield VectorBlock(words, _values(path, lines, rest, header), starts, 1.0)
     if header.words and total != header.words:
         raise ModelError(
             ngettext(
@@ -135,7 +135,9 @@ def _wrong_width(path: Path, line: int, count: int, width: int) -> ModelError:
     )
 
 
-def _values(path: Path, lines: Sequence[int], rest: Sequence[bytes], header: Header) -> np.ndarray:
+def _values(
+    path: Path, lines: Sequence[int], rest: Sequence[bytes], header: FileHeader
+) -> np.ndarray:
     """float32 (n, width), rounded from float64 as other readers do."""
     try:
         rows = np.loadtxt(rest, delimiter=" ", comments=None, ndmin=2)
@@ -168,7 +170,7 @@ def check_numbers(path: Path, line: int, numbers: bytes, width: int) -> None:
 # ---------------------------------------------------------------- word2vec binary
 
 
-def _binary(path: Path, header: Header, data: mmap.mmap) -> Iterator[Block]:
+def _binary(path: Path, header: FileHeader, data: mmap.mmap) -> Iterator[VectorBlock]:
     at, size, length = header.start, len(data), 4 * header.width
     for first in range(0, header.words, BLOCK):
         words, rows, starts = [], [], []
@@ -180,7 +182,7 @@ def _binary(path: Path, header: Header, data: mmap.mmap) -> Iterator[Block]:
             at = space + 1 + length
             rows.append(data[space + 1 : at])
             starts.append(space + 1)
-        yield Block(words, _floats(path, rows, words, header.width), starts, at / size)
+        yield VectorBlock(words, _floats(path, rows, words, header.width), starts, at / size)
     if data[at : at + 3].strip(b"\r\n"):
         raise ModelError(
             _("{path} is longer than its first line says (number of words: {words:,}).").format(
@@ -214,7 +216,7 @@ def _cut(path: Path, number: int, words: int, at: int) -> ModelError:
 # ---------------------------------------------------------------- fastText
 
 
-def _native(path: Path, header: Header, data: mmap.mmap) -> Iterator[Block]:
+def _native(path: Path, header: FileHeader, data: mmap.mmap) -> Iterator[VectorBlock]:
     words, at = find_matrix(path, header, data)
     length, total = 4 * header.width, header.words + header.buckets
     for first in range(0, total, BLOCK):
@@ -227,10 +229,10 @@ def _native(path: Path, header: Header, data: mmap.mmap) -> Iterator[Block]:
                     path=path, first=first
                 )
             )
-        yield Block(names, values, range(begin, end, length), end / len(data))
+        yield VectorBlock(names, values, range(begin, end, length), end / len(data))
 
 
-def find_matrix(path: Path, header: Header, data: mmap.mmap) -> tuple[list[bytes], int]:
+def find_matrix(path: Path, header: FileHeader, data: mmap.mmap) -> tuple[list[bytes], int]:
     """The words of fastText's binary, and the position of its matrix. Raises ModelError if it is
     compressed, damaged or incomplete.
     """
@@ -238,7 +240,7 @@ def find_matrix(path: Path, header: Header, data: mmap.mmap) -> tuple[list[bytes
     return words, _matrix(path, header, data, at)
 
 
-def _dictionary(path: Path, header: Header, data: mmap.mmap) -> tuple[list[bytes], int]:
+def _dictionary(path: Path, header: FileHeader, data: mmap.mmap) -> tuple[list[bytes], int]:
     """The words (without labels), and the position after the dictionary."""
     at, count, words = header.start, 0, []
     for start, zero, after in entries(data, header):
@@ -250,7 +252,7 @@ def _dictionary(path: Path, header: Header, data: mmap.mmap) -> tuple[list[bytes
     return words, at + 8 * pruned(data, header)
 
 
-def _matrix(path: Path, header: Header, data: mmap.mmap, at: int) -> int:
+def _matrix(path: Path, header: FileHeader, data: mmap.mmap, at: int) -> int:
     """The position of the input matrix. Raises ModelError if it is compressed or does not fit."""
     if at + 1 + _SHAPE.size > len(data):
         raise _cut(path, header.words, header.words, at)

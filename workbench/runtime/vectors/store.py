@@ -26,7 +26,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.sizes import size
 from workbench.base.watch import QUIET, Watch
 from workbench.runtime.vectors import files, reading
-from workbench.runtime.vectors.files import Format, Header
+from workbench.runtime.vectors.files import FileHeader, Format
 from workbench.runtime.vectors.ngrams import Ngrams
 from workbench.runtime.vectors.words import WordIndex
 
@@ -48,7 +48,7 @@ class Opened:
     """
 
     path: Path
-    header: Header
+    header: FileHeader
     words: WordIndex
     rows: np.ndarray
     starts: np.ndarray
@@ -79,7 +79,7 @@ class Opened:
         return rows
 
 
-def ngrams_of(header: Header) -> Ngrams | None:
+def ngrams_of(header: FileHeader) -> Ngrams | None:
     """None for a file without n-grams."""
     if header.format is not Format.FASTTEXT or not header.buckets or not header.high:
         return None
@@ -103,7 +103,7 @@ def open_file(path: Path, watch: Watch = QUIET) -> Opened:
     try:
         about = json.loads((entry / ABOUT).read_text(encoding="utf-8"))
         header_json = about["header"]
-        header = Header(**{**header_json, "format": Format(header_json["format"])})
+        header = FileHeader(**{**header_json, "format": Format(header_json["format"])})
         words = WordIndex.load(entry)
         rows = np.load(entry / MATRIX, mmap_mode="c")
         starts = np.load(entry / STARTS, mmap_mode="r")
@@ -147,7 +147,9 @@ def _make(path: Path, key: tuple[str, int, int], entry: Path, watch: Watch) -> N
         owned_folder.remove(draft)
 
 
-def _fill(path: Path, key: tuple[str, int, int], header: Header, draft: Path, watch: Watch) -> None:
+def _fill(
+    path: Path, key: tuple[str, int, int], header: FileHeader, draft: Path, watch: Watch
+) -> None:
     words: list[bytes] = []
     starts: list[np.ndarray] = []
     rows = 0
@@ -200,7 +202,7 @@ def _npy_header(rows: int, width: int) -> bytes:
     return header
 
 
-def _check_room(path: Path, header: Header) -> None:
+def _check_room(path: Path, header: FileHeader) -> None:
     rows = header.words + header.buckets or files.lines_of(path)
     needed = rows * (4 * header.width + 50)
     root().mkdir(parents=True, exist_ok=True)

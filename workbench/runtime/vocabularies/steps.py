@@ -115,7 +115,7 @@ def _merged(units: Sequence[str], pair: Pair, merged: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Step:
+class MatchStep:
     """One longest-match step: the candidates that were tried at a position, longest first.
 
     found: the last of `tried`, or "" if none is in the vocabulary: the whole word is unknown.
@@ -126,13 +126,13 @@ class Step:
     found: str
 
 
-def longest_match(word: str, vocabulary: Mapping[str, int]) -> tuple[Step, ...]:
+def longest_match(word: str, vocabulary: Mapping[str, int]) -> tuple[MatchStep, ...]:
     """The steps of WordPiece on one word that is already normalized.
 
     The last step has no `found` if the word is unknown. Source: BERT's WordpieceTokenizer.
     """
     if len(word) > MAX_WORD_CHARS:
-        return (Step(0, (), ""),)
+        return (MatchStep(0, (), ""),)
     steps = []
     start = 0
     while start < len(word):
@@ -142,7 +142,7 @@ def longest_match(word: str, vocabulary: Mapping[str, int]) -> tuple[Step, ...]:
             if tried[-1] in vocabulary:
                 break
         is_known = tried[-1] in vocabulary
-        steps.append(Step(start, tuple(tried), tried[-1] if is_known else ""))
+        steps.append(MatchStep(start, tuple(tried), tried[-1] if is_known else ""))
         if not is_known:
             break
         start += len(tried[-1]) - (len(PREFIX) if start else 0)

@@ -16,7 +16,7 @@ from workbench.text.labels import LABEL_TABLES
 CHUNK = 1000  # documents per statement
 
 
-class Made(NamedTuple):
+class OriginCounts(NamedTuple):
     """What an origin made: gold and other labels, open suggestions, and when (ISO 8601, UTC)."""
 
     origin: Origin
@@ -33,7 +33,7 @@ def origins(db: Database) -> list[Origin]:
     return [Origin(*row) for row in rows]
 
 
-def made(db: Database) -> list[Made]:
+def made(db: Database) -> list[OriginCounts]:
     """What each origin made, the latest first. Counts all labels: seconds for some millions."""
     count = "select source_id, count(*) as n from {} group by source_id"
     suggested = "select source_id, count(*) as n from suggestion where status = 'open' group by 1"
@@ -45,7 +45,7 @@ def made(db: Database) -> list[Made]:
         " g.source_id = s.id group by 1, 2, 3 order by max(s.id) desc"
     )
     return [
-        Made(Origin(kind, ref, by), *numbers)
+        OriginCounts(Origin(kind, ref, by), *numbers)
         for kind, ref, by, *numbers in db.reader().execute(statement).fetchall()
     ]
 

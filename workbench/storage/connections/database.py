@@ -58,7 +58,7 @@ class Database:
         self._lock = lock
         self._file: identity.FileId | None = None  # as it was opened
         self._foreign_writes: identity.ForeignWrites | None = None
-        self._note: identity.Note | None = None  # that it has a log of its own
+        self._note: identity.LogNote | None = None  # that it has a log of its own
         self._foreign_log = False  # beside a file that is read
         self._latest: object = None  # the row of the latest step of the history
         self._written = False  # whether a change was committed
@@ -174,7 +174,7 @@ class Database:
         self._foreign_writes = identity.ForeignWrites(self.path)
         log = identity.of(identity.log_of(self.path))
         if self._lock is not None and self._file is not None and log is not None:
-            self._note = identity.Note(self._file, log, str(self.meta("uid", "")), changes)
+            self._note = identity.LogNote(self._file, log, str(self.meta("uid", "")), changes)
             with suppress(OSError):  # on a full disk
                 self._lock.note(self._note)
 

@@ -49,7 +49,7 @@ class FileId:
 
 
 @dataclass(frozen=True)
-class Note:
+class LogNote:
     """A project file, the log that was written for it, and what was in the file at that time."""
 
     file: FileId
@@ -63,7 +63,7 @@ class Note:
         return " ".join([_NOTE, *map(str, (*numbers, *content))]) + "\n"
 
     @classmethod
-    def from_text(cls, text: str) -> Note | None:
+    def from_text(cls, text: str) -> LogNote | None:
         """None if the text is not a note."""
         first, *numbers = text.split() or [""]
         uid = numbers.pop() if len(numbers) == 6 else ""
@@ -234,7 +234,7 @@ def _descriptor(path: Path) -> int | None:
     return None
 
 
-def is_foreign_log(path: Path, note: Note | None) -> bool:
+def is_foreign_log(path: Path, note: LogNote | None) -> bool:
     """Whether the log beside the project at `path` was written for another file, or before the file
     was overwritten by another project or an older state.
 
@@ -246,7 +246,7 @@ def is_foreign_log(path: Path, note: Note | None) -> bool:
     return of(path) not in (None, note.file) or _is_overwritten(path, note)
 
 
-def _is_overwritten(path: Path, note: Note) -> bool:
+def _is_overwritten(path: Path, note: LogNote) -> bool:
     """Only what cannot be a checkpoint that was broken off counts: the rest of it is in the log."""
     try:
         uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"  # without the log

@@ -14,7 +14,7 @@ from pathlib import Path
 from workbench.base import file_lock
 from workbench.base.errors import ProjectError, ProjectLocked
 from workbench.base.i18n import _
-from workbench.storage.connections.identity import Note
+from workbench.storage.connections.identity import LogNote
 
 _LONGEST = 200  # bytes of a note
 
@@ -52,12 +52,12 @@ class FileLock:
                 )
             time.sleep(0.02)
 
-    def noted(self) -> Note | None:
+    def noted(self) -> LogNote | None:
         """The note of the writer before this one."""
         os.lseek(self._descriptor, 0, os.SEEK_SET)
-        return Note.from_text(os.read(self._descriptor, _LONGEST).decode("ascii", "replace"))
+        return LogNote.from_text(os.read(self._descriptor, _LONGEST).decode("ascii", "replace"))
 
-    def note(self, note: Note) -> None:
+    def note(self, note: LogNote) -> None:
         """Note which file is open, and its log; not in a file of another program."""
         if os.fstat(self._descriptor).st_size and self.noted() is None:
             return
@@ -93,11 +93,11 @@ def held(project_file: Path) -> bool:
         os.close(descriptor)
 
 
-def noted(project_file: Path) -> Note | None:
+def noted(project_file: Path) -> LogNote | None:
     """The note of whoever has the project open for writing, or had when its process ended."""
     try:
         with lock_path(project_file).open("rb") as file:
-            return Note.from_text(file.read(_LONGEST).decode("ascii", "replace"))
+            return LogNote.from_text(file.read(_LONGEST).decode("ascii", "replace"))
     except OSError:
         return None
 

@@ -15,7 +15,7 @@ from workbench.storage.documents.gold_relations import gold_relations
 from workbench.storage.documents.gold_remarks import with_remarks
 from workbench.storage.labels import labels
 from workbench.storage.queries.listing import (
-    Counts,
+    DocumentCounts,
     DocumentRow,
     Filter,
     any_at_all,
@@ -41,7 +41,7 @@ from workbench.text.rows import row_id
 from workbench.text.spans import Span
 
 __all__ = [
-    "Counts",
+    "DocumentCounts",
     "DocumentRow",
     "Filter",
     "add",

@@ -10,13 +10,13 @@ from workbench.storage.documents.flags import REVIEWS
 from workbench.storage.documents.notes import span_column
 from workbench.storage.schema.values import ids_in, parts_out
 from workbench.text.dataset import Record
-from workbench.text.remarks import FLAG, NOTE, Remark
+from workbench.text.remarks import FLAG, NOTE, DocumentRemark
 from workbench.text.rows import row_id
 
 
-def _remarks(db: Database, page: Sequence[int]) -> dict[int, tuple[Remark, ...]]:
+def _remarks(db: Database, page: Sequence[int]) -> dict[int, tuple[DocumentRemark, ...]]:
     """Document id → its notes and flags, and those of its gold spans."""
-    remarks_of: dict[int, list[Remark]] = {}
+    remarks_of: dict[int, list[DocumentRemark]] = {}
     for kind, table, text in ((NOTE, "note", "body"), (FLAG, "flag", "name")):
         span = span_column(db, table)
         statement = (
@@ -31,11 +31,11 @@ def _remarks(db: Database, page: Sequence[int]) -> dict[int, tuple[Remark, ...]]
             db.reader().execute(statement, values).fetchall()
         ):
             if on_span is None:
-                remarks_of.setdefault(id, []).append(Remark(kind, words))
+                remarks_of.setdefault(id, []).append(DocumentRemark(kind, words))
             elif layer is not None and place[-1] is not None:
                 field, start, end, label = place
                 at = field, start, end, label, parts_out(parts)
-                remarks_of.setdefault(id, []).append(Remark(kind, words, layer, at))
+                remarks_of.setdefault(id, []).append(DocumentRemark(kind, words, layer, at))
     return {id: tuple(some) for id, some in remarks_of.items()}
 
 

@@ -25,7 +25,7 @@ class Content(NamedTuple):
     text: str
 
 
-class Place(NamedTuple):
+class TextPlace(NamedTuple):
     """Code points [start, end) of one text that have, or will have, a label."""
 
     document_id: int
@@ -93,7 +93,7 @@ def tokens(db: Database, ids: Iterable[int]) -> dict[tuple[int, str], tuple[tupl
     return {(id, field): offsets_out(offsets) for id, field, offsets in rows}
 
 
-def gold_spans(db: Database, ids: Iterable[int], layer_id: int) -> list[Place]:
+def gold_spans(db: Database, ids: Iterable[int], layer_id: int) -> list[TextPlace]:
     """Gold spans of a layer in these documents, in text order."""
     statement = (
         'select p.document_id, p.field, p.start, p."end", p.label_id from span p'
@@ -102,10 +102,10 @@ def gold_spans(db: Database, ids: Iterable[int], layer_id: int) -> list[Place]:
         " order by p.document_id, p.field, p.start"
     )
     rows = db.reader().execute(statement, (layer_id, ids_in(ids))).fetchall()
-    return [Place(*row) for row in rows]
+    return [TextPlace(*row) for row in rows]
 
 
-def suggested_spans(db: Database, ids: Iterable[int], layer_id: int) -> set[Place]:
+def suggested_spans(db: Database, ids: Iterable[int], layer_id: int) -> set[TextPlace]:
     """Open suggestions of spans of a layer in these documents."""
     statement = (
         'select document_id, field, start, "end", label_id from suggestion'
@@ -113,12 +113,12 @@ def suggested_spans(db: Database, ids: Iterable[int], layer_id: int) -> set[Plac
         " and document_id in (select value from json_each(?))"
     )
     rows = db.reader().execute(statement, (layer_id, ids_in(ids))).fetchall()
-    return {Place(*row) for row in rows}
+    return {TextPlace(*row) for row in rows}
 
 
 def add_spans(
     db: Database,
-    places: Sequence[Place],
+    places: Sequence[TextPlace],
     layer_id: int,
     *,
     annotator_id: int,

@@ -26,7 +26,7 @@ _LABELS = ("mark", "span", "relation", "answer", "suggestion", "note", "flag")
 
 
 @dataclass(frozen=True)
-class Found:
+class DocumentTraces:
     """What a project file has of some documents: rows by table, and rows of the history."""
 
     documents: int
@@ -51,7 +51,7 @@ def ids_of(db: Database, uid: str) -> list[int]:
     return sorted({id for id, _uid in db.reader().execute(_UIDS, (uid, uid)).fetchall()})
 
 
-def found(db: Database, ids: Sequence[int]) -> Found:
+def found(db: Database, ids: Sequence[int]) -> DocumentTraces:
     """What `remove` would delete."""
     these = ids_in(ids)
 
@@ -59,7 +59,7 @@ def found(db: Database, ids: Sequence[int]) -> Found:
         statement = f"select count(*) from {table} where {column} {_THESE}"
         return int(db.reader().execute(statement, (these,)).fetchone()[0])
 
-    return Found(
+    return DocumentTraces(
         count("document", "id"),
         sum(count(table, "document_id") for table in _LABELS),
         count("prediction", "document_id"),

@@ -37,7 +37,7 @@ def _within(column: str, chunk: Sequence[int]) -> tuple[str, tuple[object, ...]]
 
 
 @dataclass(frozen=True)
-class LabelCounts:
+class LabelTotals:
     """submitted: documents; labelled: those with a label. labels: label id → labels, documents."""
 
     submitted: int
@@ -56,7 +56,7 @@ def submitted(db: Database, chunk: Sequence[int], layer: Layer) -> int:
     return count
 
 
-def label_counts(db: Database, chunk: Sequence[int], layer: Layer) -> LabelCounts:
+def label_counts(db: Database, chunk: Sequence[int], layer: Layer) -> LabelTotals:
     """How often each label of a layer is used."""
     where, values = _within("t.document_id", chunk)
     gold = (
@@ -69,7 +69,7 @@ def label_counts(db: Database, chunk: Sequence[int], layer: Layer) -> LabelCount
     ).fetchall()
     (labelled,) = read(f"select count(distinct t.document_id) {gold}", values).fetchone()
     counts = {label: (labels, documents) for label, labels, documents in rows}
-    return LabelCounts(submitted(db, chunk, layer), labelled, counts)
+    return LabelTotals(submitted(db, chunk, layer), labelled, counts)
 
 
 def numbers(db: Database, chunk: Sequence[int], layer: Layer) -> list[tuple[float, int]]:

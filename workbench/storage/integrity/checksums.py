@@ -21,7 +21,7 @@ from zlib import crc32
 
 from workbench.base.watch import QUIET, Watch
 from workbench.storage.journal.history import DROPPED
-from workbench.storage.schema.tables import JOURNALED, TABLES, Column, of_version
+from workbench.storage.schema.tables import JOURNALED, TABLES, ColumnRules, of_version
 
 HASH_BITS = 40  # eight million hashes fit in SQLite's 63 bits
 SUM_MASK = (1 << 62) - 1
@@ -84,7 +84,7 @@ def _hash(values: list[str]) -> str:
     return f"row_hash(cast(printf('{'%Q,' * len(values)}', {', '.join(values)}) as blob))"
 
 
-def _value(column: Column, name: str) -> tuple[str, ...]:
+def _value(column: ColumnRules, name: str) -> tuple[str, ...]:
     """SQL that formats a value. Where printf would stop at NUL or fail (blobs), the CRC is used."""
     if column.storage == "real":
         return (f"cast({name} * 1000000000000 as integer)",)

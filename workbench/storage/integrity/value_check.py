@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from workbench.base.i18n import _, ngettext
 from workbench.storage.journal.history import DROPPED
-from workbench.storage.schema.tables import JOURNALED, TABLES, Column, of_version
+from workbench.storage.schema.tables import JOURNALED, TABLES, ColumnRules, of_version
 from workbench.text.labels import LAYER_KINDS
 
 SHOWN = 20  # rows of one table
@@ -80,14 +80,14 @@ def _table(conn: sqlite3.Connection, table: str) -> Iterator[str]:
         yield message.format(id=id, table=table, column=column, value=_quoted(value))
 
 
-def _first_wrong(names: Mapping[str, str], columns: Mapping[str, Column]) -> str:
+def _first_wrong(names: Mapping[str, str], columns: Mapping[str, ColumnRules]) -> str:
     """An SQL expression: the first column whose value is not valid, NULL if all are."""
     case = "when not ({valid}) then '{name}'"
     cases = [case.format(valid=_valid(columns[name], at), name=name) for name, at in names.items()]
     return f"case {' '.join(cases)} end"
 
 
-def _valid(column: Column, name: str) -> str:
+def _valid(column: ColumnRules, name: str) -> str:
     if column.storage == "content":
         kind = f"typeof({name}) in ('text', 'blob')"
     elif column.storage == "value":

@@ -10,14 +10,14 @@ from workbench.base.watch import QUIET, Watch
 from workbench.storage.integrity import checksums
 from workbench.storage.integrity.checksums import CHUNK_ROWS, DELETED_HASH, JOURNAL_HASH
 from workbench.storage.schema.migrations import JOURNAL_WIDTH
-from workbench.storage.schema.tables import JOURNALED, Column
+from workbench.storage.schema.tables import JOURNALED, ColumnRules
 
 _ROWS = "case op when 'range' then c0 - rid + 1 else 1 end"
 _LENGTH = " + ".join(f"ifnull(length(c{number}), 0)" for number in range(JOURNAL_WIDTH))
 _NUMBER = 8  # bytes; the length of each would have to be computed from its digits
 
 
-def _length(columns: Mapping[str, Column]) -> str:
+def _length(columns: Mapping[str, ColumnRules]) -> str:
     """SQL of the bytes of a deleted row of a table, up to the digits of its numbers."""
     numbers = [column.storage in ("integer", "real") for column in columns.values()]
     texts = [f"ifnull(length(c{place}), 0)" for place, known in enumerate(numbers) if not known]

@@ -32,7 +32,7 @@ _SAME = {
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class LabelUse:
     """A use of a label, or several equal ones: `text` is the text of the spans, of the connected
     spans or the beginning of the document, `count` their number, `ids` the ids of the spans or
     relations, or the document id.
@@ -58,7 +58,7 @@ _CONNECTED_TEXTS = (
 )
 
 
-def uses(db: Database, label_id: int, limit: int) -> list[Use]:
+def uses(db: Database, label_id: int, limit: int) -> list[LabelUse]:
     """Where a label is used, at most `limit` lines.
 
     A label of spans: its texts, the most frequent first; so for relations, as "Ada → Rome". A label
@@ -69,7 +69,7 @@ def uses(db: Database, label_id: int, limit: int) -> list[Use]:
     traits = layer_of(db, layer_id).traits
     if traits.between_spans:
         rows = read(_CONNECTED_TEXTS, (label_id, limit)).fetchall()
-        return [Use(words, count, _numbers(ids)) for words, count, ids in rows]
+        return [LabelUse(words, count, _numbers(ids)) for words, count, ids in rows]
     if traits.in_text:
         statement = (
             'select substr(b.content, s.start + 1, s."end" - s.start) as words, count(*),'
@@ -78,14 +78,14 @@ def uses(db: Database, label_id: int, limit: int) -> list[Use]:
             " order by count(*) desc, words limit ?"
         )
         rows = read(statement, (label_id, limit)).fetchall()
-        return [Use(words, count, _numbers(ids)) for words, count, ids in rows]
+        return [LabelUse(words, count, _numbers(ids)) for words, count, ids in rows]
     statement = (
         "select distinct m.document_id, (select substr(b.content, 1, 200) from body b"
         " where b.document_id = m.document_id order by b.id limit 1)"
         " from mark m where m.label_id = ? order by 1 limit ?"
     )
     rows = read(statement, (label_id, limit)).fetchall()
-    return [Use(text or "", 1, (document,)) for document, text in rows]
+    return [LabelUse(text or "", 1, (document,)) for document, text in rows]
 
 
 def _numbers(array: str) -> tuple[int, ...]:

@@ -22,7 +22,7 @@ from workbench.storage.queries import (
     state_keys,
     text_search,
 )
-from workbench.storage.queries.ordering import Order
+from workbench.storage.queries.ordering import SortOrder
 from workbench.storage.schema.values import ids_in, text_out
 from workbench.text.labels import LABEL_TABLES, WITH_LABEL
 from workbench.text.query import Query
@@ -72,7 +72,7 @@ class Filter:
         return self == Filter()
 
 
-class Known(NamedTuple):
+class LoadedDocument(NamedTuple):
     """What is not read again for the row of a loaded document: texts, and spans in the layers."""
 
     texts: tuple[str, ...]
@@ -98,7 +98,7 @@ class DocumentRow:
 
 
 @dataclass(frozen=True)
-class Counts:
+class DocumentCounts:
     """Counts of documents, spans and open suggestions.
 
     `splits` has the keys train, dev, test and none. `states` counts documents by `states.overall`;
@@ -116,7 +116,7 @@ class Counts:
 def ids(
     db: Database,
     filter: Filter | None = None,
-    order: Order | None = None,
+    order: SortOrder | None = None,
     layer_ids: Sequence[int] | None = None,
 ) -> array[int]:
     """Ids of the documents that match, as array('q'), in `order`, by default by id.
@@ -271,7 +271,7 @@ def rows(
     *,
     found_by: str = "",
     more: Sequence[str] = (),
-    known: Mapping[int, Known] = MappingProxyType({}),
+    known: Mapping[int, LoadedDocument] = MappingProxyType({}),
 ) -> tuple[DocumentRow, ...]:
     """Rows of the given documents, in this order; ids that do not exist are omitted.
 
@@ -409,7 +409,7 @@ def any_at_all(db: Database) -> bool:
     return bool(db.reader().execute("select exists(select 1 from document)").fetchone()[0])
 
 
-def counts(db: Database, layer_ids: Sequence[int] | None = None) -> Counts:
+def counts(db: Database, layer_ids: Sequence[int] | None = None) -> DocumentCounts:
     """Counts of the project; states, spans and suggestions in the layers, by default in all."""
     read, chosen = db.reader().execute, _layers(db, layer_ids)
     splits = {"train": 0, "dev": 0, "test": 0, "none": 0}
@@ -422,7 +422,7 @@ def counts(db: Database, layer_ids: Sequence[int] | None = None) -> Counts:
     (suggestions,) = read(
         f"select count(*) from suggestion where status = 'open' and {_IN_LAYERS}", in_layers
     ).fetchone()
-    return Counts(
+    return DocumentCounts(
         sum(splits.values()), splits, by_state.states, by_state.outside, spans, suggestions
     )
 

@@ -37,7 +37,7 @@ SORTABLE = tuple(_BY)
 
 
 @dataclass(frozen=True)
-class Order:
+class SortOrder:
     """Sort by one of `SORTABLE` or a column of `columns`, then by id.
 
     Documents without a value come last.
@@ -51,7 +51,7 @@ class Order:
     descending: bool = False
 
 
-def clause(order: Order | None, layer_ids: Sequence[int] | None = None) -> tuple[str, str]:
+def clause(order: SortOrder | None, layer_ids: Sequence[int] | None = None) -> tuple[str, str]:
     """Return (join, order): SQL to join to `document d`, and the terms of `order by`.
 
     Labels and states are those of the layers `layer_ids`, by default of all layers. Raises KeyError

@@ -19,7 +19,7 @@ class PromptVersion:
 
 
 @dataclass(frozen=True)
-class Prompt:
+class StoredPrompt:
     id: int
     uid: str
     name: str
@@ -30,7 +30,7 @@ class Prompt:
         return self.versions[-1].body if self.versions else ""
 
 
-def all(db: Database) -> tuple[Prompt, ...]:
+def all(db: Database) -> tuple[StoredPrompt, ...]:
     """All prompts with their versions, by name."""
     versions: dict[int, list[PromptVersion]] = {}
     columns = "id, prompt_id, number, body, parent_id, at"
@@ -41,10 +41,10 @@ def all(db: Database) -> tuple[Prompt, ...]:
     ):
         versions.setdefault(row[1], []).append(PromptVersion(*row))
     rows = db.reader().execute("select id, uid, name from prompt order by name, id").fetchall()
-    return tuple(Prompt(id, uid, name, tuple(versions.get(id, ()))) for id, uid, name in rows)
+    return tuple(StoredPrompt(id, uid, name, tuple(versions.get(id, ()))) for id, uid, name in rows)
 
 
-def get(db: Database, id: int) -> Prompt:
+def get(db: Database, id: int) -> StoredPrompt:
     """Raises KeyError if there is no such prompt."""
     for prompt in all(db):
         if prompt.id == id:
@@ -52,11 +52,11 @@ def get(db: Database, id: int) -> Prompt:
     raise KeyError(id)
 
 
-def by_name(db: Database, name: str) -> Prompt | None:
+def by_name(db: Database, name: str) -> StoredPrompt | None:
     return next((prompt for prompt in all(db) if prompt.name == name), None)
 
 
-def add(db: Database, name: str, body: str) -> Prompt:
+def add(db: Database, name: str, body: str) -> StoredPrompt:
     """Add a prompt with `body` as version 1."""
     inserted = db.writer.execute("insert into prompt(uid, name) values(?, ?)", (new_uid(), name))
     id = new_id(inserted)

@@ -27,7 +27,7 @@ class ForeignObject(ProjectError):
 
 
 @dataclass(frozen=True)
-class Found:
+class ForeignItem:
     """A trigger or view that does not belong to the schema, or a trigger of it that was changed."""
 
     kind: str  # "trigger" or "view"
@@ -46,7 +46,7 @@ def normalised(sql: str | None) -> str:
     return re.sub(r"\s+", " ", re.sub(r'["`\[\]]', "", sql or "")).strip().lower()
 
 
-def found(conn: sqlite3.Connection) -> tuple[Found, ...]:
+def found(conn: sqlite3.Connection) -> tuple[ForeignItem, ...]:
     """All foreign triggers and views. Reads only the schema, so that none of them runs."""
     own = {name: normalised(sql) for name, sql in migrations.TRIGGERS.items()}
     rows = conn.execute(
@@ -54,7 +54,7 @@ def found(conn: sqlite3.Connection) -> tuple[Found, ...]:
         " where type in ('trigger', 'view') order by name"
     ).fetchall()
     return tuple(
-        Found(kind, name, table, name in own)
+        ForeignItem(kind, name, table, name in own)
         for kind, name, table, sql in rows
         if own.get(name) != normalised(sql)
     )

@@ -30,7 +30,7 @@ RUN_STATUSES = (
 
 
 @dataclass(frozen=True)
-class Column:
+class ColumnRules:
     """Constraints on one column.
 
     `storage`: "integer", "real", "text", "blob", "content" (text that may be stored as a blob) or
@@ -48,42 +48,42 @@ class Column:
     common: str = ""
 
     @property
-    def optional(self) -> Column:
+    def optional(self) -> ColumnRules:
         """A copy of the column that allows NULL."""
         return replace(self, null=True)
 
 
-def _one_of(words: tuple[str, ...]) -> Column:
+def _one_of(words: tuple[str, ...]) -> ColumnRules:
     listed = ", ".join(f"'{word}'" for word in words)
-    return Column("text", f"{{c}} in ({listed})", exact=True)
+    return ColumnRules("text", f"{{c}} in ({listed})", exact=True)
 
 
-def _ref(table: str) -> Column:
-    return Column("integer", refers=table)
+def _ref(table: str) -> ColumnRules:
+    return ColumnRules("integer", refers=table)
 
 
-def _hex(digits: int) -> Column:
+def _hex(digits: int) -> ColumnRules:
     rule = f"length({{c}}) = {digits} and {{c}} not glob '*[^0-9a-f]*'"
-    return Column("text", rule, exact=True)
+    return ColumnRules("text", rule, exact=True)
 
 
 _TWO_DIGITS = "[0-9][0-9]"
-NUMBER = Column("integer")
-ID = Column("integer", "{c} > 0")
-COUNT = Column("integer", "{c} >= 0")
-FLAG = Column("integer", "{c} in (0, 1)")
-REAL = Column("real")
-TEXT = Column("text")
-WORD = Column("text", exact=True)
-NAME = Column("text", "{c} != ''")
+NUMBER = ColumnRules("integer")
+ID = ColumnRules("integer", "{c} > 0")
+COUNT = ColumnRules("integer", "{c} >= 0")
+FLAG = ColumnRules("integer", "{c} in (0, 1)")
+REAL = ColumnRules("real")
+TEXT = ColumnRules("text")
+WORD = ColumnRules("text", exact=True)
+NAME = ColumnRules("text", "{c} != ''")
 FIELD = replace(NAME, common=DEFAULT_FIELD)
 UID = _hex(16)
 HASH = _hex(32)
 _DATE = f"{_TWO_DIGITS * 2}-{_TWO_DIGITS}-{_TWO_DIGITS}"
 _CLOCK = f"{_TWO_DIGITS}:{_TWO_DIGITS}:{_TWO_DIGITS}"
-TIME = Column("text", f"{{c}} glob '{_DATE}T{_CLOCK}Z'", exact=True)
-JSON = Column("text", "json_kind({c}) = 'dict'")
-OFFSETS = Column("blob", "length({c}) % 8 = 0")
+TIME = ColumnRules("text", f"{{c}} glob '{_DATE}T{_CLOCK}Z'", exact=True)
+JSON = ColumnRules("text", "json_kind({c}) = 'dict'")
+OFFSETS = ColumnRules("blob", "length({c}) % 8 = 0")
 SPLIT = _one_of(SPLITS).optional
 STATE = _one_of(STATES)
 
@@ -94,12 +94,12 @@ _BY = {
     "score": REAL.optional,
 }
 
-JOURNALED: Mapping[str, Mapping[str, Column]] = {
+JOURNALED: Mapping[str, Mapping[str, ColumnRules]] = {
     "layer": {
         "id": ID,
         "uid": UID,
         "name": NAME,
-        "kind": Column("text", "table_of_kind({c}) != ''", exact=True),
+        "kind": ColumnRules("text", "table_of_kind({c}) != ''", exact=True),
         "options": replace(JSON, rule="texts_of({c}) >= 0", null=True),
         "guideline": TEXT,
         "gold": _ref("annotator"),
@@ -138,7 +138,7 @@ JOURNALED: Mapping[str, Mapping[str, Column]] = {
         "id": ID,
         "document_id": _ref("document"),
         "field": FIELD,
-        "content": Column("content"),
+        "content": ColumnRules("content"),
     },
     "tokens": {
         "id": ID,
@@ -250,8 +250,8 @@ JOURNALED: Mapping[str, Mapping[str, Column]] = {
 }
 """The tables whose changes can be undone, in the order of `migrations.JOURNALED`."""
 
-OTHERS: Mapping[str, Mapping[str, Column]] = {
-    "meta": {"key": WORD, "value": Column("value")},
+OTHERS: Mapping[str, Mapping[str, ColumnRules]] = {
+    "meta": {"key": WORD, "value": ColumnRules("value")},
     "annotator": {"id": ID, "uid": UID, "name": TEXT},
     "run": {
         "id": ID,
@@ -280,14 +280,14 @@ OTHERS: Mapping[str, Mapping[str, Column]] = {
     "journal_step": {
         "id": ID,
         "title": TEXT,
-        "undone": Column("integer", "{c} in (0, 1, 2)"),
+        "undone": ColumnRules("integer", "{c} in (0, 1, 2)"),
         "at": TIME,
         "rows": COUNT,
         "size": COUNT,
     },
 }
 
-TABLES: Mapping[str, Mapping[str, Column]] = {**JOURNALED, **OTHERS}
+TABLES: Mapping[str, Mapping[str, ColumnRules]] = {**JOURNALED, **OTHERS}
 
 _SINCE = {"pattern": 3}  # table → the first version of the file that has it
 

@@ -127,7 +127,7 @@ def missing(id: str) -> str:
 
 
 @dataclass(frozen=True)
-class Advice:
+class SegmenterAdvice:
     """What to know before texts without spaces between words are read by the default segmenter.
 
     names: segmenters for their language. remedy: the first of them that can be used, "" for none;
@@ -157,7 +157,7 @@ class Advice:
         return f"{needs} {extras.advice(self.package)}"
 
 
-def advice(texts: Iterable[str]) -> Advice | None:
+def advice(texts: Iterable[str]) -> SegmenterAdvice | None:
     """None for texts of which few are mostly in a script without spaces; a name in one is not."""
     all_texts = list(texts)
     spaceless = [text for text in all_texts if is_spaceless(text)]
@@ -166,10 +166,14 @@ def advice(texts: Iterable[str]) -> Advice | None:
     _script, language = language_of(spaceless)
     names = for_language(language) or tuple(other for other in titles() if other != DEFAULT)
     ready = [name for name in names if not missing(name)]
-    return Advice(names, *ready[:1]) if ready else Advice(names, package=missing(names[0]))
+    return (
+        SegmenterAdvice(names, *ready[:1])
+        if ready
+        else SegmenterAdvice(names, package=missing(names[0]))
+    )
 
 
-def advice_for(documents: Iterable[Document]) -> Advice | None:
+def advice_for(documents: Iterable[Document]) -> SegmenterAdvice | None:
     """See `advice`. Texts with tokens count for nothing."""
     return advice(
         content

@@ -29,7 +29,7 @@ class Bucket:
         return _read(self.table) if isinstance(self.table, Path) else self.table
 
 
-class Counts:
+class Cooccurrences:
     """Co-occurrences X, each pair of words once, as keys `row · size + column` and values.
 
     A word at distance d adds 1/d, up to `window` words away in the same line, on both sides.

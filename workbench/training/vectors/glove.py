@@ -16,7 +16,7 @@ from torch import Tensor
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.training.vectors.corpus import Corpus
-from workbench.training.vectors.counts import MB, Bucket, Counts
+from workbench.training.vectors.counts import MB, Bucket, Cooccurrences
 
 BATCH = 8192  # counts per step
 STEPS = 20  # steps between two reports
@@ -40,7 +40,9 @@ class Glove:
         shape = (2 * size, width + 1)  # words, then contexts; the last column is the bias
         self.table = (torch.rand(shape, generator=self.draw) - 0.5) / width
         self.sums = torch.ones(shape)
-        self.counts = Counts(size, options["window"], corpus.path.parent, options["memory"] * MB)
+        self.counts = Cooccurrences(
+            size, options["window"], corpus.path.parent, options["memory"] * MB
+        )
         self.done, self.last = 0, float("nan")
 
     @property

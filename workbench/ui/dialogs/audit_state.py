@@ -10,7 +10,7 @@ from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.operations.evaluation import alignment_audit, folds
-from workbench.operations.evaluation.alignment_audit import Audit, Finding
+from workbench.operations.evaluation.alignment_audit import AlignmentAudit, Finding
 from workbench.operations.models import installed
 from workbench.tasks import spec as tasks
 
@@ -43,7 +43,7 @@ class AuditState(State):
         self.cards: tuple[ModelInfo, ...] = ()
         self.layer, self.model = layer or next((x.name for x in self.layers), ""), model
         self.task = ""  # of the layer's tasks; "" for the first
-        self.audit: Audit | None = None
+        self.audit: AlignmentAudit | None = None
         self.kind = ""
         self.share: float | None = None
         self.problem = ""
@@ -84,7 +84,7 @@ class AuditState(State):
         if work is None or before is None:
             return
 
-        def done(audit: Audit) -> None:
+        def done(audit: AlignmentAudit) -> None:
             self.update(audit=before.updated(ids, audit))
             self._check_changed()
 
@@ -133,14 +133,16 @@ class AuditState(State):
             CHECK, work, self._checked, failed=self._failed, progress=self._progressed
         )
 
-    def _checked(self, audit: Audit) -> None:
+    def _checked(self, audit: AlignmentAudit) -> None:
         self.update(audit=audit, share=None)
         self._check_changed()
 
     def _progressed(self, watch: Watch) -> None:
         self.update(share=watch.share)
 
-    def _auditing(self, *, only: Collection[int] | None = None) -> Callable[..., Audit] | None:
+    def _auditing(
+        self, *, only: Collection[int] | None = None
+    ) -> Callable[..., AlignmentAudit] | None:
         """What checks the documents `only` (by default all), None without a layer or a model."""
         layer = next((layer for layer in self.layers if layer.name == self.layer), None)
         card = next((card for card in self.cards if card.name == self.model), None)

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QFrame, QMenu, QPlainTe
 from workbench.base import plugins as base_plugins
 from workbench.base.i18n import N_, _, ngettext
 from workbench.base.plugins import Plugin
-from workbench.ui.dialogs.plugins_state import DISABLED, ENABLED, ERROR, PluginsState, Status
+from workbench.ui.dialogs.plugins_state import DISABLED, ENABLED, ERROR, PluginsState, PluginStatus
 from workbench.ui.style import theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
@@ -115,7 +115,7 @@ class PluginsPage(QFrame):
 class PluginCard(QFrame):
     """One plugin: what it adds, its origin, its error, and its actions."""
 
-    def __init__(self, state: PluginsState, status: Status):
+    def __init__(self, state: PluginsState, status: PluginStatus):
         super().__init__()
         self.state, self.status = state, status
         plugin = status.plugin

@@ -13,10 +13,10 @@ from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.i18n import _, ngettext
 from workbench.operations.application import plugin_checks, plugins
-from workbench.operations.application.plugins import DISABLED, ENABLED, ERROR, Status
+from workbench.operations.application.plugins import DISABLED, ENABLED, ERROR, PluginStatus
 from workbench.ui.style import formats
 
-__all__ = ["DISABLED", "ENABLED", "ERROR", "PluginsState", "Status"]
+__all__ = ["DISABLED", "ENABLED", "ERROR", "PluginsState", "PluginStatus"]
 
 if TYPE_CHECKING:
     from workbench.base.plugins import Plugin
@@ -38,7 +38,7 @@ class PluginsState:
     def __init__(self, settings: Settings, queue: Queue, tasks: Tasks, pages: Collection[str] = ()):
         self.settings, self.queue, self.pages = settings, queue, frozenset(pages)
         self.changed = Signal("plugins.changed")
-        self.rows: tuple[Status, ...] = ()
+        self.rows: tuple[PluginStatus, ...] = ()
         self.asking = ""
         self.progress: dict[str, str] = {}
         self._failed: dict[str, tuple[str, str]] = {}  # key → error and traceback of a check
@@ -50,7 +50,7 @@ class PluginsState:
         """What a plugin adds, by kind: "1 importer: TMX translation memories"."""
         return plugins.adds(plugin)
 
-    def title(self, status: Status) -> str:
+    def title(self, status: PluginStatus) -> str:
         """The state of a plugin in words."""
         return _(plugins.STATES[status.state])
 
@@ -61,7 +61,7 @@ class PluginsState:
         self.rows = tuple(rows)
         self.changed.emit()
 
-    def _with_failure(self, status: Status) -> Status:
+    def _with_failure(self, status: PluginStatus) -> PluginStatus:
         failed = self._failed.get(status.plugin.key)
         if failed is None or status.state == ERROR:
             return status
@@ -80,7 +80,7 @@ class PluginsState:
         )
         return message.format(n=n, **count)
 
-    def restart(self, status: Status) -> str:
+    def restart(self, status: PluginStatus) -> str:
         """What only a restart changes: the window reads its pages once. "" if there is nothing."""
         added = {
             contribution.id: contribution.title

@@ -15,7 +15,7 @@ from workbench.operations.inspecting import corpus_index
 from workbench.operations.inspecting.corpus_index import Need
 
 if TYPE_CHECKING:
-    from workbench.operations.inspecting.inspect import Choice
+    from workbench.operations.inspecting.inspect import InspectableModel
     from workbench.project.project import Project
     from workbench.ui.panel import PanelContext
 
@@ -48,7 +48,7 @@ class Indexing:
 
     def ensure(
         self,
-        model: Choice,
+        model: InspectableModel,
         info: InspectorInfo,
         options: Mapping[str, Any],
         ready: Ready,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.operations.documents import queries
-from workbench.operations.documents.queries import Completion, Vocabulary
+from workbench.operations.documents.queries import Completion, QueryNames
 from workbench.text import query_edit
 from workbench.text.query import Query, QueryError
 from workbench.text.query_parse import parse
@@ -35,7 +35,7 @@ class QueryText(State):
         self.text = ""
         self.query = Query()
         self.problem: QueryError | None = None
-        self.known = Vocabulary()
+        self.known = QueryNames()
         self._stale = True  # whether `known` must be read again
         self.saved: tuple[SavedFilter, ...] = queries.filters(self.project)
         self.listen(self.project.changed, self._project_changed)

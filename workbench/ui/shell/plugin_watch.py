@@ -12,7 +12,7 @@ from workbench.base.registry import PluginError
 
 if TYPE_CHECKING:
     from workbench.base.plugins import Plugin
-    from workbench.operations.application.plugin_checks import Checked, PluginCheck
+    from workbench.operations.application.plugin_checks import CheckedContribution, PluginCheck
     from workbench.ui.app import App
 
 TASK = "plugin"  # key of the check
@@ -62,7 +62,7 @@ class PluginWatch:
             self._app.fail(error)
         self.check()
 
-    def _record(self, plugin: Plugin, failed: Sequence[Checked]) -> None:
+    def _record(self, plugin: Plugin, failed: Sequence[CheckedContribution]) -> None:
         """Remember that the plugin has passed, or report what has failed and show the first."""
         from workbench.operations.application import plugin_checks
 
@@ -76,7 +76,7 @@ class PluginWatch:
         self._app.window.tell(message.format(error=_error(plugin, failed[0]).message))
 
 
-def _error(plugin: Plugin, checked: Checked) -> PluginError:
+def _error(plugin: Plugin, checked: CheckedContribution) -> PluginError:
     template = _("{title} of the plugin {plugin} cannot be used: {reason}")
     reason = checked.error if checked.error.endswith(".") else f"{checked.error}."
     message = template.format(title=checked.title, plugin=plugin.id, reason=reason)

@@ -9,7 +9,7 @@ from typing import Any, cast
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtWidgets import QWidget
 
-from workbench.base.ordered_rows import Change, OrderedRows
+from workbench.base.ordered_rows import OrderedRows, RowChange
 from workbench.ui.style import escaping, icons, theme
 
 SHARE = Qt.ItemDataRole.UserRole  # a float in [0, 1] for a bar
@@ -93,7 +93,7 @@ class Rows(QAbstractTableModel):
         keys = [self.key(item) for item in kept]
         self._take(kept, keys, same=keys == self._keys)
 
-    def _follow(self, rows: OrderedRows[Any], change: Change) -> None:
+    def _follow(self, rows: OrderedRows[Any], change: RowChange) -> None:
         """Tell the view which rows a change touches, so that it neither lays out nor paints others.
 
         Rows whose position changes are removed and inserted.

@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 from tests import stacked, tiny_elmo  # noqa: E402
 from tests.models.test_every_family import data  # noqa: E402, F401
 from workbench.base import paths  # noqa: E402
-from workbench.models.families.bilstm.mixing import LayerAttention, Mix  # noqa: E402
+from workbench.models.families.bilstm.mixing import LayerMixAttention, Mix  # noqa: E402
 from workbench.runtime.inputs import stack  # noqa: E402
 from workbench.tasks.base import Model  # noqa: E402
 from workbench.training import loop  # noqa: E402
@@ -48,7 +48,7 @@ def test_a_mix_is_gamma_times_the_softmax_of_its_weights():
 
 
 def test_attention_weighs_the_layers_of_each_word_by_its_query():
-    attention = LayerAttention(2, 2)
+    attention = LayerMixAttention(2, 2)
     assert torch.allclose(attention(STATES, MASK), torch.tensor([[[2.0, 3.5]]]))
 
     with torch.no_grad():

@@ -10,7 +10,7 @@ from tests.inline import InlineHost, InlineQueue
 from workbench.base import scratch
 from workbench.base.errors import JobFailed
 from workbench.operations.annotation import annotate, instant, instant_curve
-from workbench.operations.annotation.instant_curve import Point
+from workbench.operations.annotation.instant_curve import CurvePoint
 from workbench.operations.inspecting import inspect
 from workbench.ui.panels.annotate.instant_model import READY, STARTING, VECTORS, Instant
 
@@ -109,11 +109,11 @@ def test_the_curve_goes_on_when_the_project_is_opened_again(project, topics, sta
     first = started(layer)
     first.close()
     (point,) = first.points
-    instant_curve.keep(project, layer, first.model, (Point(10, 0.5, 10, None), point))
+    instant_curve.keep(project, layer, first.model, (CurvePoint(10, 0.5, 10, None), point))
 
     again = started(layer)
 
-    assert again.points == (Point(10, 0.5, 10, None), point)
+    assert again.points == (CurvePoint(10, 0.5, 10, None), point)
     instant_curve.keep(project, layer, "another model", again.points)
     assert instant_curve.kept(project, layer, again.model) == ()
 

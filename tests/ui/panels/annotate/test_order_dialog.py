@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtWidgets import QComboBox, QLabel
 
 from tests.ui.tips import read
-from workbench.operations.annotation.instant_curve import Point
-from workbench.operations.annotation.queue_orders import Order
+from workbench.operations.annotation.instant_curve import CurvePoint
+from workbench.operations.annotation.queue_orders import QueueOrder
 from workbench.ui.panels.annotate.learning import Curve
 
 
@@ -43,7 +43,7 @@ def test_orders_of_spans_are_offered_for_layers_of_spans(dialog):
 
 
 def test_the_order_of_a_plugin_that_is_disabled_is_listed_greyed(dialog, state):
-    state.queue_order = Order("gone.middle", 1, "", 0.1, 1, "")
+    state.queue_order = QueueOrder("gone.middle", 1, "", 0.1, 1, "")
 
     dialog._fill()
 
@@ -64,7 +64,7 @@ def test_the_dialog_opens_with_what_the_present_order_reads(state, qtbot, monkey
     layer = state.ordered_layers[0].id
 
     def opened(strategy, source, runs):
-        state.queue_order = Order(strategy, layer, source, 0.1, 1, "", runs)
+        state.queue_order = QueueOrder(strategy, layer, source, 0.1, 1, "", runs)
         made = order_dialog.OrderDialog(None, state)
         qtbot.addWidget(made)
         return made
@@ -81,7 +81,7 @@ def texts(dialog):
 def test_the_learning_curve_shows_its_points_and_advice(qtbot):
     from workbench.ui.panels.annotate.learning_dialog import LearningDialog
 
-    points = (Point(10, None, 0, None), Point(20, 0.6, 20, 0.9))
+    points = (CurvePoint(10, None, 0, None), CurvePoint(20, 0.6, 20, 0.9))
     curves = (Curve("Instant model", points, "Go on.", ""), Curve("Rounds", points, "Stop.", "a"))
     dialog = LearningDialog(None, SimpleNamespace(read_curves=lambda done: done(curves)))
     qtbot.addWidget(dialog)

@@ -6,7 +6,7 @@ from shiboken6 import delete, isValid
 
 from workbench.base.events import ALL, State
 from workbench.inspection.document_map.info import DocumentMap
-from workbench.operations.inspecting.map_colours import Colours, Group, Way
+from workbench.operations.inspecting.map_colours import ColourGroup, Colours, Way
 from workbench.ui.panels.inspect.inspector_state import InspectorState
 from workbench.ui.panels.inspect.views.document_map import DocumentMapView
 
@@ -31,7 +31,7 @@ class _Corpus:
 
     def colour(self, key, places, _clusters, then):
         assert places.tolist() == [[7, 0, 4], [8, 0, 4], [9, 0, 4]]
-        groups = (Group("praise", None, 2), Group("", None, 1))
+        groups = (ColourGroup("praise", None, 2), ColourGroup("", None, 1))
         then(Colours(key, groups, (0, 1, 0)))
 
     def choose(self, ids):
@@ -139,6 +139,6 @@ def test_colours_that_come_after_the_pane_was_closed_change_nothing(qtbot):
     delete(view)
 
     for key, then in late:
-        then(Colours(key, (Group("praise", None, 3),), (0, 0, 0)))
+        then(Colours(key, (ColourGroup("praise", None, 3),), (0, 0, 0)))
 
     assert late and not isValid(view)

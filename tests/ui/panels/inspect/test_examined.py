@@ -11,9 +11,9 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.events import ALL, Signal
 from workbench.inspection.group_swap.info import GroupEffect, GroupSwap, SwappedDocument
 from workbench.inspection.layer_similarity.info import LayerSimilarity
-from workbench.inspection.probes.info import Interval, ProbedLayer, ProbedModel, Probes
+from workbench.inspection.probes.info import ProbedLayer, ProbedModel, ProbeInterval, Probes
 from workbench.operations.inspecting import examine
-from workbench.operations.inspecting.inspect import Choice
+from workbench.operations.inspecting.inspect import InspectableModel
 from workbench.ui.panels.inspect.examined import Examined
 from workbench.ui.panels.inspect.views.group_swap import GroupSwapView
 from workbench.ui.panels.inspect.views.layer_similarity import LayerSimilarityView
@@ -21,14 +21,14 @@ from workbench.ui.panels.inspect.views.option_field import OptionForm
 from workbench.ui.panels.inspect.views.plain import plain_view
 from workbench.ui.panels.inspect.views.probes import ProbesView
 
-RUN = Choice("run 1", "first · class", "/run/1", "classify", 1, "class")
-OTHER = Choice("model bert", "bert", "/bert")
+RUN = InspectableModel("run 1", "first · class", "/run/1", "classify", 1, "class")
+OTHER = InspectableModel("model bert", "bert", "/bert")
 SIMILARITY = LayerSimilarity("model", "model", ((1.0, 0.25), (0.25, 1.0)), 11, 3, True)
 
 
 def layer(accuracy, control):
     parts = (accuracy, control, accuracy - control)
-    return ProbedLayer(*(Interval(value, value - 0.1, value + 0.1) for value in parts))
+    return ProbedLayer(*(ProbeInterval(value, value - 0.1, value + 0.1) for value in parts))
 
 
 PROBES = Probes(

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from tests.ui.panels.inspect.test_neighbours import Page
 from workbench.base.events import ALL
 from workbench.inspection.next_words.info import NextToken, NextWords
-from workbench.inspection.samples.info import Sample, Samples
+from workbench.inspection.samples.info import SampledText, Samples
 from workbench.inspection.spec import WordRow
 from workbench.inspection.surprisal.info import Surprisal
 from workbench.operations.inspecting.retained_samples import KeptSample
@@ -106,7 +106,7 @@ def test_surprisal_is_painted_with_its_figures(qtbot):
 
 
 def test_a_sample_is_kept_with_its_settings_and_removed(qtbot):
-    view = shown(qtbot, SamplesView, "samples", Samples((Sample("by a bus", 3, -2.5),)))
+    view = shown(qtbot, SamplesView, "samples", Samples((SampledText("by a bus", 3, -2.5),)))
 
     view._table.opened.emit(view._table.rows()[0])
     (kept,) = view.page.kept
@@ -119,7 +119,7 @@ def test_a_sample_is_kept_with_its_settings_and_removed(qtbot):
 
 
 def test_sampling_again_takes_the_next_seed(qtbot):
-    view = shown(qtbot, SamplesView, "samples", Samples((Sample("by a bus", 3, -2.5),)))
+    view = shown(qtbot, SamplesView, "samples", Samples((SampledText("by a bus", 3, -2.5),)))
 
     view._again()
 
@@ -127,7 +127,7 @@ def test_sampling_again_takes_the_next_seed(qtbot):
 
 
 def test_samples_that_go_on_can_be_stopped(qtbot):
-    drawn = Samples((Sample("by a bus", 3, -2.5),), rest=7)
+    drawn = Samples((SampledText("by a bus", 3, -2.5),), rest=7)
     view = shown(qtbot, SamplesView, "samples", drawn)
     view.state.continuing = True
     view.show_state(frozenset({"continuing"}))

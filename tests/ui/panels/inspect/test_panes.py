@@ -13,7 +13,7 @@ from workbench.operations.inspecting import inspect_host
 from workbench.ui.panels.inspect import view as page
 from workbench.ui.panels.inspect.view_list import VIEW
 
-OTHER = operations.Choice("run 7", "seventh · spans", "/run/7", "tag", 7, "spans")
+OTHER = operations.InspectableModel("run 7", "seventh · spans", "/run/7", "tag", 7, "spans")
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def hosts(monkeypatch):
         made.append(Host())
         return made[-1]
 
-    monkeypatch.setattr(inspect_host, "Inspector", make)
+    monkeypatch.setattr(inspect_host, "InspectorHost", make)
     choices = (TAGGER, OTHER, CLASSIFIER)
     monkeypatch.setattr(operations, "choices", lambda project, settings=None: choices)
     monkeypatch.setattr(operations, "layer", lambda project, choice: None)
@@ -141,7 +141,7 @@ def test_a_view_that_the_other_model_lacks_is_named_beside_it(panel):
 
 
 def test_models_for_another_number_of_texts_are_not_compared(panel, monkeypatch):
-    pair = operations.Choice("run 9", "pairs", "/run/9", "pairs", 9, "spans")
+    pair = operations.InspectableModel("run 9", "pairs", "/run/9", "pairs", 9, "spans")
     panel.state.update(choices=(*panel.state.choices, pair))
 
     assert [item.key for item in panel.state.comparable] == ["run 7", "run 2"]

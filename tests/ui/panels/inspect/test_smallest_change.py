@@ -7,7 +7,7 @@ from workbench.base.events import ALL
 from workbench.inspection.attributions.info import Target
 from workbench.inspection.smallest_change.info import Change, SmallestChange, Trial
 from workbench.inspection.spec import WordRow
-from workbench.operations.inspecting.inspect import Choice
+from workbench.operations.inspecting.inspect import InspectableModel
 from workbench.ui.panels.inspect.inspector_state import InspectorState
 from workbench.ui.panels.inspect.views.smallest_change import SmallestChangeView
 
@@ -93,7 +93,7 @@ def test_the_table_stays_readable_until_the_next_result_arrives(qtbot):
 def test_the_decision_and_the_model_of_the_words_are_chosen(qtbot):
     view = shown(qtbot, DELETED)
     view.page.choices = tuple(
-        Choice("k", name, f"/{name}", gives=(gives,))
+        InspectableModel("k", name, f"/{name}", gives=(gives,))
         for name, gives in (("starter-bert", "masked_lm"), ("gpt", "next_lm"))
     )
     targets = (Target("word:0:", "", 0.9, 0, 0), Target("word:1:B-T", "B-T", 0.4, 1, 1))

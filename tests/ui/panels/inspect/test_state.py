@@ -10,22 +10,22 @@ from workbench.base.events import Signal
 from workbench.base.settings import Settings
 from workbench.inspection.class_scores.info import ClassProbabilities
 from workbench.inspection.spans.info import PredictedSpans
-from workbench.inspection.spec import PAGE_TOKENS, Answer, TokenRow, WordRow
+from workbench.inspection.spec import PAGE_TOKENS, Inspection, TokenRow, WordRow
 from workbench.inspection.token_scores.info import TokenLabels
 from workbench.inspection.vocabulary.info import ExpectedWords
 from workbench.operations.inspecting import inspect as operations
 from workbench.operations.inspecting import inspect_host
-from workbench.operations.inspecting.inspect import Choice
+from workbench.operations.inspecting.inspect import InspectableModel
 from workbench.operations.schema import labels
 from workbench.project.project import Project
 from workbench.storage.queries import listing
 from workbench.text.spans import Span
 from workbench.ui.panels.inspect.state import InspectState
 
-TAGGER = Choice("run 1", "second · spans", "/run/1", "tag", 1, "spans")
-CLASSIFIER = Choice("run 2", "first · class", "/run/2", "classify", 2, "class")
+TAGGER = InspectableModel("run 1", "second · spans", "/run/1", "tag", 1, "spans")
+CLASSIFIER = InspectableModel("run 2", "first · class", "/run/2", "classify", 2, "class")
 GIVES = ("states", "attention", "token_embeddings", "masked_lm")
-MASKED = Choice("model starter-bert", "starter-bert", "/starter", gives=GIVES)
+MASKED = InspectableModel("model starter-bert", "starter-bert", "/starter", gives=GIVES)
 
 
 class Host:
@@ -50,7 +50,7 @@ class Host:
 
     def answer(self, result, **more):
         """Answer the newest request with a result."""
-        self.asked[-1].done(Answer(self.asked[-1].inspector, result, **more), None)
+        self.asked[-1].done(Inspection(self.asked[-1].inspector, result, **more), None)
 
     def close(self):
         self.closed = True
@@ -59,7 +59,7 @@ class Host:
 @pytest.fixture
 def host(monkeypatch):
     made = Host()
-    monkeypatch.setattr(inspect_host, "Inspector", lambda **named: made)
+    monkeypatch.setattr(inspect_host, "InspectorHost", lambda **named: made)
     monkeypatch.setattr(
         operations, "choices", lambda project, settings=None: (TAGGER, CLASSIFIER, MASKED)
     )
@@ -143,7 +143,7 @@ def test_an_answer_to_an_earlier_question_is_dropped(state, host):
     late = host.asked[-1]
     state.type_text("Two")
 
-    late.done(Answer("token_scores", TokenLabels(TOKENS, WORDS)), None)
+    late.done(Inspection("token_scores", TokenLabels(TOKENS, WORDS)), None)
 
     assert state.current.result is None and state.asking
 
@@ -228,7 +228,7 @@ def test_another_request_replaces_the_parts_to_come(state, host):
 
     state.current.set_options(top=2)
     assert state.asking and not state.current.continuing
-    part.done(Answer("vocabulary", ExpectedWords(TOKENS, WORDS, answered=2)), None)
+    part.done(Inspection("vocabulary", ExpectedWords(TOKENS, WORDS, answered=2)), None)
     assert state.asking and state.current.result.answered == 1  # too late
 
 
@@ -236,7 +236,7 @@ def test_a_closed_view_computes_no_parts_until_it_is_open_again(state, host):
     state.choose("model starter-bert")
     state.show("subwords")
     state.of("vocabulary")._take(
-        Answer("vocabulary", ExpectedWords(TOKENS, WORDS, masked=True, answered=1)), None, None
+        Inspection("vocabulary", ExpectedWords(TOKENS, WORDS, masked=True, answered=1)), None, None
     )
     assert "start" not in host.asked[-1].options and not state.of("vocabulary").continuing
 
@@ -258,7 +258,7 @@ def test_what_exceeds_the_budget_is_computed_on_request(state, host, monkeypatch
     assert late.options == {"part": PAGE_TOKENS, "start": 12}
 
     state.current.stop()
-    late.done(Answer("vocabulary", ExpectedWords(tokens, WORDS, first=12, answered=4)), None)
+    late.done(Inspection("vocabulary", ExpectedWords(tokens, WORDS, first=12, answered=4)), None)
     assert state.current.result.unanswered == 4 and not state.current.continuing  # too late
 
 

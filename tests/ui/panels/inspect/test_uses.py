@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QPushButton, QStyleOptionViewItem
 
 from workbench.base.events import ALL, State
 from workbench.inspection.spec import WordRow
-from workbench.inspection.uses.info import LayerSenses, Ranking, Senses, Use, Uses
+from workbench.inspection.uses.info import LayerSenses, Senses, Use, UseRanking, Uses
 from workbench.ui.panels.inspect.inspector_state import InspectorState
 from workbench.ui.panels.inspect.views.uses import UsesView
 
@@ -20,7 +20,7 @@ RESULT = Uses(
     total=2,
     layers=(0, 1),
     of=0,
-    rankings=(Ranking(0, (1, 2), (0.9, 0.5)), Ranking(1, (2, 1), (0.8, 0.7))),
+    rankings=(UseRanking(0, (1, 2), (0.9, 0.5)), UseRanking(1, (2, 1), (0.8, 0.7))),
     uses=(
         Use(0, 7, "m-7", 0, 4, "", "Stop", " here"),
         Use(1, 8, "m-8", 4, 8, "the ", "stop", " is closed", "place"),

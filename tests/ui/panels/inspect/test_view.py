@@ -15,12 +15,12 @@ from workbench.inspection.label_scores.info import LabelProbabilities, LabelProb
 from workbench.inspection.number.info import PredictedNumber
 from workbench.inspection.spans.info import PredictedSpans
 from workbench.inspection.spec import TokenRow, WordRow
-from workbench.inspection.subwords.info import Embedded, Tokenized
+from workbench.inspection.subwords.info import EmbeddingParts, Tokenized
 from workbench.inspection.token_scores.info import PredictedWord, TokenLabels
 from workbench.inspection.transitions.info import TransitionScores
 from workbench.operations.inspecting import inspect as operations
 from workbench.operations.inspecting import inspect_host
-from workbench.operations.inspecting.inspect import Choice
+from workbench.operations.inspecting.inspect import InspectableModel
 from workbench.text.spans import Span
 from workbench.ui.panels.inspect import saving
 from workbench.ui.panels.inspect.inspector_state import InspectorState
@@ -34,14 +34,14 @@ from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.text_box import TextBox
 
 TEXT = "Ada met Bob in Paris."
-CLASSIFIER = Choice("run 2", "first", "/run/2", "classify", 2, "spans")
-TAGGER = Choice("run 1", "second · spans", "/run/1", "tag", 1, "spans")
+CLASSIFIER = InspectableModel("run 2", "first", "/run/2", "classify", 2, "spans")
+TAGGER = InspectableModel("run 1", "second · spans", "/run/1", "tag", 1, "spans")
 
 
 @pytest.fixture
 def host(monkeypatch):
     made = Host()
-    monkeypatch.setattr(inspect_host, "Inspector", lambda **named: made)
+    monkeypatch.setattr(inspect_host, "InspectorHost", lambda **named: made)
     monkeypatch.setattr(operations, "choices", lambda project, settings=None: (TAGGER,))
     return made
 
@@ -85,7 +85,7 @@ SPANS = PredictedSpans((Span(0, 3, "PER", score=0.85),), ("PER", "LOC"))
 
 def test_the_table_names_word_token_ids_and_the_embeddings_that_are_summed(panel, host):
     panel.state.show("subwords")
-    rows = [Embedded(0, at, 1.5, 0.25, None, 1.75) for at in range(4)]
+    rows = [EmbeddingParts(0, at, 1.5, 0.25, None, 1.75) for at in range(4)]
     host.answer(Tokenized(tagged().tokens, tagged().words, embedded=tuple(rows)))
 
     table = panel.view._views["subwords"]._table
@@ -130,7 +130,9 @@ def test_gold_and_predicted_carry_signs_beside_colours(panel, host):
 
 
 def test_the_classes_are_bars_with_gold_marked(panel, host, monkeypatch):
-    monkeypatch.setattr(operations, "gold", lambda *_of: operations.Gold("good", (), True, 0))
+    monkeypatch.setattr(
+        operations, "gold", lambda *_of: operations.DocumentGold("good", (), True, 0)
+    )
     panel.state.update(choices=(CLASSIFIER,))
     panel.state.choose("run 2")
     host.answer(ClassProbabilities((("good", 0.25), ("bad", 0.75))))
@@ -393,7 +395,7 @@ def test_transitions_are_a_labelled_matrix_with_start_and_end(qtbot):
 
 def test_labels_show_threshold_prediction_and_gold(qtbot):
     labels = (LabelProbability("late", 0.75, 0.5), LabelProbability("full", 0.25, 0.5))
-    gold = operations.Gold(None, (), True, 0, ("late",))
+    gold = operations.DocumentGold(None, (), True, 0, ("late",))
     page = SimpleNamespace(document=None, choice=None, gold=gold, labels={})
     view = LabelsView(InspectorState(page, "label_scores"))
     qtbot.addWidget(view)
@@ -406,13 +408,13 @@ def test_labels_show_threshold_prediction_and_gold(qtbot):
     view.state.result = LabelProbabilities(labels)
     assert view.data()[1:] == [["late", 0.75, 0.5], ["full", 0.25, 0.5]]
 
-    page.gold = operations.Gold(None, (), True, 0, ("late", "full"))
+    page.gold = operations.DocumentGold(None, (), True, 0, ("late", "full"))
     view.show_result(LabelProbabilities(labels))
     assert view._verdict.text() == "Differs from gold"
 
 
 def test_a_number_is_shown_beside_gold(qtbot):
-    page = SimpleNamespace(gold=operations.Gold(None, (), True, 0, number=2.5))
+    page = SimpleNamespace(gold=operations.DocumentGold(None, (), True, 0, number=2.5))
     view = NumberView(InspectorState(page, "number"))
     qtbot.addWidget(view)
     view.show_result(PredictedNumber(3.25))

@@ -10,7 +10,12 @@ from workbench.inspection.attributions.info import OCCLUSION, Attributions, Targ
 from workbench.inspection.members.info import Members, MemberScores
 from workbench.inspection.spec import WordRow
 from workbench.inspection.tag_counts.info import TagCounts, WordCounts
-from workbench.inspection.tag_features.info import Step, TagFeature, TagFeatures, TaggedWord
+from workbench.inspection.tag_features.info import (
+    TagFeature,
+    TagFeatures,
+    TaggedWord,
+    TagTransition,
+)
 from workbench.inspection.word_weights.info import FeatureWeight, WordWeights
 from workbench.text.labels import Label
 from workbench.ui.panels.inspect.inspector_state import InspectorState
@@ -91,7 +96,7 @@ def test_counts_of_unknown_words_are_those_of_all_words(shown):
 def test_a_word_is_explained_by_the_weights_of_its_features_and_its_transitions(shown):
     words = (TaggedWord(0, 4, "Late", "B-PER", 1.5), TaggedWord(5, 8, "bus", "O", 2.0))
     own = (TagFeature("word late", 2.0), TagFeature("capitalized", -0.5))
-    steps = (Step("B-PER", "O", 0.25),)
+    steps = (TagTransition("B-PER", "O", 0.25),)
     tags, strongest = ("O", "B-PER"), (TagFeature("suffix am", 3.0),)
     result = TagFeatures(words, 0, "B-PER", tags, own, 1.5, steps, strongest, 1200)
     view = shown(TagFeaturesView, "tag_features", result)

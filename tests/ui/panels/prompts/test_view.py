@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from tests.ui.tips import read
 from workbench.base.options import Option
-from workbench.operations.prompts.prompt_models import Choice, Unavailable
+from workbench.operations.prompts.prompt_models import AskableModel, Unavailable
 from workbench.project.project import Project
 from workbench.prompting.score import LabelAnswer
 from workbench.storage.labels import labels
@@ -219,7 +219,7 @@ def test_answers_stand_in_a_table_with_bars(panel):
 def test_options_of_a_backend_are_fields_below_its_model(panel, qtbot):
     models, (bert, *_others) = named(panel, QComboBox, "Model"), panel.state.models
     weight = Option("weight", "float", 1.0, "Weight of each repetition.")
-    made_up = Choice("words", "words (Word overlap)", "overlap", bert.model, (weight,))
+    made_up = AskableModel("words", "words (Word overlap)", "overlap", bert.model, (weight,))
     panel.state.update(models=(*panel.state.models, made_up))
     assert not panel.view._options.isVisible()
 

@@ -355,11 +355,11 @@ def test_texts_without_spaces_get_a_segmenter_by_one_click(page):
     advice = page.view._left._words
     assert not advice.isVisible()
 
-    page.state.update(words=segmenters.Advice(("icu", "newmm"), "newmm"))
+    page.state.update(words=segmenters.SegmenterAdvice(("icu", "newmm"), "newmm"))
     assert advice.isVisible() and advice.choose.text() == "Use newmm"
     advice.choose.click()
     assert page.state.values == {"segmenter": "newmm"} and not advice.isVisible()
 
     page.state.set_values({})
-    page.state.update(words=segmenters.Advice(("icu",), package="icu4py"))
+    page.state.update(words=segmenters.SegmenterAdvice(("icu",), package="icu4py"))
     assert advice.isVisible() and not advice.choose.isVisible()

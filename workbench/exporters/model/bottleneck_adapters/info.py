@@ -14,7 +14,7 @@ HEAD = "head.safetensors"  # a head of ours
 WEIGHTS = (ADAPTERS, ADAPTED, HEAD)
 
 
-class BottleneckInfo(ExporterInfo):
+class BottleneckExporterInfo(ExporterInfo):
     id = "bottleneck_adapters"
     title = N_("Bottleneck adapters")
     short = N_("Adapters")
@@ -50,4 +50,4 @@ model = workbench.load_model({folder!r}, base="path/of/the/base/model")
 print(model.predict_texts([{text}])[0].to_json())
 """
 
-INFO = BottleneckInfo()
+INFO = BottleneckExporterInfo()

@@ -12,7 +12,7 @@ from workbench.exporters.model.hf.info import INFO
 from workbench.text.document import Document
 
 
-class FolderExporter(ModelExporter):
+class HuggingFaceExporter(ModelExporter):
     info = INFO
     writing = N_("Saving the model")
     checking = N_("Reloading the saved model")

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from workbench.models.base import Encoder, Parts, States
 from workbench.models.families.awd_lstm.info.files import BACKWARD
 from workbench.models.families.awd_lstm.info.weights import Network
-from workbench.models.families.awd_lstm.network import Dropouts, Embeddings, Layer, locked
+from workbench.models.families.awd_lstm.network import AwdLstmLayer, Dropouts, Embeddings, locked
 from workbench.models.recurrent import Memory, StreamTokens, backwards, reordered
 from workbench.models.spec import ModelInfo
 from workbench.runtime.inputs import MASK
@@ -57,8 +57,8 @@ class AwdLstm(Encoder):
         self.directions = (direction,)
         self.embeddings = Embeddings(sizes.vocabulary, sizes.width, dropouts)
         pairs = zip(self.widths[:-1], self.widths[1:], strict=True)
-        layers = [Layer(inputs, width, dropouts) for inputs, width in pairs]
-        self.layers = cast(Sequence[Layer], nn.ModuleList(layers))
+        layers = [AwdLstmLayer(inputs, width, dropouts) for inputs, width in pairs]
+        self.layers = cast(Sequence[AwdLstmLayer], nn.ModuleList(layers))
         self.decoder_weight = None if tied else nn.Parameter(self.embeddings.weight.data.clone())
         self.decoder_bias = nn.Parameter(torch.zeros(sizes.vocabulary))
 

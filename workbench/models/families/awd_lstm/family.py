@@ -53,7 +53,7 @@ class AwdLstmFamily:
                 hint=_("An encoder without a decoder provides only hidden states."),
             )
         path = Path(info.path)
-        model_files = files.Files.of(path, [])
+        model_files = files.ModelFiles.of(path, [])
         problems: list[str] = []
         sizes = Network.of(model_files.weights, problems) if model_files.weights else Network()
         if problems or not sizes.layers or model_files.weights is None:

@@ -84,7 +84,7 @@ class Embeddings(nn.Module):
         return locked(embedded, self.dropouts.input) if self.training else embedded
 
 
-class Layer(nn.Module):
+class AwdLstmLayer(nn.Module):
     """One LSTM layer with dropout on its recurrent weights."""
 
     def __init__(self, inputs: int, width: int, dropouts: Dropouts):

@@ -17,7 +17,7 @@ from workbench.models.families.bilstm.embeddings import (
     WordTable,
 )
 from workbench.models.families.bilstm.info.config import MIX, SECOND, WHOLE, Config
-from workbench.models.families.bilstm.mixing import MIXES, LayerAttention, Mix
+from workbench.models.families.bilstm.mixing import MIXES, LayerMixAttention, Mix
 from workbench.models.spec import ModelInfo
 from workbench.runtime.inputs import MASK
 from workbench.runtime.preparers.stacked import END, FIRST, UNITS, StackedWords, array
@@ -121,7 +121,7 @@ class BilstmEncoder(Encoder):
             return None
         return self.config.part_l2 * torch.stack(trained).sum()
 
-    def _mixes(self) -> list[tuple[int, Mix | LayerAttention]]:
+    def _mixes(self) -> list[tuple[int, Mix | LayerMixAttention]]:
         return [(int(number), cast(Mix, mix)) for number, mix in self.mixes.items()]
 
     def parts(self) -> Parts:

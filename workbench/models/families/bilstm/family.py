@@ -36,11 +36,11 @@ from workbench.models.families.bilstm.info.config import (
 from workbench.models.reasons import reason
 from workbench.models.spec import ModelInfo
 from workbench.runtime.preparers.stacked import (
-    Characters,
+    CharacterNumbers,
     Part,
     StackedWords,
     UnitModel,
-    Words,
+    WordNumbers,
     model_part,
     part_folder,
 )
@@ -174,7 +174,7 @@ def _new(
             layer_part = model_part(encoders[number].preparer, encoders[number].max_length)
             part = _described(part, encoders[number], layer_part)
         else:
-            kind = Words if part.kind == WORDS else Characters
+            kind = WordNumbers if part.kind == WORDS else CharacterNumbers
             layer_part = kind.of(_words(documents))
         parts.append(part)
         stack.append(layer_part)
@@ -225,9 +225,9 @@ def _built(
 ) -> BilstmEncoder:
     embeddings: list[Embedding] = []
     for number, (part, read) in enumerate(zip(config.parts, preparer.stack, strict=True)):
-        if isinstance(read, Words):
+        if isinstance(read, WordNumbers):
             embeddings.append(WordTable(read.size, read.rare, config.word_width))
-        elif isinstance(read, Characters):
+        elif isinstance(read, CharacterNumbers):
             embeddings.append(CharacterCnn(read.size, config.char_width))
         else:
             keeps_words = not isinstance(read, UnitModel)

@@ -35,7 +35,7 @@ class Mix(nn.Module):
         return self.weights.square().sum()
 
 
-class LayerAttention(nn.Module):
+class LayerMixAttention(nn.Module):
     """Each word's own mix: the softmax over layers of q · h_l / √W, with one learned query q.
 
     It starts as the uniform mean. mask (B, T): the words that `learned` averages over.
@@ -70,4 +70,4 @@ class LayerAttention(nn.Module):
         return None
 
 
-MIXES: Mapping[str, type[Mix] | type[LayerAttention]] = {MIX: Mix, ATTENTION: LayerAttention}
+MIXES: Mapping[str, type[Mix] | type[LayerMixAttention]] = {MIX: Mix, ATTENTION: LayerMixAttention}

@@ -18,7 +18,7 @@ MIN_CHARACTERS = 16  # in one call: shorter ones cost more than they save
 Memory = tuple[Any, ...]  # of each layer, its hidden state, or (hidden, cell)
 
 
-class Characters(nn.Module):
+class CharacterEmbedding(nn.Module):
     """Embeddings of characters."""
 
     def __init__(self, size: int, width: int, dropout: float):
@@ -32,7 +32,7 @@ class Characters(nn.Module):
         return vectors
 
 
-class Layer(nn.Module):
+class RecurrentLayer(nn.Module):
     """One recurrent layer and the dropout above it."""
 
     def __init__(self, kind: str, below: int, width: int, dropout: float):
@@ -56,9 +56,11 @@ class CharacterModel(nn.Module):
 
     def __init__(self, sizes: LanguageModelFile, dropout: float):
         super().__init__()
-        self.characters = Characters(sizes.size, sizes.embedding, dropout)
+        self.characters = CharacterEmbedding(sizes.size, sizes.embedding, dropout)
         self.layers = nn.ModuleList(
-            Layer(sizes.recurrent, sizes.width if number else sizes.embedding, sizes.width, dropout)
+            RecurrentLayer(
+                sizes.recurrent, sizes.width if number else sizes.embedding, sizes.width, dropout
+            )
             for number in range(sizes.layers)
         )
         self.projection = nn.Linear(sizes.width, sizes.output) if sizes.output else None
@@ -80,7 +82,7 @@ class CharacterModel(nn.Module):
     def forward(self, ids: Tensor, memory: Memory | None = None) -> tuple[list[Tensor], Memory]:
         """ids (B, C) → states (B, C, width) of every layer, and the memory after the last one."""
         below, layers, after = self.characters(ids), [], []
-        for number, layer in enumerate(cast(Iterable[Layer], self.layers)):
+        for number, layer in enumerate(cast(Iterable[RecurrentLayer], self.layers)):
             hidden, layer_memory = layer.read(below, memory[number] if memory is not None else None)
             below = layer.dropout(hidden)
             above = layer.dropout(self.projection(hidden)) if self.projection is not None else below

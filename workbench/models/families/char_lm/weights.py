@@ -13,7 +13,7 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models.base import LoadOptions
 from workbench.models.families.char_lm.info import files
-from workbench.models.families.char_lm.network import CharacterModel, Layer
+from workbench.models.families.char_lm.network import CharacterModel, RecurrentLayer
 from workbench.models.reasons import reason
 
 
@@ -112,7 +112,7 @@ def named_as_flair(model: CharacterModel) -> OrderedDict[str, Tensor]:
 def _names(model: CharacterModel) -> dict[str, Tensor]:
     """flair's name of each parameter: it has all layers in one recurrent module."""
     parameters: dict[str, Tensor] = {"encoder.weight": model.characters.table.weight}
-    for number, layer in enumerate(cast(Iterable[Layer], model.layers)):
+    for number, layer in enumerate(cast(Iterable[RecurrentLayer], model.layers)):
         for name, parameter in layer.rnn.named_parameters():
             parameters[f"rnn.{name.removesuffix('_l0')}_l{number}"] = parameter
     for name, part in (("proj", model.projection), ("decoder", model.decoder)):

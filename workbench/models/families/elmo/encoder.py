@@ -13,7 +13,7 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 from workbench.models.base import Encoder, Parts, States
 from workbench.models.families.elmo.info import DIRECTIONS
 from workbench.models.families.elmo.info.options import Sizes, cell_name
-from workbench.models.families.elmo.network import CharacterCnn, Memory, ProjectedLstm, scanned
+from workbench.models.families.elmo.network import ElmoCharacterCnn, Memory, ProjectedLstm, scanned
 from workbench.models.recurrent import StreamTokens
 from workbench.models.spec import ModelInfo
 from workbench.runtime.inputs import MASK, EncodedInput
@@ -67,7 +67,7 @@ class ElmoEncoder(Encoder):
         super().__init__()
         self.info, self.sizes, self.preparer = info, sizes, preparer
         self.max_length = info.max_length
-        self.cnn = CharacterCnn(sizes)
+        self.cnn = ElmoCharacterCnn(sizes)
         self.layers = nn.ModuleList(
             nn.ModuleDict({direction: ProjectedLstm(sizes) for direction in DIRECTIONS})
             for _layer in range(sizes.layers)

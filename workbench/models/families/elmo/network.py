@@ -23,7 +23,7 @@ CARRY_BIAS = -2.0  # initially a highway layer mostly copies its input
 Memory = tuple[Tensor, Tensor]  # output (B, P) and cell (B, C) of one LSTM
 
 
-class CharacterCnn(nn.Module):
+class ElmoCharacterCnn(nn.Module):
     """A word's characters → its vector: convolutions, maximum over positions, highway, projection.
 
     Every entry of `named` is a dataset of the file.

@@ -47,7 +47,7 @@ class Adapter(nn.Module):
         return adapted
 
 
-class Adapted(nn.Module):
+class AdaptedLinear(nn.Module):
     """A linear module with an adapter on its output. Its own weights keep their names.
 
     It is no `nn.Linear`, so that methods that change linear modules leave it as it is.
@@ -88,7 +88,7 @@ def present(encoder: TransformerEncoder) -> dict[str, Adapter]:
     return {
         name: module.adapter
         for name, module in encoder.body.named_modules()
-        if isinstance(module, Adapted)
+        if isinstance(module, AdaptedLinear)
     }
 
 
@@ -176,7 +176,7 @@ def _insert(encoder: TransformerEncoder, sizes: Mapping[str, int]) -> None:
         width = linear.nf if isinstance(linear, Conv1D) else linear.out_features
         adapter = Adapter(int(width), sizes[place.name])
         adapter.to(linear.weight.device)
-        setattr(place.parent, place.attribute, Adapted(linear, adapter))
+        setattr(place.parent, place.attribute, AdaptedLinear(linear, adapter))
     encoder.in_transformers = False  # that library would load the folder without the adapters
 
 
@@ -197,7 +197,7 @@ def _places(encoder: TransformerEncoder) -> list[_Place]:
 def _matching(layer: nn.Module, patterns: Sequence[str]) -> Iterator[tuple[str, str, nn.Module]]:
     for name, module in layer.named_modules():
         if any(fnmatchcase(name, pattern) for pattern in patterns):
-            if type(module) not in (nn.Linear, Conv1D, Adapted):
+            if type(module) not in (nn.Linear, Conv1D, AdaptedLinear):
                 raise ModelError(
                     _("Bottleneck adapters need full precision, but {name} is quantized.").format(
                         name=name

@@ -40,7 +40,7 @@ def branched(encoder: TransformerEncoder, texts: Sequence[Branches]) -> Iterator
         yield [torch.cat([first, rest]) for rest in _ended(encoder, memory, ends)]
 
 
-class Rows:
+class ContinuedRows:
     """See `models.base.Continued`."""
 
     def __init__(self, encoder: TransformerEncoder, text: Sequence[int]):

@@ -137,7 +137,7 @@ class TransformerEncoder(Encoder):
         return continued.branched(self, texts) if continued.keeps_all(self) else None
 
     def continuation(self, text: Sequence[int]) -> Continued | None:
-        return continued.Rows(self, text) if continued.keeps_all(self) else None
+        return continued.ContinuedRows(self, text) if continued.keeps_all(self) else None
 
     def states_and_logits_at(
         self, inputs: Mapping[str, Tensor], positions: Tensor

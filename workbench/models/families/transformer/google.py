@@ -11,7 +11,7 @@ from torch import Tensor
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models.families.transformer.info import google
-from workbench.models.formats.tensor_bundle import Place
+from workbench.models.formats.tensor_bundle import TensorEntry
 
 
 def state_dict(index: Path) -> dict[str, Tensor]:
@@ -32,7 +32,7 @@ def state_dict(index: Path) -> dict[str, Tensor]:
         ) from error
 
 
-def _tensor(place: Place, *, transposed: bool) -> Tensor:
+def _tensor(place: TensorEntry, *, transposed: bool) -> Tensor:
     mapped = np.memmap(
         place.file, np.dtype(place.dtype), "r", offset=place.offset, shape=place.shape or (1,)
     )

@@ -19,7 +19,7 @@ from workbench.runtime.vectors.store import BLOCK, Opened
 NGRAMS, OWNERS = "ngrams", "ngram_words"
 
 
-class Table(nn.Module):
+class VectorTable(nn.Module):
     """Rows by number + 1; number 0 gives zeros.
 
     weight (R, H): of a large file it stays memory-mapped, so that only used rows are read. After
@@ -97,7 +97,7 @@ class WordVectors(Encoder):
     # `ngrams` has an axis of its own: the n-grams of all words of the input.
     input_axes: Mapping[str, str] = {NGRAMS: "ngrams", OWNERS: "ngrams"}
 
-    def __init__(self, info: ModelInfo, opened: Opened, preparer: VectorWords, table: Table):
+    def __init__(self, info: ModelInfo, opened: Opened, preparer: VectorWords, table: VectorTable):
         super().__init__()
         self.info, self.opened, self.preparer = info, opened, preparer
         self.max_length = info.max_length

@@ -10,7 +10,7 @@ import torch
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models.base import LoadOptions
-from workbench.models.families.vectors.encoder import Table, WordVectors
+from workbench.models.families.vectors.encoder import VectorTable, WordVectors
 from workbench.models.families.vectors.info import INFO, UNKNOWN_VECTOR
 from workbench.models.spec import ModelInfo
 from workbench.runtime.preparers.vectors import VectorWords
@@ -42,7 +42,7 @@ class VectorsFamily:
             unknown = torch.zeros_like(unknown)
         words = VectorWords(opened.words, opened.ngrams)
         words.segmenter = INFO.segmenter(path)
-        return WordVectors(info, opened, words, Table(rows, unknown))
+        return WordVectors(info, opened, words, VectorTable(rows, unknown))
 
     def save(self, encoder: WordVectors, folder: Path) -> None:
         writing.write(encoder.opened, encoder.changed(), folder)

@@ -15,7 +15,7 @@ from workbench.text.segmenters.base import DEFAULT
 
 if TYPE_CHECKING:
     from workbench.runtime.preparers.vectors import VectorWords
-    from workbench.runtime.vectors.files import Header
+    from workbench.runtime.vectors.files import FileHeader
 
 MAX_WORDS = 10_000  # maximum words of an input; vectors have no limit of their own
 COUNTED = 1 << 28  # bytes of a GloVe file whose lines are counted for the card, in 0.1 s
@@ -118,7 +118,7 @@ class VectorsInfo(FamilyInfo):
         return file
 
 
-def _words(path: Path, header: Header) -> int:
+def _words(path: Path, header: FileHeader) -> int:
     """The number of words; 0 if only reading a large file to its end would tell."""
     from workbench.runtime.vectors import files, store
 

@@ -12,7 +12,7 @@ from workbench.pretraining import blocks
 from workbench.pretraining.objectives.base import TextBatch
 from workbench.pretraining.objectives.masked_lm.objective import MaskedLm, token_loss
 from workbench.pretraining.objectives.nsp.info import INFO
-from workbench.pretraining.pairs import Pair, PairFrame, pairs
+from workbench.pretraining.pairs import PairFrame, TextPair, pairs
 from workbench.pretraining.results import ShownRow
 from workbench.pretraining.texts import Texts
 from workbench.tasks.base import Loss
@@ -40,7 +40,7 @@ class NextSentence(MaskedLm):
         for batch, done in blocks.batched(texts, sequences, self.options["batch_size"], self.rng):
             yield self.paired(batch, frame, done)
 
-    def paired(self, batch: Sequence[Pair], frame: PairFrame, done: float) -> TextBatch:
+    def paired(self, batch: Sequence[TextPair], frame: PairFrame, done: float) -> TextBatch:
         """As `masked`, with "next" (B,): 0 the text that follows, 1 a random segment."""
         rows = [frame.around(pair) for pair in batch]
         masked = self.masked([tokens for tokens, _types in rows], done)

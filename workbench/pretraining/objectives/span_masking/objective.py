@@ -68,7 +68,7 @@ class SpanMasking(MaskedLm):
     def hidden(self, tokens: blocks.Tokens) -> tuple[np.ndarray, np.ndarray]:
         """The input ids (T,), and the positions (K,) of the tokens to predict."""
         allowed = tokens.groups != blocks.SEPARATOR
-        lengths = spans.Lengths(self.options["span_p"], self.options["span_longest"])
+        lengths = spans.LengthSampler(self.options["span_p"], self.options["span_longest"])
         chosen = spans.choose(allowed, tokens.groups, self.rates.chosen, lengths, self.rng)
         self.found.append(chosen)
         ids = spans.replaced(

@@ -25,7 +25,7 @@ from workbench.ui.style import formats
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import DocumentView
-    from workbench.operations.inspecting.inspect import Choice
+    from workbench.operations.inspecting.inspect import InspectableModel
     from workbench.storage.runs.runs import Run
     from workbench.text.labels import Layer
     from workbench.ui.panel import PanelContext
@@ -89,7 +89,7 @@ class InstantState(PredictionPrefetch):
             self._keep_on(layer)
             self._turn_on(layer, models[0], follows=True)
 
-    def _turn_on(self, layer: Layer, vectors: Choice, *, follows: bool) -> None:
+    def _turn_on(self, layer: Layer, vectors: InspectableModel, *, follows: bool) -> None:
         if follows:
             self._stop_computing()
         model = Instant(self.context, layer)

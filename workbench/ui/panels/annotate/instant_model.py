@@ -10,14 +10,14 @@ from workbench.base.events import Signal
 from workbench.base.i18n import _
 from workbench.operations.annotation import instant, instant_curve, queue_orders
 from workbench.operations.annotation.instant import WORDS, Answer, Learner, Sources, Texts
-from workbench.operations.annotation.instant_curve import Point
+from workbench.operations.annotation.instant_curve import CurvePoint
 from workbench.ui.project.opened import opened
 
 if TYPE_CHECKING:
     from workbench.base.watch import Watch
-    from workbench.operations.annotation.queue_orders import Order
+    from workbench.operations.annotation.queue_orders import QueueOrder
     from workbench.operations.inspecting.corpus_index import Need
-    from workbench.operations.inspecting.inspect import Choice
+    from workbench.operations.inspecting.inspect import InspectableModel
     from workbench.text.labels import Layer
     from workbench.ui.panel import PanelContext
 
@@ -41,18 +41,18 @@ class Instant:
         self.context, self.project, self.layer = context, opened(context), layer
         self.status, self.model, self.message = OFF, "", ""
         self.labelled, self.seconds = 0, 0.0
-        self.order: Order | None = None
+        self.order: QueueOrder | None = None
         self.answers: Mapping[int, Sequence[Sequence[Any]]] = {}
         self.chances: Mapping[tuple[int, int, int], tuple[tuple[int, float], ...]] = {}
         self.classes: Mapping[int, tuple[tuple[int, float], ...]] = {}
         self.vectors = WORDS
-        self._curves: dict[str, tuple[Point, ...]] = {}  # by what it learns from
+        self._curves: dict[str, tuple[CurvePoint, ...]] = {}  # by what it learns from
         self.score: float | None = None
         self.tested = 0
         self.strategy, self.share = STRATEGY, queue_orders.SHARE
         self.changed = Signal("instant.changed")
         self.progressed = Signal("instant.progressed")
-        self._choice: Choice | None = None
+        self._choice: InspectableModel | None = None
         self._learner: Learner | None = None
         self._texts: Texts | None = None  # that the learner reads words from
         self._known: frozenset[tuple[int, str]] = frozenset()  # documents with vectors
@@ -66,7 +66,7 @@ class Instant:
 
     # ------------------------------------------------------------ what it learns from
 
-    def start(self, model: Choice) -> None:
+    def start(self, model: InspectableModel) -> None:
         """Learn from what is labelled: from words, until the vectors are computed."""
         in_text = self.layer.traits.in_text
         both = _("{model} + words").format(model=model.title)
@@ -278,12 +278,12 @@ class Instant:
         self.classes = answer.classes
         self.score, self.tested, self.seconds = answer.score, answer.tested, answer.seconds
         if answer.agreement is not None or not self.points:
-            point = Point(self.labelled, self.score, self.tested, answer.agreement)
+            point = CurvePoint(self.labelled, self.score, self.tested, answer.agreement)
             self._curves[vectors] = (*self.points, point)
             instant_curve.keep(self.project, self.layer, vectors, self.points)
 
     @property
-    def points(self) -> tuple[Point, ...]:
+    def points(self) -> tuple[CurvePoint, ...]:
         """The learning curve with what it last learned from: others are not comparable."""
         return self._curves.get(self.vectors, ())
 

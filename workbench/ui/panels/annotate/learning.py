@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from workbench.base.i18n import _
 from workbench.operations.annotation import instant, instant_curve
-from workbench.operations.annotation.instant_curve import Point
+from workbench.operations.annotation.instant_curve import CurvePoint
 from workbench.operations.runs import rounds
 from workbench.operations.runs.rounds import Rounds
 from workbench.ui.panels.annotate.instant_model import Instant
@@ -17,7 +17,7 @@ class Curve:
     """advice: whether to continue labelling, in a sentence. message: what was measured."""
 
     title: str
-    points: tuple[Point, ...]
+    points: tuple[CurvePoint, ...]
     advice: str
     message: str
 

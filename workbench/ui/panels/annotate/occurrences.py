@@ -11,7 +11,7 @@ from workbench.base.i18n import ngettext
 from workbench.base.watch import Watch
 from workbench.operations.annotation import occurrences
 from workbench.operations.annotation.annotate import Filter
-from workbench.operations.annotation.occurrences import Occurrences, Wanted
+from workbench.operations.annotation.occurrences import OccurrenceQuery, Occurrences
 from workbench.text.labels import TEXT, TOKENS
 from workbench.text.rows import row_id
 
@@ -29,7 +29,7 @@ Free = Mapping[bool, frozenset[int]]  # as gold, as suggestions → indexes that
 _NOTHING: Free = {True: frozenset(), False: frozenset()}
 
 
-def _find(project: Project, wanted: Wanted, *, watch: Watch) -> tuple[Occurrences, Free]:
+def _find(project: Project, wanted: OccurrenceQuery, *, watch: Watch) -> tuple[Occurrences, Free]:
     found = occurrences.find_occurrences(project, wanted, watch=watch)
     rows = found.rows
     return found, {
@@ -118,14 +118,14 @@ class OccurrencesState(State):
             progress=lambda watch: self.update(share=watch.share),
         )
 
-    def _wanted(self) -> Wanted:
+    def _wanted(self) -> OccurrenceQuery:
         page = self._page
         where = {
             DOCUMENT: lambda: Filter(ids=[page.shown_id]),
             QUEUE: page.shown_filter,
             PROJECT: Filter,
         }[self.where]()
-        return Wanted(
+        return OccurrenceQuery(
             self.text,
             self.label_id or 0,
             where,

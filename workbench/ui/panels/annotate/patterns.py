@@ -17,7 +17,7 @@ from workbench.text.patterns import WORDS, Pattern
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
-    from workbench.operations.annotation.patterns import Counted, Hits
+    from workbench.operations.annotation.patterns import Hits, PatternCounts
     from workbench.project.changes import Changes
     from workbench.text.labels import Label
     from workbench.ui.panels.annotate.actions import AnnotateActions
@@ -177,7 +177,7 @@ class PatternsState(State):
         self._page.context.drop(COUNT)
         self.update(share=None)
 
-    def _counted(self, chosen: Sequence[Pattern], counted: Counted) -> None:
+    def _counted(self, chosen: Sequence[Pattern], counted: PatternCounts) -> None:
         self._hits = {
             _switched_on(pattern): counted.of[row_id(pattern)]
             for pattern in chosen

@@ -146,7 +146,7 @@ class PredictionPrefetch(QueueState):
     def _follow_queue(self) -> None:
         if self.ahead is not None and not self.errors:
             wanted = self.shown_filter() if self.queue_order is None else None
-            self.ahead.follow(preannotate.Place(self.ids, self.document_id, wanted))
+            self.ahead.follow(preannotate.QueuePlace(self.ids, self.document_id, wanted))
 
     def _ahead_changed(self) -> None:
         if self.ahead is not None:

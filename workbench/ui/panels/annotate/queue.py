@@ -32,7 +32,7 @@ from workbench.ui.style import formats
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import DocumentView
-    from workbench.operations.annotation.queue_orders import Order
+    from workbench.operations.annotation.queue_orders import QueueOrder
     from workbench.storage.annotation.origins import Origin
     from workbench.text.labels import Layer
     from workbench.ui.panel import PanelContext
@@ -120,7 +120,7 @@ class QueueState(State):
         self.errors: tuple[int, ...] = ()
         self.ids: Sequence[int] = array("q")
         self.skipped: tuple[int, ...] = ()
-        self.queue_order: Order | None = None
+        self.queue_order: QueueOrder | None = None
         self.computing = False
         self.total = 0
         self.left: int | None = None
@@ -540,7 +540,7 @@ class QueueState(State):
             vector_model.key: vector_model
             for vector_model in queue_orders.vector_models(self.context.settings)
         }
-        wanted = queue_orders.Wanted(
+        wanted = queue_orders.OrderSpec(
             strategy, layer, tuple(known[id] for id in runs), models.get(model), share
         )
 
@@ -564,7 +564,7 @@ class QueueState(State):
         if not isinstance(error, Cancelled):
             self.context.fail(error)
 
-    def _ordered(self, order: Order) -> None:
+    def _ordered(self, order: QueueOrder) -> None:
         self.update(computing=False)
         message = ngettext(
             "{order}: {n:,} document to label.", "{order}: {n:,} documents to label.",
@@ -576,7 +576,7 @@ class QueueState(State):
                 queue_orders.forget(self.project, row_id(layer))
         self._take_order(order)
 
-    def _take_order(self, order: Order | None) -> None:
+    def _take_order(self, order: QueueOrder | None) -> None:
         self.update(queue_order=order, skipped=())
         self.document_id = None  # the first document of the order is opened
         self._load_queue()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext
 
 
-class Made(provenance.Row, Protocol):
+class Made(provenance.SourcedRow, Protocol):
     """A label or a suggestion, and when it was made (ISO 8601)."""
 
     @property

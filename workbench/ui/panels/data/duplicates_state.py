@@ -12,7 +12,13 @@ from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.operations.annotation import label_alike
 from workbench.operations.documents import corpus, duplicates
-from workbench.operations.documents.duplicates import RULES, SHINGLE_WORDS, TRAIN, Duplicates, Group
+from workbench.operations.documents.duplicates import (
+    RULES,
+    SHINGLE_WORDS,
+    TRAIN,
+    DuplicateGroup,
+    Duplicates,
+)
 from workbench.text.carrying import differences
 
 if TYPE_CHECKING:
@@ -57,7 +63,7 @@ class DuplicatesState(State):
         self.size, self.rule = SHINGLE_WORDS, TRAIN
         self.share: float | None = None
         self.problem = ""
-        self.group: Group | None = None
+        self.group: DuplicateGroup | None = None
         self.members: tuple[Member, ...] = ()
         self.ignored = False  # whether ignored groups are listed
         self.outdated = False
@@ -132,7 +138,7 @@ class DuplicatesState(State):
     # ------------------------------------------------------------ groups
 
     @property
-    def groups(self) -> tuple[Group, ...]:
+    def groups(self) -> tuple[DuplicateGroup, ...]:
         """The groups that are listed."""
         if self.found is None:
             return ()
@@ -152,11 +158,11 @@ class DuplicatesState(State):
         same = next((group for group in self.groups if group.identity == known), None)
         self.choose_group(same or next(iter(self.groups), None))
 
-    def choose_group(self, group: Group | None) -> None:
+    def choose_group(self, group: DuplicateGroup | None) -> None:
         """Show the documents of a group with their differences."""
         self.update(group=group, members=self._read(group) if group is not None else ())
 
-    def _read(self, group: Group) -> tuple[Member, ...]:
+    def _read(self, group: DuplicateGroup) -> tuple[Member, ...]:
         ids = group.ids[:MOST_MEMBERS]
         rows = {row.id: row for row in corpus.rows(self.project, ids)}
         texts = dict(zip(ids, corpus.texts(self.project, ids), strict=False))
@@ -175,7 +181,7 @@ class DuplicatesState(State):
             )
         return tuple(found)
 
-    def preview(self, group: Group) -> str:
+    def preview(self, group: DuplicateGroup) -> str:
         """The beginning of the first text of a group."""
         if group.identity not in self._previews:
             rows = corpus.rows(self.project, group.ids[:1])
@@ -187,13 +193,13 @@ class DuplicatesState(State):
     def open(self, id: int) -> None:
         self.context.go("annotate", document=id)
 
-    def show_in_list(self, groups: Sequence[Group]) -> None:
+    def show_in_list(self, groups: Sequence[DuplicateGroup]) -> None:
         """Show the documents of groups in the list of documents."""
         ids = [id for group in groups for id in group.ids]
         self.data.show_view("documents")
         self.data.show_only(ids, _("Duplicates"))
 
-    def fix(self, groups: Sequence[Group], rule: str) -> None:
+    def fix(self, groups: Sequence[DuplicateGroup], rule: str) -> None:
         """Put the documents of leaking groups into one split each."""
         leaks = [group for group in groups if group.leak]
         if rule not in RULES or not leaks:
@@ -213,7 +219,7 @@ class DuplicatesState(State):
 
     def label_alike(
         self,
-        groups: Sequence[Group],
+        groups: Sequence[DuplicateGroup],
         *,
         source: int | None = None,
         suggest: bool = False,
@@ -234,7 +240,7 @@ class DuplicatesState(State):
             lambda copied: bool(copied.documents),
         )
 
-    def keep_one(self, groups: Sequence[Group], keep: int | None = None) -> None:
+    def keep_one(self, groups: Sequence[DuplicateGroup], keep: int | None = None) -> None:
         """Delete all documents of each group but the first one, or but `keep`."""
         ids = self.surplus(groups, keep)
         title = ngettext("Delete {n:,} document", "Delete {n:,} documents", len(ids))
@@ -246,7 +252,7 @@ class DuplicatesState(State):
             ),
         )
 
-    def surplus(self, groups: Sequence[Group], keep: int | None = None) -> list[int]:
+    def surplus(self, groups: Sequence[DuplicateGroup], keep: int | None = None) -> list[int]:
         """What `keep_one` deletes."""
         return [
             id
@@ -255,7 +261,7 @@ class DuplicatesState(State):
             if id != (keep if keep in group.ids else group.ids[0])
         ]
 
-    def ignore(self, group: Group) -> None:
+    def ignore(self, group: DuplicateGroup) -> None:
         """Hide a group, or show it again."""
         act, title = duplicates.ignore, _("Ignore group")
         message = _("The group is ignored as long as its texts stay the same.")

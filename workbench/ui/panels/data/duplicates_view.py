@@ -34,7 +34,7 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.operations.documents.duplicates import Group
+    from workbench.operations.documents.duplicates import DuplicateGroup
     from workbench.ui.panels.data.duplicates_state import Member
 
 RULE_TITLES = {
@@ -260,7 +260,7 @@ class DuplicatesView(View):
 
         OverlapDialog(self.window(), OverlapState(self.state.data)).exec()
 
-    def _groups(self) -> tuple[Group, ...]:
+    def _groups(self) -> tuple[DuplicateGroup, ...]:
         return (self.state.group,) if self.state.group is not None else ()
 
     def _choose(self) -> None:
@@ -273,7 +273,7 @@ class DuplicatesView(View):
             self._groups(), source=self._source.currentData(), suggest=suggest, overwrite=True
         )
 
-    def _keep_one(self, groups: tuple[Group, ...], keep: int | None = None) -> None:
+    def _keep_one(self, groups: tuple[DuplicateGroup, ...], keep: int | None = None) -> None:
         """Asks for confirmation if there are many."""
         count = len(self.state.surplus(groups, keep))
         total = self.state.data.total
@@ -403,16 +403,16 @@ def _near_text(near: float | None) -> str:
     return _("similarity {near}").format(near=formats.decimal(near, 2))
 
 
-def _kind(group: Group) -> str:
+def _kind(group: DuplicateGroup) -> str:
     if group.leak:
         return _("leak")
     return _("duplicate") if group.exact else _("near-duplicate")
 
 
-def _icon(group: Group) -> tuple[str, str]:
+def _icon(group: DuplicateGroup) -> tuple[str, str]:
     return ("triangle-alert", "warn") if group.leak else ("copy", "muted")
 
 
-def _splits(group: Group) -> str:
+def _splits(group: DuplicateGroup) -> str:
     used = dict.fromkeys(group.splits)
     return ", ".join(term(split) if split else _("no split") for split in used)

@@ -33,7 +33,7 @@ from workbench.ui.widgets.table import dress
 from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
-    from workbench.operations.transfer.import_preview import Preview, PreviewRow
+    from workbench.operations.transfer.import_preview import ImportPreview, PreviewRow
 
 ROW = 22  # pixels at 100%: twenty rows and the errors fit into a window 800 pixels high
 CELL = 300  # code points of a cell shown
@@ -161,7 +161,7 @@ class PreviewTable(QTableWidget):
             self._fill_rows()
 
     @property
-    def _preview(self) -> Preview:
+    def _preview(self) -> ImportPreview:
         """Raises RuntimeError while there is none."""
         if self._state.preview is None:
             raise RuntimeError("no file is previewed")
@@ -354,7 +354,7 @@ def _item(cell: str, problem: str) -> QTableWidgetItem:
     return item
 
 
-def heading(name: str, preview: Preview) -> str:
+def heading(name: str, preview: ImportPreview) -> str:
     """The name of a column, with its number of spans if it contains tags."""
     if name not in preview.spans:
         return name[:60]

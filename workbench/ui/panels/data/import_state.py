@@ -48,7 +48,7 @@ class ImportState(State):
         self.split, self.duplicates = "", "skip"
         self.near: float | None = None
         self.segmenter = segmenters.DEFAULT
-        self.preview: corpus.Preview | None = None
+        self.preview: corpus.ImportPreview | None = None
         self.refused: tuple[str, ...] = ()
         self.anyway = False
         self.error = ""
@@ -133,7 +133,7 @@ class ImportState(State):
             self.update(anyway=True)
 
     @property
-    def advice(self) -> segmenters.Advice | None:
+    def advice(self) -> segmenters.SegmenterAdvice | None:
         """About words, if the preview shows texts without spaces between them."""
         rows = self.preview.rows if self.preview is not None else ()
         return segmenters.advice(max(row.cells, key=len, default="") for row in rows)
@@ -247,7 +247,7 @@ class ImportState(State):
         mapping, layers, settings = self.mapping, self.layers, self.settings
         self.update(phase="looking", error="", errors={})
 
-        def work() -> tuple[corpus.Preview, tuple[str, ...]]:
+        def work() -> tuple[corpus.ImportPreview, tuple[str, ...]]:
             left_out = import_choice.left_out(files)
             path, *others = (file for file in files if file not in left_out)
             refused = corpus.refused(others, format=format, encoding=encoding)
@@ -264,7 +264,7 @@ class ImportState(State):
                 preview, warnings=(*self._warnings, *left_out.values(), *preview.warnings)
             ), refused
 
-        def done(checked: tuple[corpus.Preview, tuple[str, ...]]) -> None:
+        def done(checked: tuple[corpus.ImportPreview, tuple[str, ...]]) -> None:
             self.update(preview=checked[0], refused=checked[1], phase="ready", error="")
 
         def failed(error: Exception) -> None:
@@ -356,7 +356,7 @@ class ImportState(State):
         return f"{message} {left_out.format(n=skipped)}"
 
 
-def _mostly_wrong(found: corpus.Preview) -> str:
+def _mostly_wrong(found: corpus.ImportPreview) -> str:
     if found.failed == found.checked:
         return _(
             "No record could be read. Choose another format, encoding or delimiter, or other "

@@ -22,7 +22,7 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.operations.documents.overlap import Overlap, Row
+    from workbench.operations.documents.overlap import Overlap, OverlapRow
 
 HEIGHT = 220  # pixels at 100%, of the table
 MIN_NGRAM_WORDS, MAX_NGRAM_WORDS = 2, 100  # words of an n-gram
@@ -115,7 +115,7 @@ class OverlapDialog(Dialog):
             self.state.show_in_list(self.state.found.rows)
             self.accept()
 
-    def _open(self, found: Row) -> None:
+    def _open(self, found: OverlapRow) -> None:
         self.state.context.go("annotate", document=found.document)
         self.accept()
 

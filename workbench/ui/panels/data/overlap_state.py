@@ -11,7 +11,7 @@ from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.operations.documents import overlap
-from workbench.operations.documents.overlap import Overlap, Row
+from workbench.operations.documents.overlap import Overlap, OverlapRow
 from workbench.text.overlap import SIZE
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class OverlapState(State):
         self.context.drop(COMPARE)
         super().close()
 
-    def show_in_list(self, rows: Sequence[Row]) -> None:
+    def show_in_list(self, rows: Sequence[OverlapRow]) -> None:
         """Show the documents of these rows in the list of documents."""
         self.data.show_view("documents")
         self.data.show_only([row.document for row in rows], _("Overlap with other texts"))

@@ -48,11 +48,11 @@ class DataState(SelectionState):
 
     def __init__(self, context: PanelContext) -> None:
         super().__init__(context)
-        self.order: corpus.Order | None = None
+        self.order: corpus.SortOrder | None = None
         kept = context.settings.window.get(COLUMNS, {})
         self.columns: tuple[str, ...] = tuple(kept.get(self.project.uid, ()))
         self.found_by = ""  # the search text that `ids` belong to
-        self.counts: corpus.Counts | None = None
+        self.counts: corpus.DocumentCounts | None = None
         self.labels: dict[tuple[str, str], Label] = {}
         self.touched: frozenset[int] | None = frozenset()  # rows to read again; None: all
         self.searching = self.acting = self.partial = False
@@ -123,11 +123,11 @@ class DataState(SelectionState):
     def order_by(self, by: str) -> None:
         """Sort by a column; again: reversed; a third time: in import order."""
         now = self.order
-        order: corpus.Order | None
+        order: corpus.SortOrder | None
         if now is None or now.by != by:
-            order = corpus.Order(by)
+            order = corpus.SortOrder(by)
         else:
-            order = None if now.descending else corpus.Order(by, descending=True)
+            order = None if now.descending else corpus.SortOrder(by, descending=True)
         self.update(order=order)
         self.refresh()
 
@@ -190,7 +190,7 @@ class DataState(SelectionState):
             pause(TYPING, lambda: watch.cancelled)
             return search(watch=watch)
 
-        def done(result: tuple[array[int], corpus.Counts]) -> None:
+        def done(result: tuple[array[int], corpus.DocumentCounts]) -> None:
             ids, counts = result
             if not self.stale:
                 self._found, self._counted = (filter, ids), layers

@@ -15,7 +15,7 @@ from workbench.operations.models import installed
 
 if TYPE_CHECKING:
     from workbench.operations.documents.statistics import Agreement, LayerStatistics, Statistics
-    from workbench.operations.documents.text_lengths import Lengths
+    from workbench.operations.documents.text_lengths import TextLengths
     from workbench.ui.panels.data.state import DataState
 
 AUTOMATIC = 50_000  # documents whose texts are measured without being asked for
@@ -38,7 +38,7 @@ class StatisticsState(State):
         super().__init__()
         self.data, self.context, self.project = data, data.context, data.project
         self.found: Statistics | None = None
-        self.lengths: Lengths | None = None
+        self.lengths: TextLengths | None = None
         self.share: float | None = None
         self.measured: float | None = None
         self.problem = ""
@@ -114,7 +114,7 @@ class StatisticsState(State):
             return
         self.update(measured=0.0)
 
-        def done(lengths: Lengths) -> None:
+        def done(lengths: TextLengths) -> None:
             self.update(lengths=lengths, measured=None)
 
         def failed(error: Exception) -> None:

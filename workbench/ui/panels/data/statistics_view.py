@@ -28,8 +28,7 @@ from workbench.ui.widgets.row_plot import Row, RowPlot
 from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
-    from workbench.operations.documents.statistics import Agreement, SpanLengths
-    from workbench.operations.documents.statistics import Row as LabelRow
+    from workbench.operations.documents.statistics import Agreement, LabelUsage, SpanLengths
 
 THREE_COLUMNS, TWO_COLUMNS = 1080, 700  # pixels at 100% from which there are three and two columns
 HEIGHT = 262  # of a card
@@ -361,7 +360,7 @@ def _layer_box(name: str, choose: Callable[[str], Any]) -> QComboBox:
     return box
 
 
-def _balance_row(found: LabelRow, total: int) -> Row:
+def _balance_row(found: LabelUsage, total: int) -> Row:
     share = _share(found.count / total)
     text = f"{formats.count(found.count)} · {share}"
     message = _("{label}: {n} ({share}). Documents: {documents}")

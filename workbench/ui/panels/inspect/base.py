@@ -14,7 +14,7 @@ from workbench.ui.panels.inspect.state import InspectState
 from workbench.ui.style import theme
 
 if TYPE_CHECKING:
-    from workbench.operations.inspecting.inspect import Choice
+    from workbench.operations.inspecting.inspect import InspectableModel
 
 
 class InspectorView(QWidget):
@@ -34,7 +34,7 @@ class InspectorView(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(12)
-        self._of: Choice | None = None  # the model whose result is shown
+        self._of: InspectableModel | None = None  # the model whose result is shown
         drop = theme.changed.connect(self._restyle)
         self.destroyed.connect(lambda *_: drop())
 

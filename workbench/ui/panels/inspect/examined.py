@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import Cancelled, details_of
 from workbench.base.i18n import _
-from workbench.inspection.spec import BASE, Answer
+from workbench.inspection.spec import BASE, Inspection
 from workbench.operations.inspecting import examine
 from workbench.operations.inspecting.examine import PreparedExamination
 from workbench.ui.panels.inspect.inspector_state import InspectorState
@@ -85,7 +85,7 @@ class Examined(InspectorState):
         if result is None:
             self.update(current=False)
         else:
-            self.update(result=result, answer=Answer(self.id, result), current=current)
+            self.update(result=result, answer=Inspection(self.id, result), current=current)
 
     # ---------------------------------------------------------------- the job
 

@@ -10,7 +10,7 @@ from workbench.base.errors import WorkbenchError, details_of
 from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.inspection import spec
-from workbench.inspection.spec import QUESTIONS, Answer, InspectorInfo, light
+from workbench.inspection.spec import QUESTIONS, Inspection, InspectorInfo, light
 
 if TYPE_CHECKING:
     from workbench.base.options import Option
@@ -36,7 +36,7 @@ class InspectorState(State):
         super().__init__()
         self.page, self.id = page, id
         self.result: Any = None
-        self.answer: Answer | None = None
+        self.answer: Inspection | None = None
         self.options: dict[str, Any] = {}
         self.asking, self.error, self.details = False, "", ""
         self.continuing, self._whole = False, False
@@ -139,7 +139,7 @@ class InspectorState(State):
         request = self._request = object()
         self.update(asking=before is None, error="", details="")
 
-        def answered(answer: Answer | None, error: WorkbenchError | None) -> None:
+        def answered(answer: Inspection | None, error: WorkbenchError | None) -> None:
             if self._request is request:
                 self._take(answer, error, before)
 
@@ -171,7 +171,7 @@ class InspectorState(State):
             )
         return self._indexing
 
-    def _take(self, answer: Answer | None, error: WorkbenchError | None, before: Any) -> None:
+    def _take(self, answer: Inspection | None, error: WorkbenchError | None, before: Any) -> None:
         self._request = None
         if error is not None or answer is None:
             self.update(asking=False, error=str(error) if error else "", details=details_of(error))

@@ -18,7 +18,7 @@ from workbench.operations.inspecting import (
     inspect_host,
     retained_samples,
 )
-from workbench.operations.inspecting.inspect import Choice, InspectorChoice
+from workbench.operations.inspecting.inspect import InspectableModel, InspectorChoice
 from workbench.operations.inspecting.retained_samples import KeptSample
 from workbench.text.typed import QUESTIONS
 from workbench.ui.panels.inspect.corpus import Corpus
@@ -52,15 +52,15 @@ class InspectState(State):
     def __init__(self, context: PanelContext) -> None:
         super().__init__()
         self.context, self.project = context, opened(context)
-        self.choice: Choice | None = None
+        self.choice: InspectableModel | None = None
         self.document: Document | None = None
-        self.choices: tuple[Choice, ...] = ()
+        self.choices: tuple[InspectableModel, ...] = ()
         self.refused: tuple[tuple[Run, str], ...] = ()  # ensembles without some of their runs
         self.offers: tuple[InspectorChoice, ...] = ()
         self.document_id: int | None = None
         self.view, self.second, self.pane = "", "", 0
         self.compared: InspectState | None = None
-        self.gold: inspect.Gold | None = None
+        self.gold: inspect.DocumentGold | None = None
         self.labels: Mapping[str, Any] = {}
         self.status, self.fault, self.fault_details = "asleep", "", ""
         self.chosen_token: int | None = None
@@ -70,7 +70,7 @@ class InspectState(State):
         self.corpus = Corpus(self)
         self._chosen_view = ""  # chosen by the user: kept for every model that supports it
         self._shown: dict[str, InspectorState] = {}
-        self._inspector = inspect_host.Inspector(
+        self._inspector = inspect_host.InspectorHost(
             dispatch=context.dispatch,
             spare=context.queue.spare,
             device=context.settings.device,
@@ -123,7 +123,7 @@ class InspectState(State):
             self.update(gold=self._gold(), chosen_token=None)
             self.ask()
 
-    def _choice_of(self, key: str) -> Choice | None:
+    def _choice_of(self, key: str) -> InspectableModel | None:
         return next((choice for choice in self.choices if choice.key == key), None)
 
     def choose_run(self, run_id: int) -> None:
@@ -291,7 +291,7 @@ class InspectState(State):
     # ---------------------------------------------------------------- two models
 
     @property
-    def comparable(self) -> tuple[Choice, ...]:
+    def comparable(self) -> tuple[InspectableModel, ...]:
         """Models that read as many texts as the current one."""
         return tuple(
             choice
@@ -310,7 +310,7 @@ class InspectState(State):
         if before is not None:
             before.close()
 
-    def begin_beside(self, page: InspectState, choice: Choice) -> None:
+    def begin_beside(self, page: InspectState, choice: InspectableModel) -> None:
         """Take model, text and view for a comparison with another page."""
         self.update(choices=page.choices, document=page.document, document_id=page.document_id)
         self._chosen_view = page.view
@@ -446,11 +446,11 @@ class InspectState(State):
 
     # ---------------------------------------------------------------- events
 
-    def _labels(self, choice: Choice) -> Mapping[str, Any]:
+    def _labels(self, choice: InspectableModel) -> Mapping[str, Any]:
         layer = inspect.layer(self.project, choice)
         return {label.name: label for label in layer.labels} if layer else {}
 
-    def _gold(self) -> inspect.Gold | None:
+    def _gold(self) -> inspect.DocumentGold | None:
         if self.document_id is None or self.choice is None:
             return None
         try:

@@ -11,7 +11,7 @@ from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.operations.schema import label_changes as operations
 from workbench.operations.schema import label_moves
-from workbench.operations.schema.label_changes import Use
+from workbench.operations.schema.label_changes import LabelUse
 from workbench.text.labels import Layer
 from workbench.text.rows import row_id
 from workbench.ui.panels.labels.state import LabelRow, LabelsState
@@ -136,9 +136,9 @@ class SplitState(ChangeState):
 
     def __init__(self, page: LabelsState) -> None:
         super().__init__(page)
-        self.uses: tuple[Use, ...] | None = None
-        self.shown: tuple[Use, ...] = ()
-        self.chosen: tuple[Use, ...] = ()
+        self.uses: tuple[LabelUse, ...] | None = None
+        self.shown: tuple[LabelUse, ...] = ()
+        self.chosen: tuple[LabelUse, ...] = ()
         self.name = self.filter = ""
         traits = page.layer.layer.traits if page.layer is not None else None
         self.connects = traits is not None and traits.between_spans
@@ -155,7 +155,7 @@ class SplitState(ChangeState):
     def can_run(self) -> bool:
         return bool(self.name.strip() and self.chosen)
 
-    def _read(self, uses: tuple[Use, ...]) -> None:
+    def _read(self, uses: tuple[LabelUse, ...]) -> None:
         self.update(uses=uses, shown=uses)
 
     def set_filter(self, words: str) -> None:
@@ -167,7 +167,7 @@ class SplitState(ChangeState):
         self.update(name=name, fault="")
         self._count()
 
-    def choose(self, chosen: Sequence[Use]) -> None:
+    def choose(self, chosen: Sequence[LabelUse]) -> None:
         self.update(chosen=tuple(chosen))
         self._count()
 

@@ -69,7 +69,7 @@ class ShownValues:
     """`scale`: minimum, maximum and step of a layer of numbers; `found`: of its documents."""
 
     scale: tuple[float, float, float]
-    found: values.Statistics
+    found: values.ValueStatistics
 
 
 class LabelsState(State):

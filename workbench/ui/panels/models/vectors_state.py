@@ -15,7 +15,7 @@ from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.operations.models import vectors
 from workbench.operations.models.vectors import WordMap
-from workbench.runtime.vectors.evaluation import Analogies, Similarity
+from workbench.runtime.vectors.evaluation import Analogies, SimilarityResult
 from workbench.runtime.vectors.lexicon import COSINE, MEASURES
 from workbench.ui.style import formats
 
@@ -131,7 +131,7 @@ class AnalogiesState(VectorsState):
         super().__init__(context, card)
         self.terms, self.by = USUAL, COSINE
         self.neighbours: tuple[Neighbour, ...] | None = None
-        self.results: tuple[Similarity | Analogies, ...] = ()
+        self.results: tuple[SimilarityResult | Analogies, ...] = ()
         self.measured, self.files = "", tuple[Path, ...]()
 
     def ask(self, a: str, b: str, c: str) -> None:
@@ -159,7 +159,7 @@ class AnalogiesState(VectorsState):
         self.update(files=self.files if files is None else tuple(files))
         names, by = [str(path) for path in self.files], self.by
 
-        def measure(lexicon: Lexicon, watch: Watch) -> list[Similarity | Analogies]:
+        def measure(lexicon: Lexicon, watch: Watch) -> list[SimilarityResult | Analogies]:
             return vectors.evaluate(lexicon, vectors.set_files(names), watch, by=by)
 
         self._start(
@@ -167,31 +167,31 @@ class AnalogiesState(VectorsState):
         )
 
 
-def with_ngrams(similarity: Similarity | Analogies) -> Similarity | None:
+def with_ngrams(similarity: SimilarityResult | Analogies) -> SimilarityResult | None:
     """The same with vectors made of n-grams for unknown words; None where there are none."""
-    return similarity.ngrams if isinstance(similarity, Similarity) else None
+    return similarity.ngrams if isinstance(similarity, SimilarityResult) else None
 
 
-def items(similarity: Similarity | Analogies) -> int:
+def items(similarity: SimilarityResult | Analogies) -> int:
     """Pairs, or questions."""
-    return similarity.pairs if isinstance(similarity, Similarity) else similarity.questions
+    return similarity.pairs if isinstance(similarity, SimilarityResult) else similarity.questions
 
 
-def score(similarity: Similarity | Analogies, *, spearman: bool) -> str:
+def score(similarity: SimilarityResult | Analogies, *, spearman: bool) -> str:
     """As text; – for the other kind of data set, and where the score is not defined."""
-    value = similarity.spearman if isinstance(similarity, Similarity) else similarity.accuracy
-    if isinstance(similarity, Similarity) != spearman or not math.isfinite(value):
+    value = similarity.spearman if isinstance(similarity, SimilarityResult) else similarity.accuracy
+    if isinstance(similarity, SimilarityResult) != spearman or not math.isfinite(value):
         return "–"
     return formats.decimal(value, 3) if spearman else formats.points(value)
 
 
-def ngrams_coverage(similarity: Similarity | Analogies) -> str:
+def ngrams_coverage(similarity: SimilarityResult | Analogies) -> str:
     """Per cent of the items whose words have vectors, of their own or made of n-grams, as text."""
     ngrams = with_ngrams(similarity)
     return formats.points(ngrams.coverage) if ngrams is not None else "–"
 
 
-def ngrams_spearman(similarity: Similarity | Analogies) -> str:
+def ngrams_spearman(similarity: SimilarityResult | Analogies) -> str:
     """The rank correlation with these vectors, as text."""
     ngrams = with_ngrams(similarity)
     return score(ngrams, spearman=True) if ngrams is not None else "–"

@@ -40,7 +40,7 @@ from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
     from workbench.metrics.classes import LabelScore
-    from workbench.operations.prompts.prompt import LabelAnswer, Preview
+    from workbench.operations.prompts.prompt import LabelAnswer, PromptPreview
     from workbench.ui.panels.prompts.live import Live
 
 RUN, TEXT = range(2)  # indices of the two pages
@@ -386,7 +386,7 @@ def _score_columns(state: PromptsState) -> list[Column]:
     ]
 
 
-def candidate_name(preview: Preview, label: str) -> str:
+def candidate_name(preview: PromptPreview, label: str) -> str:
     """The label, or the number of a choice with its text."""
     text = preview.choices.get(label, "")
     return (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
 from workbench.operations.prompts import prompt
-from workbench.operations.prompts.prompt import Preview, PromptSpec, PromptTable
+from workbench.operations.prompts.prompt import PromptPreview, PromptSpec, PromptTable
 
 if TYPE_CHECKING:
     from workbench.jobs.host import Host
@@ -35,7 +35,7 @@ class Scorer:
         return _digest(spec, table) in self._known
 
     def logprobs(
-        self, spec: PromptSpec, preview: Preview
+        self, spec: PromptSpec, preview: PromptPreview
     ) -> tuple[LogProbs, tuple[LogProbs, ...]] | None:
         """Cached log-probabilities of a prompt, with and without its text, or None."""
         keys = [_digest(spec, table) for table in _tables(preview)]
@@ -44,7 +44,7 @@ class Scorer:
         first, *rest = (self._known[key] for key in keys)
         return first, tuple(rest)
 
-    def ask(self, spec: PromptSpec, preview: Preview, done: Done) -> None:
+    def ask(self, spec: PromptSpec, preview: PromptPreview, done: Done) -> None:
         """Compute what is not cached, then call `done(error or None)`.
 
         `done` is not called if a newer request replaces this one.
@@ -93,7 +93,7 @@ class Scorer:
             self._known.popitem(last=False)
 
 
-def _tables(preview: Preview) -> tuple[PromptTable, ...]:
+def _tables(preview: PromptPreview) -> tuple[PromptTable, ...]:
     return (preview.prompts, *preview.without_text)
 
 

@@ -14,8 +14,8 @@ from workbench.jobs.events import Finished
 from workbench.operations.annotation import suggest
 from workbench.operations.evaluation import quality
 from workbench.operations.prompts import prompt, prompt_models
-from workbench.operations.prompts.prompt import Preview, PromptSpec
-from workbench.operations.prompts.prompt_models import Choice, Unavailable
+from workbench.operations.prompts.prompt import PromptPreview, PromptSpec
+from workbench.operations.prompts.prompt_models import AskableModel, Unavailable
 from workbench.operations.runs import results, run_results, train
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.schema import labels
@@ -51,13 +51,13 @@ class PromptsState(State):
         self.chosen, self.template = "", ""
         self.layers: tuple[tuple[str, int], ...] = ()
         self.layer, self.model = "", ""
-        self.models: tuple[Choice, ...] = ()  # of all backends
+        self.models: tuple[AskableModel, ...] = ()  # of all backends
         self.unavailable: tuple[Unavailable, ...] = ()  # backends of plugins that failed
         self.options: Mapping[str, str] = {}  # of the backend, where they differ from its defaults
         self.shots, self.order, self.seed = 6, "balanced", 1
         self.calibration = prompt.CALIBRATION
         self.document, self.label = None, ""
-        self.preview: Preview | None = None
+        self.preview: PromptPreview | None = None
         self.problem, self.dev = "", 0
         self.no_document = False  # the project has none for the layer
         self.line: int | None = None  # line of the error in the template, 1-based
@@ -71,7 +71,7 @@ class PromptsState(State):
         self.prior: Mapping[str, float] = {}  # of each label
         self._fillers = prompt.Fillers(self.project)
         self._scorer = Scorer(context)
-        self._pending: tuple[str, Preview] | None = None  # model, and request sent to it
+        self._pending: tuple[str, PromptPreview] | None = None  # model, and request sent to it
         self._unfollow: Callable[[], None] = lambda: None
         self.listen(self.project.changed, self._project_changed)
         self.listen(registry().changed, self._plugins_changed)
@@ -179,7 +179,7 @@ class PromptsState(State):
         return prompt.split_ids(self.project, layer, "dev") if layer is not None else []
 
     @property
-    def choice(self) -> Choice | None:
+    def choice(self) -> AskableModel | None:
         return next((model for model in self.models if model.key == self.model), None)
 
     @property
@@ -247,7 +247,7 @@ class PromptsState(State):
 
         self.context.task(PREVIEW, work, lambda filled: self._filled(*filled), failed=failed)
 
-    def _filled(self, preview: Preview | None, document: Any, dev: int) -> None:
+    def _filled(self, preview: PromptPreview | None, document: Any, dev: int) -> None:
         self.update(
             preview=preview,
             document=document,
@@ -273,7 +273,7 @@ class PromptsState(State):
             self.update(asked=self.asked + 1)
             self._ask(self.preview)
 
-    def _ask(self, preview: Preview) -> None:
+    def _ask(self, preview: PromptPreview) -> None:
         pending = self._pending = self.model, preview
 
         def answered(error: WorkbenchError | None) -> None:

@@ -31,7 +31,7 @@ from workbench.ui.widgets.spin import SpinBox
 from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
-    from workbench.operations.prompts.prompt import Preview
+    from workbench.operations.prompts.prompt import PromptPreview
 
 PAUSE = 350  # milliseconds after the last key press until the preview is computed
 LEAST_TEMPLATE, LEAST_OUTCOME = 96, 200  # pixels at 100%; the sides scroll if they are smaller
@@ -392,7 +392,7 @@ class PromptsView(View):
         )
 
 
-def _remarks(preview: Preview) -> str:
+def _remarks(preview: PromptPreview) -> str:
     """What was left out of the prompt to fit the model, "" for nothing."""
     remarks = []
     if n := preview.dropped:

@@ -14,7 +14,7 @@ from workbench.operations.annotation import suggest as suggestions
 from workbench.operations.runs import baselines, rerun, results, train
 from workbench.operations.runs.baselines import BaselineChoice
 from workbench.operations.runs.kinds import contract as kinds
-from workbench.operations.runs.rerun import Difference, differences
+from workbench.operations.runs.rerun import ScoreDifference, differences
 from workbench.ui.panels.results.runs.details import again_text
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def _tell_difference(state: ResultsState, run_id: int) -> None:
                 work = lambda: differences(project, results.run(project, run_id))  # noqa: E731
                 context.task((AGAIN, run_id), work, tell, failed=gone)
 
-    def tell(changes: tuple[Difference, ...]) -> None:
+    def tell(changes: tuple[ScoreDifference, ...]) -> None:
         if changes:
             show = partial(context.go, "results", run=run_id)
             context.note(again_text(changes), show, action=_("Show results"))

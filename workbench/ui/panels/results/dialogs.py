@@ -179,7 +179,7 @@ class ApplyToFiles(Dialog):
         else:
             self._state.context.fail(error)
 
-    def _done(self, applied: predict_files.Applied) -> None:
+    def _done(self, applied: predict_files.FilePredictions) -> None:
         self._meter.hide()
         self._start.setEnabled(True)
         self._replaceable = applied.out

@@ -25,7 +25,7 @@ from workbench.operations.runs.advice import Advice
 from workbench.operations.runs.advice import measure as measure_baselines
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.missing import of_run as missing_task
-from workbench.operations.runs.run_list import Shown, differ
+from workbench.operations.runs.run_list import RunFilter, differ
 from workbench.ui.panels.results import actions
 from workbench.ui.panels.results.board.comparison_state import Comparing
 from workbench.ui.panels.results.board.state import BoardState
@@ -74,7 +74,7 @@ class ResultsState(State):
         self.browser, self.doubts = ErrorsState(self), LabelErrorsState(self)
         self.comparing, self.board = Comparing(self), BoardState(self)
         self.view = "runs"  # or "board", "labels"
-        self.filter = Shown()  # which runs are listed
+        self.filter = RunFilter()  # which runs are listed
         self.listing = Organising(self)
         self._stale, self._watched = True, False
         self.listen(self.project.changed, self._project_changed)
@@ -226,7 +226,7 @@ class ResultsState(State):
         """The runs that the filter lets through."""
         return self.filter.of(self.runs)
 
-    def show_only(self, chosen: Shown) -> None:
+    def show_only(self, chosen: RunFilter) -> None:
         self.update(filter=chosen)
         self.board.outdated()
 

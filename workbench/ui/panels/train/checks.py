@@ -15,7 +15,7 @@ from workbench.training.rates import LayerRates, layer_steps
 
 if TYPE_CHECKING:
     from workbench.operations.runs.block_states import MarkedBlock
-    from workbench.operations.runs.train import Plan
+    from workbench.operations.runs.train import DataPlan
     from workbench.project.project import Project
     from workbench.training.plan import Plan as Settings
     from workbench.training.spec import TrainSpec
@@ -45,7 +45,11 @@ def default_model(cards: Sequence[ModelInfo], unfit: Mapping[str, str]) -> str:
 
 
 def text_check(
-    project: Project, plan: Plan, card: ModelInfo | None, length: int | None, spec: TrainSpec | None
+    project: Project,
+    plan: DataPlan,
+    card: ModelInfo | None,
+    length: int | None,
+    spec: TrainSpec | None,
 ) -> tuple[train.TextCheck | None, tuple[str, ...]]:
     """Statistics of the tokenizer on a sample of the texts (unknown words, truncation), and as
     text.
@@ -67,7 +71,7 @@ def text_check(
     return check, train.text_warnings(plan.task, check, card.name)
 
 
-def defaults_text(project: Project, spec: TrainSpec, plan: Plan, card: ModelInfo) -> str:
+def defaults_text(project: Project, spec: TrainSpec, plan: DataPlan, card: ModelInfo) -> str:
     """The automatic settings of `spec` for the documents of `plan`, the estimated time, and what
     the method trains.
     """
@@ -79,7 +83,7 @@ def defaults_text(project: Project, spec: TrainSpec, plan: Plan, card: ModelInfo
     return "\n".join(filter(None, (first, trained)))
 
 
-def layer_rates(spec: TrainSpec, plan: Plan, card: ModelInfo) -> LayerRates | None:
+def layer_rates(spec: TrainSpec, plan: DataPlan, card: ModelInfo) -> LayerRates | None:
     """Learning rates of each layer over the run; None if the settings do not fit the model."""
     try:
         return layer_steps(spec, train.settings_plan(spec, card, plan), card.layers)
@@ -87,7 +91,7 @@ def layer_rates(spec: TrainSpec, plan: Plan, card: ModelInfo) -> LayerRates | No
         return None
 
 
-def blocks(spec: TrainSpec, plan: Plan, card: ModelInfo) -> tuple[MarkedBlock, ...]:
+def blocks(spec: TrainSpec, plan: DataPlan, card: ModelInfo) -> tuple[MarkedBlock, ...]:
     """What the run does with each block of the model. Not for the main thread."""
     epochs = train.settings_plan(spec, card, plan).epochs
     return block_states.marked(spec, card, epochs)

@@ -29,7 +29,7 @@ from workbench.ui.widgets.words import call, words
 
 if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo
-    from workbench.operations.runs.training_data import Plan
+    from workbench.operations.runs.training_data import DataPlan
 
 
 FIRST = ("epochs", "learning_rate", "adapt_epochs", "adapt_objective")
@@ -297,7 +297,7 @@ class Choices(QFrame):
         self._warnings.set("\n".join(message), "warn")
 
 
-def _used_text(plan: Plan) -> str:
+def _used_text(plan: DataPlan) -> str:
     used = plan.used
     counts = {name: used[name] for name in ("train", "dev", "test")}
     message = [_("{train:,} train · {dev:,} dev · {test:,} test.").format(**counts)]

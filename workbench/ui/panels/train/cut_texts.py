@@ -31,7 +31,7 @@ class CutTexts:
     def count(
         self,
         card: ModelInfo,
-        plan: train.Plan,
+        plan: train.DataPlan,
         check: train.TextCheck,
         length: int | None,
         show: Callable[[tuple[str, ...]], None],

@@ -14,7 +14,7 @@ from workbench.ui.style import formats
 from workbench.ui.widgets.table import Column, Table
 
 if TYPE_CHECKING:
-    from workbench.operations.experiments.ladder import Cell
+    from workbench.operations.experiments.ladder import LadderCell
     from workbench.ui.panels.train.ladder_state import LadderState
 
 ICONS = {
@@ -29,7 +29,7 @@ SEED = 88  # width of a column, pixels at 100%
 @dataclass(frozen=True)
 class _Row:
     title: str
-    cells: dict[int, Cell]  # by seed
+    cells: dict[int, LadderCell]  # by seed
     scores: dict[int, str]  # by seed, as text
     places: dict[int, int]  # seed → position among the waiting runs, from 1; 0 before the start
 

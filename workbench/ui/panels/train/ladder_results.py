@@ -23,7 +23,7 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.operations.experiments.ladder_report import Row, Summary
+    from workbench.operations.experiments.ladder_report import RungRow, Summary
     from workbench.ui.panels.train.ladder_state import LadderState
 
 INPUT_COLUMN, WIDE_WIDTH = 1, 820  # a column, and the width from which it is shown, pixels at 100%
@@ -107,7 +107,7 @@ class LadderResults(Savable, QFrame):
         message = words(_("point: one seed; short line: mean"), "caption", "muted")
         layout_of(self._legend).addWidget(message)
 
-    def _show_table(self, task: str, decoders: tuple[str, ...], rows: tuple[Row, ...]) -> None:
+    def _show_table(self, task: str, decoders: tuple[str, ...], rows: tuple[RungRow, ...]) -> None:
         if self._table is None or self._table_for != (task, *decoders):
             if self._table is not None:
                 layout_of(self._scores).removeWidget(self._table)
@@ -162,14 +162,14 @@ class LadderResults(Savable, QFrame):
             ),
         ]
 
-    def _mean(self, decoder: str, row: Row) -> str:
+    def _mean(self, decoder: str, row: RungRow) -> str:
         summary: Summary = row.by_decoder[decoder]
         text = self.state.score_text(summary.mean)
         if summary.sd is None:
             return _("{score} (n = 1)").format(score=text) if summary.scores else text
         return f"{text} ± {self.state.score_text(summary.sd)}"
 
-    def _range(self, decoder: str, row: Row) -> str:
+    def _range(self, decoder: str, row: RungRow) -> str:
         scores = row.by_decoder[decoder].scores
         if not scores:
             return ""
@@ -190,18 +190,18 @@ class LadderResults(Savable, QFrame):
             self.state.save(Path(path))
 
 
-def _id(row: Row) -> str:
+def _id(row: RungRow) -> str:
     return row.rung.rung.id
 
 
-def _input(row: Row) -> str:
+def _input(row: RungRow) -> str:
     rung = row.rung.rung
     if row.rung.missing:
         return row.rung.missing
     return rung.options.get("embeddings") or rung.model
 
 
-def _trained(decoder: str, row: Row) -> str:
+def _trained(decoder: str, row: RungRow) -> str:
     trained = row.by_decoder[decoder].trained
     if trained is None:
         return "–"
@@ -210,16 +210,16 @@ def _trained(decoder: str, row: Row) -> str:
     return _("{n} M").format(n=formats.decimal(trained / 1e6, 1))
 
 
-def _removed(row: Row) -> str:
+def _removed(row: RungRow) -> str:
     return "–" if row.errors_removed is None else f"{formats.points(row.errors_removed)}%"
 
 
-def _minutes(decoder: str, row: Row) -> str:
+def _minutes(decoder: str, row: RungRow) -> str:
     minutes = row.by_decoder[decoder].minutes
     return "–" if minutes is None else formats.decimal(minutes, 1)
 
 
-def _group(row: Row, expected: int, unit: float) -> Group:
+def _group(row: RungRow, expected: int, unit: float) -> Group:
     series = tuple(
         tuple(unit * score for score in summary.scores.values())
         for summary in row.by_decoder.values()

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from workbench.jobs.events import Event
     from workbench.jobs.queue import Job
     from workbench.models.spec import ModelInfo
-    from workbench.operations.experiments.ladder import Cell
-    from workbench.operations.experiments.ladder_report import Row
+    from workbench.operations.experiments.ladder import LadderCell
+    from workbench.operations.experiments.ladder_report import RungRow
     from workbench.storage.runs.runs import Run
     from workbench.ui.panel import PanelContext
 
@@ -271,11 +271,11 @@ class LadderState(State):
         return self.work is not None and self.work.active
 
     @property
-    def cells(self) -> tuple[Cell, ...]:
+    def cells(self) -> tuple[LadderCell, ...]:
         return self.work.cells if self.work else ()
 
     @property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[RungRow, ...]:
         return ladder_report.rows(self.work.spec, self.work.cells) if self.work else ()
 
     @property
@@ -317,7 +317,7 @@ class LadderState(State):
     def decoder_title(self, decoder: str) -> str:
         return ladder_report.decoder_title(self.work.spec.task, decoder) if self.work else ""
 
-    def score(self, cell: Cell) -> float | None:
+    def score(self, cell: LadderCell) -> float | None:
         """The main score of a finished run on dev."""
         return ladder_report.score_of(cell)
 
@@ -381,7 +381,7 @@ class LadderState(State):
         if self.work is not None:
             self.work.cancel(self.context.queue)
 
-    def open_run(self, cell: Cell | None) -> None:
+    def open_run(self, cell: LadderCell | None) -> None:
         """Show the run of a cell on the Results page."""
         if cell is not None and cell.run is not None:
             self.context.go("results", run=cell.run.id)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from workbench.jobs.events import Event
     from workbench.jobs.queue import Job
     from workbench.project.changes import Changes
-    from workbench.text.segmenters.base import Advice
+    from workbench.text.segmenters.base import SegmenterAdvice
     from workbench.training.rates import LayerRates
     from workbench.ui.panel import PanelContext
 
@@ -59,7 +59,7 @@ class TrainState(State):
         self.errors: dict[str, str] = {}
         self.plan = None
         self.warnings: tuple[str, ...] = ()
-        self.words: Advice | None = None  # on texts without spaces, see `word_advice`
+        self.words: SegmenterAdvice | None = None  # on texts without spaces, see `word_advice`
         self.unlearned = ""  # layers that can be labelled, but not used for training
         self.live: Live | None = None
         self.waiting = 0
@@ -251,7 +251,7 @@ class TrainState(State):
         settled = self._settled()
         return checks.layer_rates(*settled) if settled else None
 
-    def _settled(self) -> tuple[TrainSpec, train.Plan, ModelInfo] | None:
+    def _settled(self) -> tuple[TrainSpec, train.DataPlan, ModelInfo] | None:
         if self.plan is None or self.plan.problem or self.errors or self.card is None:
             return None
         return self.spec(), self.plan, self.card

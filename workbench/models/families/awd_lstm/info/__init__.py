@@ -60,7 +60,7 @@ class AwdLstmInfo(FamilyInfo):
 
     def read(self, path: Path, *, allow_pickle: bool) -> ModelInfo:
         problems: list[str] = []
-        model_files = files.Files.of(path, problems)
+        model_files = files.ModelFiles.of(path, problems)
         network = Network.of(model_files.weights, problems) if model_files.weights else Network()
         words = (
             files.read_vocabulary(model_files.vocabulary, problems)

@@ -18,7 +18,7 @@ _MARKS = {"fwd": FORWARD, "forward": FORWARD, "bwd": BACKWARD, "backward": BACKW
 
 
 @dataclass(frozen=True)
-class Files:
+class ModelFiles:
     """The files of a model; None where there is none, or more than one. direction: of reading."""
 
     weights: Path | None
@@ -26,7 +26,7 @@ class Files:
     direction: str
 
     @classmethod
-    def of(cls, path: Path, problems: list[str]) -> Files:
+    def of(cls, path: Path, problems: list[str]) -> ModelFiles:
         weights = [path] if path.is_file() else weight_files(path)
         words = beside(path) if path.is_file() else vocabularies(path)
         if len(weights) != 1:

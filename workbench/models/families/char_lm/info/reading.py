@@ -27,7 +27,7 @@ _ARCHIVE = b"PK\x03\x04"
 
 
 @dataclass(frozen=True)
-class Reading:
+class FlairReading:
     models: tuple[LanguageModelFile, ...]
     tagger: taggers.TaggerFile | None
 
@@ -57,7 +57,7 @@ def looks_right(path: Path) -> bool:
         return False
 
 
-def read(path: Path, problems: list[str]) -> Reading:
+def read(path: Path, problems: list[str]) -> FlairReading:
     """One model, or one for each direction, forward first; and the tagger that holds them.
 
     Appends problems.
@@ -85,4 +85,4 @@ def read(path: Path, problems: list[str]) -> Reading:
             by_direction[model.direction] = model
     if not by_direction and not problems:
         problems.append(_("it holds no language model that can be described without loading it"))
-    return Reading(tuple(by_direction[name] for name in NAMES if name in by_direction), tagger)
+    return FlairReading(tuple(by_direction[name] for name in NAMES if name in by_direction), tagger)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from workbench.base.i18n import _
 from workbench.models.formats import tensor_bundle
-from workbench.models.formats.tensor_bundle import Place
+from workbench.models.formats.tensor_bundle import TensorEntry
 from workbench.models.formats.weights import Weights
 
 CONFIG = "bert_config.json"
@@ -61,7 +61,7 @@ def name_of(variable: str) -> str:
     return f"{head}/{_ENDS.get(last, last)}".replace("/", ".")
 
 
-def places(index: Path) -> dict[str, tuple[str, Place]]:
+def places(index: Path) -> dict[str, tuple[str, TensorEntry]]:
     """Parameter → (variable, its place). Raises ValueError and OSError."""
     variables = tensor_bundle.read(index)
     named = {name_of(variable): (variable, place) for variable, place in variables.items()}

@@ -74,7 +74,7 @@ Shapes = Mapping[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
-class Head:
+class TrainedHead:
     """task: that it is trained for. The others are as in `FamilyInfo.trained`."""
 
     task: str
@@ -83,7 +83,7 @@ class Head:
     decoder: Mapping[str, Any] = field(default_factory=dict)
 
 
-def head(architecture: str, config: Mapping[str, Any], shapes: Shapes) -> Head | None:
+def head(architecture: str, config: Mapping[str, Any], shapes: Shapes) -> TrainedHead | None:
     """The head that predicts as it is; None for other checkpoints."""
     kind = _named(config)
     if kind is None:
@@ -92,11 +92,13 @@ def head(architecture: str, config: Mapping[str, Any], shapes: Shapes) -> Head |
         return None
     outputs = _outputs(kind, architecture, shapes)
     if kind == CHOOSING:
-        return Head(CHOICE, choice_names(FEW_CHOICES)) if outputs == 1 else None
+        return TrainedHead(CHOICE, choice_names(FEW_CHOICES)) if outputs == 1 else None
     if kind == ANSWERING:
-        return Head(ANSWER) if outputs == 2 else None
+        return TrainedHead(ANSWER) if outputs == 2 else None
     if kind == SEQUENCE and outputs == 1:
-        return Head(PAIR_NUMBER if _reads_pairs(config, ()) else NUMBER, decoder=_scale(config))
+        return TrainedHead(
+            PAIR_NUMBER if _reads_pairs(config, ()) else NUMBER, decoder=_scale(config)
+        )
     names = _names(config, outputs)
     if len(names) < 2:
         return None
@@ -187,26 +189,26 @@ def _names(config: Mapping[str, Any], outputs: int) -> tuple[str, ...]:
     return named if len(named) == outputs == len({*named} - {""}) else ()
 
 
-def _classifier(config: Mapping[str, Any], names: tuple[str, ...]) -> Head | None:
+def _classifier(config: Mapping[str, Any], names: tuple[str, ...]) -> TrainedHead | None:
     """As transformers decides it: independent labels if `problem_type` says so, else classes."""
     problem = config.get("problem_type")
     if problem == "regression":
         return None
     if problem == "multi_label_classification":
-        return Head(LABELS, names)
-    return Head(PAIR_CLASS if _reads_pairs(config, names) else CLASS, names)
+        return TrainedHead(LABELS, names)
+    return TrainedHead(PAIR_CLASS if _reads_pairs(config, names) else CLASS, names)
 
 
-def _tagger(names: tuple[str, ...]) -> Head | None:
+def _tagger(names: tuple[str, ...]) -> TrainedHead | None:
     """Spans if there is a tag for none, or if tags mark their beginnings; else tags of words."""
     scheme = _scheme(names)
     if is_every(scheme):
-        return Head(TAGS, names)
+        return TrainedHead(TAGS, names)
     labels = tuple(dict.fromkeys(span.label for tag in names for span in spans([tag], scheme)))
     if not labels:
         return None
     decoder = {"decoder": "greedy", "tags": list(names), "scheme": scheme}
-    return Head(SPANS, labels, {"decoder": "greedy"}, decoder)
+    return TrainedHead(SPANS, labels, {"decoder": "greedy"}, decoder)
 
 
 def _scheme(names: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from workbench.storage.runs.runs import Run
 
 
-class Baseline(Kind):
+class BaselineKind(Kind):
     info = INFO
     predictor = "workbench.baselines.job:predict"
 

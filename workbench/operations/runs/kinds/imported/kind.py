@@ -179,7 +179,7 @@ class _Documents:
             self.by_key[document.key].append(document)
             self.by_texts[tuple(text for _name, text in document.texts)].append(document)
 
-    def of(self, line: reading.Line) -> list[Document]:
+    def of(self, line: reading.FileLine) -> list[Document]:
         """Those that a line is about; several with the same text. Raises Fault without any."""
         if line.document_id is not None and line.document_id in self.by_id:
             return [self.by_id[line.document_id]]

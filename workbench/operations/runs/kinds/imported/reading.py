@@ -18,7 +18,7 @@ from workbench.importers.detect import detect, first_rows, items
 from workbench.importers.fields import roles, table_cells
 from workbench.importers.json import jsonl
 from workbench.importers.source import Source
-from workbench.importers.tables.table_form import Form
+from workbench.importers.tables.table_form import TableForm
 from workbench.text import segment
 from workbench.text.document import TEXT
 from workbench.text.fields import (
@@ -67,7 +67,7 @@ class NoPrediction(Fault):
 
 
 @dataclass(frozen=True)
-class Line:
+class FileLine:
     """A line of the file: values by name of field or column."""
 
     number: int
@@ -96,7 +96,7 @@ class Line:
         return tuple(content for _name, content in contents)
 
 
-def lines(path: Path, layer: Layer) -> Iterator[Line | Skipped]:
+def lines(path: Path, layer: Layer) -> Iterator[FileLine | Skipped]:
     """The lines of a file; Skipped for those that cannot be read.
 
     Raises ImportFailed if the file cannot be read at all.
@@ -113,18 +113,18 @@ def lines(path: Path, layer: Layer) -> Iterator[Line | Skipped]:
     return _records(source, format, layer)
 
 
-def _objects(source: Source) -> Iterator[Line | Skipped]:
+def _objects(source: Source) -> Iterator[FileLine | Skipped]:
     for number, value in jsonl.values(source):
         if isinstance(value, Fault):
             yield Skipped(number, str(value))
         elif not isinstance(value, dict):
             yield Skipped(number, _("not a JSON object"))
         else:
-            yield Line(number, value)
+            yield FileLine(number, value)
 
 
-def _rows(source: Source, delimiter: str, layer: Layer) -> Iterator[Line | Skipped]:
-    form = Form.of(source, Options(), delimiter)
+def _rows(source: Source, delimiter: str, layer: Layer) -> Iterator[FileLine | Skipped]:
+    form = TableForm.of(source, Options(), delimiter)
     own = {f"label:{layer.name}", f"labels:{layer.name}", f"score:{layer.name}", layer.name}
     names = ["label" if name in own else name.strip() for name in form.columns]
     for number, row in form.rows(source):
@@ -134,10 +134,10 @@ def _rows(source: Source, delimiter: str, layer: Layer) -> Iterator[Line | Skipp
             message = _("number of columns: {n}, expected {expected}")
             yield Skipped(number, message.format(n=len(row), expected=len(names)))
         else:
-            yield Line(number, dict(zip(names, row, strict=True)))
+            yield FileLine(number, dict(zip(names, row, strict=True)))
 
 
-def _records(source: Source, format: str, layer: Layer) -> Iterator[Line | Skipped]:
+def _records(source: Source, format: str, layer: Layer) -> Iterator[FileLine | Skipped]:
     """Files of any other import format: their labels are taken as predictions.
 
     In columns of tokens, the last column has the predicted tags.
@@ -159,7 +159,7 @@ def _records(source: Source, format: str, layer: Layer) -> Iterator[Line | Skipp
             values["labels"] = [*_only(record.marks, layer)]
             values["spans"] = _only(record.spans, layer)
             values["number"] = record.numbers.get(layer.name)
-            yield Line(item.line, {**values, "key": ""})
+            yield FileLine(item.line, {**values, "key": ""})
 
 
 def _only(by_layer: Mapping[str, Sequence[Any]], layer: Layer) -> Sequence[Any]:
@@ -172,7 +172,7 @@ def _only(by_layer: Mapping[str, Sequence[Any]], layer: Layer) -> Sequence[Any]:
 # ---------------------------------------------------------------- predictions
 
 
-def prediction(line: Line, document: Document, layer: Layer, task: TaskInfo) -> Prediction:
+def prediction(line: FileLine, document: Document, layer: Layer, task: TaskInfo) -> Prediction:
     """What a line predicts for a document. Raises Fault naming what is missing or wrong."""
     raw = line.values.get("prediction")
     raw = raw if isinstance(raw, dict) else line.values
@@ -210,7 +210,7 @@ def _check(label: object, layer: Layer) -> str:
     return str(label)
 
 
-def _class(line: Line, _document: Document, layer: Layer) -> Prediction:
+def _class(line: FileLine, _document: Document, layer: Layer) -> Prediction:
     label, scores = line.first(LABEL), _scores(line, layer)
     if isinstance(label, list | tuple) or label is None:
         several = line.first(LABELS) if label is None else label
@@ -236,7 +236,7 @@ def _spread(label: str, chance: float | None, names: Sequence[str]) -> dict[str,
     return {name: chance if name == label else rest for name in names}
 
 
-def _several(line: Line, _document: Document, layer: Layer) -> Prediction:
+def _several(line: FileLine, _document: Document, layer: Layer) -> Prediction:
     names, scores = line.first(LABELS), _scores(line, layer)
     if isinstance(names, str):
         names = table_cells.labels(names)
@@ -254,14 +254,14 @@ def _several(line: Line, _document: Document, layer: Layer) -> Prediction:
     return Prediction((LabelScores(layer.names, tuple(values), thresholds),))
 
 
-def _number(line: Line, _document: Document, _layer: Layer) -> Prediction:
+def _number(line: FileLine, _document: Document, _layer: Layer) -> Prediction:
     value = line.first(NUMBER)
     if value is None:
         raise _missing(NUMBER)
     return Prediction((Number(_float(value)),))
 
 
-def _spans(line: Line, document: Document, layer: Layer) -> Prediction:
+def _spans(line: FileLine, document: Document, layer: Layer) -> Prediction:
     raw = next((line.values[name] for name in SPANS if name in line.values), None)
     if raw is None:
         raise _missing(SPANS)
@@ -307,7 +307,7 @@ def _words(document: Document, spans: Sequence[Span]) -> tuple[WordTag, ...]:
     return tuple(tags)
 
 
-def _answers(line: Line, document: Document, _layer: Layer) -> Prediction:
+def _answers(line: FileLine, document: Document, _layer: Layer) -> Prediction:
     questions = document.questions
     question = line.values.get("question") or (questions[0] if len(questions) == 1 else None)
     if question is None or question not in questions:
@@ -337,7 +337,7 @@ _MAKE = {
 }
 
 
-def _scores(line: Line, layer: Layer) -> dict[str, float]:
+def _scores(line: FileLine, layer: Layer) -> dict[str, float]:
     """The probability of each label: of one field, or of a column for each label."""
     raw = line.first(SCORES)
     if not isinstance(raw, Mapping):
@@ -347,7 +347,7 @@ def _scores(line: Line, layer: Layer) -> dict[str, float]:
     return {_check(name, layer): _float(value) for name, value in raw.items()}
 
 
-def _probability(line: Line) -> float | None:
+def _probability(line: FileLine) -> float | None:
     value = line.first(PROBABILITY)
     if value is None:
         return None

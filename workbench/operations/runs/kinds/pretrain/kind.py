@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 SPLIT = "held-out"  # of its scores
 
 
-class Pretraining(Kind):
+class PretrainingKind(Kind):
     info = INFO
 
     def start(
         self,
         project: Project,
         queue: Queue,
-        prepared: pretrain.Pretraining,
+        prepared: pretrain.PretrainingJob,
         *,
         parent_id: int | None = None,
     ) -> Run:

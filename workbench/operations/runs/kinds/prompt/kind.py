@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from workbench.text.fields import Prediction
 
 
-class Prompt(Kind):
+class PromptKind(Kind):
     info = INFO
 
     def start(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from workbench.storage.runs.runs import Run
 
 
-class FineTuning(Kind):
+class FineTuningKind(Kind):
     info = INFO
 
     def model(self, project: Project, run: Run) -> Path:

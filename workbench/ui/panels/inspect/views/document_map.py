@@ -29,7 +29,7 @@ from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
     from workbench.inspection.document_map.info import DocumentMap
-    from workbench.operations.inspecting.map_colours import Colours, Group
+    from workbench.operations.inspecting.map_colours import ColourGroup, Colours
     from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 LISTED = 200  # selected points in the table
@@ -316,7 +316,7 @@ def _segments(state: InspectorState, name: str) -> Segments:
     return Segments(*pairs, name=_(option.title))
 
 
-def _group(number: int, group: Group) -> PointGroup:
+def _group(number: int, group: ColourGroup) -> PointGroup:
     """Labels have the colours of the project, other groups those of labels in their order."""
     if not group.name:
         return PointGroup(_("none"), theme.colour("faint"), "circle")

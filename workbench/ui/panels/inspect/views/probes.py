@@ -16,7 +16,7 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.inspection.probes.info import Interval, ProbedLayer, ProbedModel, Probes
+    from workbench.inspection.probes.info import ProbedLayer, ProbedModel, ProbeInterval, Probes
     from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 Row = tuple[str, int, "ProbedLayer"]  # model, layer, scores
@@ -103,7 +103,7 @@ class ProbesView(ExaminedView):
 
 
 def _curve(
-    name: str, layers: tuple[float, ...], found: list[Interval], tone: str, dashed: bool
+    name: str, layers: tuple[float, ...], found: list[ProbeInterval], tone: str, dashed: bool
 ) -> Series:
     return Series(
         name,
@@ -143,7 +143,7 @@ def _summary(result: Probes) -> str:
 
 
 def _columns() -> list[Column]:
-    def with_interval(interval: Interval) -> str:
+    def with_interval(interval: ProbeInterval) -> str:
         text = _("{value} ({low} – {high})")
         points = formats.points
         return text.format(

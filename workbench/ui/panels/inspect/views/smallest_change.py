@@ -22,7 +22,7 @@ from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.inspection.smallest_change.info import Change, SmallestChange, Trial
-    from workbench.operations.inspecting.inspect import Choice
+    from workbench.operations.inspecting.inspect import InspectableModel
     from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 KINDS = ("delete", "replace", "flip")
@@ -142,7 +142,7 @@ class SmallestChangeView(InspectorView):
         return rows
 
 
-def _proposers(choices: Iterable[Choice], chosen: str) -> list[tuple[str, str]]:
+def _proposers(choices: Iterable[InspectableModel], chosen: str) -> list[tuple[str, str]]:
     """Value and name of every model that can propose words."""
     found = {"": _("Model of the run, else starter-bert"), "none": _("No model")}
     for choice in choices:

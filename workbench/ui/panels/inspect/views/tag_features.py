@@ -19,7 +19,12 @@ from workbench.ui.widgets.word_strip import StripWord, WordStrip, strip_scrolled
 from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
-    from workbench.inspection.tag_features.info import Step, TagFeature, TagFeatures, TaggedWord
+    from workbench.inspection.tag_features.info import (
+        TagFeature,
+        TagFeatures,
+        TaggedWord,
+        TagTransition,
+    )
     from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 
@@ -155,7 +160,7 @@ def _feature_text(item: TagFeature) -> str:
     return item.text
 
 
-def _step(step: Step) -> str:
+def _step(step: TagTransition) -> str:
     return _("{before} → {after}").format(before=step.before, after=step.after)
 
 

@@ -27,7 +27,7 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.operations.evaluation.board_average import LayerScore, System
+    from workbench.operations.evaluation.board_average import AverageSystem, LayerScore
 
 CELL = 150  # pixels at 100%: width of a score
 
@@ -113,11 +113,11 @@ class AverageDialog(Dialog):
         self._place.addWidget(self._table)
 
     def _column(self, layer: LayerScore) -> Column:
-        def value(item: System) -> float | None:
+        def value(item: AverageSystem) -> float | None:
             score = item.cells.get(layer.layer)
             return score.value if score is not None else None
 
-        def runs(item: System) -> str:
+        def runs(item: AverageSystem) -> str:
             score = item.cells.get(layer.layer)
             if score is None:
                 return ""

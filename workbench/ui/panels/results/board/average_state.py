@@ -13,14 +13,14 @@ from workbench.operations.evaluation import board_average
 from workbench.operations.runs.kinds import contract as kinds
 
 if TYPE_CHECKING:
-    from workbench.operations.evaluation.board_average import Average, LayerScore, System
+    from workbench.operations.evaluation.board_average import Average, AverageSystem, LayerScore
     from workbench.ui.panels.results.board.state import BoardState
 
 DEFINITION = board_average.DEFINITION
 average_text, documents_text = board_average.average_text, board_average.documents_text
 
 
-def kind_text(system: System) -> str:
+def kind_text(system: AverageSystem) -> str:
     """As on the board of one layer."""
     if not system.kind:
         return board_average.kind_text(system)
@@ -79,7 +79,7 @@ class AverageState(State):
         self.context.drop(self)
         super().close()
 
-    def cell(self, system: System, column: LayerScore) -> str:
+    def cell(self, system: AverageSystem, column: LayerScore) -> str:
         return board_average.cell_text(self.average, system, column) if self.average else ""
 
     def save(self, path: Path) -> None:

@@ -31,7 +31,7 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
-    from workbench.operations.evaluation.pairs import Pair
+    from workbench.operations.evaluation.pairs import SystemPair
 
 PARTS = {
     "tests": N_("Tests"),
@@ -232,7 +232,7 @@ class DocumentsCard(QFrame):
         if (pair := self._state.pair) is not None:
             self.show_state(pair)
 
-    def show_state(self, pair: Pair) -> None:
+    def show_state(self, pair: SystemPair) -> None:
         a, b = (self._state.letter(id) for id in (pair.first, pair.second))
         titles = {
             FIRST: _("{a} right, {b} wrong  {n}"),

@@ -28,8 +28,8 @@ from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.metrics.evaluation import Measured
-    from workbench.metrics.paired import Difference
-    from workbench.operations.evaluation.pairs import Pair, PartDifference, Test
+    from workbench.metrics.paired import PairedDifference
+    from workbench.operations.evaluation.pairs import PartDifference, SystemPair, Test
     from workbench.operations.runs.run_settings import SettingRow
 
 HINTS = {
@@ -123,15 +123,15 @@ class TestsPart(_Part):
         parts = (head, self._tests, self._message, self._pairs, self._note, None)
         self.put(scrolled(column(*parts, gap=6)))  # with large text there is too little room
 
-    def _pair_difference(self, pair: Pair) -> str:
+    def _pair_difference(self, pair: SystemPair) -> str:
         comparison = self.state.comparison
         return _signed(self._main(pair), comparison.score if comparison is not None else "")
 
-    def _main(self, pair: Pair) -> Difference | None:
+    def _main(self, pair: SystemPair) -> PairedDifference | None:
         comparison = self.state.comparison
         return pair.differences.get(comparison.score) if comparison is not None else None
 
-    def _pair_title(self, pair: Pair) -> str:
+    def _pair_title(self, pair: SystemPair) -> str:
         state = self.state
         sides = (f"{state.letter(id)} {state.name(id)}" for id in (pair.first, pair.second))
         return " – ".join(sides)
@@ -140,7 +140,7 @@ class TestsPart(_Part):
     def _p_column(title: str, kind: str) -> Column:
         """The corrected p-value of one test."""
 
-        def value(pair: Pair) -> float | None:
+        def value(pair: SystemPair) -> float | None:
             return next((test.holm for test in pair.tests if test.test == kind), None)
 
         hint = _("p of the test: {test}").format(test=term(kind))
@@ -406,11 +406,11 @@ def measured_text(score: Measured | None, name: str) -> str:
     return f"{score_text(name, score.value)} ({low} – {high})"
 
 
-def _signed(difference: Difference | None, score: str) -> str:
+def _signed(difference: PairedDifference | None, score: str) -> str:
     return score_text(score, difference.value if difference is not None else None, signed=True)
 
 
-def _interval(difference: Difference | None, score: str) -> str:
+def _interval(difference: PairedDifference | None, score: str) -> str:
     if difference is None or difference.low is None:
         return ""
     message = _("95%: {low} to {high}")

@@ -19,7 +19,7 @@ from workbench.tasks.spec import score_hint
 if TYPE_CHECKING:
     from workbench.base.watch import Watch
     from workbench.operations.evaluation.compare import Comparison
-    from workbench.operations.evaluation.pairs import Pair
+    from workbench.operations.evaluation.pairs import SystemPair
     from workbench.storage.runs.runs import Run
     from workbench.text.labels import Label
     from workbench.ui.panels.results.state import ResultsState
@@ -104,7 +104,7 @@ class Comparing(State):
     # ---------------------------------------------------------------- the shown pair
 
     @property
-    def pair(self) -> Pair | None:
+    def pair(self) -> SystemPair | None:
         """A and B: those chosen, else the first two systems."""
         if self.comparison is None:
             return None

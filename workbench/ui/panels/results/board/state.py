@@ -22,14 +22,14 @@ from workbench.ui.style.run_text import score_title
 
 if TYPE_CHECKING:
     from workbench.base.watch import Watch
-    from workbench.operations.evaluation.board import Board, Entry, Rankings
+    from workbench.operations.evaluation.board import Board, BoardEntry, Rankings
     from workbench.ui.panels.results.board.average_state import AverageState
     from workbench.ui.panels.results.state import ResultsState
 
 RANKINGS = "rankings"  # key of the task
 
 
-def kind_of(entry: Entry) -> tuple[str, str]:
+def kind_of(entry: BoardEntry) -> tuple[str, str]:
     """Icon and title of the kind of a run."""
     kind = kinds.info(entry.run.kind)
     return kind.icon, _(kind.title)
@@ -187,10 +187,10 @@ class BoardState(State):
         else:
             self.comparing.show(*request)
 
-    def letter(self, entry: Entry) -> str:
+    def letter(self, entry: BoardEntry) -> str:
         return self.comparing.letter(entry.run.id)
 
-    def rows(self) -> tuple[Entry, ...]:
+    def rows(self) -> tuple[BoardEntry, ...]:
         """Systems by the shown score, best first, then those on another test set."""
         if self.board is None:
             return ()
@@ -212,16 +212,16 @@ class BoardState(State):
         return _("{score} and 95% interval").format(score=title), hint
 
     @property
-    def over(self) -> Entry | None:
+    def over(self) -> BoardEntry | None:
         """The system that was selected first: gains are measured over it."""
         entries = self.board.entries if self.board is not None and self.chosen else ()
         return next((entry for entry in entries if entry.run.id == self.chosen[0]), None)
 
-    def gain_text(self, entry: Entry) -> str:
+    def gain_text(self, entry: BoardEntry) -> str:
         over, signed = self.over, partial(formats.decimal, signed=True)
         return board_export.gain_text(entry, over, self.score, signed) if over is not None else ""
 
-    def gain(self, entry: Entry) -> float | None:
+    def gain(self, entry: BoardEntry) -> float | None:
         """Of the shown score over that of the system selected first."""
         over = self.over
         gain = entry.gain(over, self.score) if over is not None else None
@@ -229,7 +229,7 @@ class BoardState(State):
 
     # ---------------------------------------------------------------- actions
 
-    def can_score(self, entry: Entry | None) -> bool:
+    def can_score(self, entry: BoardEntry | None) -> bool:
         """Whether a system can be scored on the test set of the board."""
         return (
             entry is not None
@@ -238,7 +238,7 @@ class BoardState(State):
             and not self.project.read_only
         )
 
-    def score_here(self, entry: Entry, *others: Entry) -> None:
+    def score_here(self, entry: BoardEntry, *others: BoardEntry) -> None:
         """Compute the predictions that systems lack, one after the other; on test, this counts as a
         view.
         """
@@ -246,7 +246,7 @@ class BoardState(State):
             return
         waiting, split = [other for other in others if other.problem], self.split
 
-        def score(entry: Entry) -> None:
+        def score(entry: BoardEntry) -> None:
             self._scoring = _("Scoring {run}…").format(run=entry.run.name)
             self.update(busy=self._scoring)
             if split == self.split:

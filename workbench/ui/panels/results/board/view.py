@@ -41,7 +41,7 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
-    from workbench.operations.evaluation.board import Entry
+    from workbench.operations.evaluation.board import BoardEntry
 
 LETTER, SYSTEM, KIND, MADE_FROM, SCORE, SECOND, GAIN, SECONDS, SIZE, CPU = range(10)
 # pixels at 100% below which columns are hidden
@@ -55,7 +55,7 @@ MOST_ROWS = 9  # that the table shows before it scrolls
 PICTURE = 1240, 2  # least width of a saved picture in pixels at 100%, and its scale
 
 
-def _badge(state: BoardState) -> Callable[[Entry], tuple[str, None, str] | None]:
+def _badge(state: BoardState) -> Callable[[BoardEntry], tuple[str, None, str] | None]:
     """The letter of a compared system as a chip."""
     return lambda item: (letter, None, "accent") if (letter := state.letter(item)) else None
 
@@ -169,12 +169,12 @@ class BoardTable(Table):
         names = self._state.board.names if self._state.board is not None else ()
         return next((name for name in names if name != self._state.score), "")
 
-    def _second_tip(self, entry: Entry) -> str:
+    def _second_tip(self, entry: BoardEntry) -> str:
         """Definition and interval of the second score; the column has no room for the interval."""
         score = entry.scores.get(self.second)
         return score_tip(self.second, pair_of(score) if score is not None else None)
 
-    def _score_text(self, entry: Entry) -> str:
+    def _score_text(self, entry: BoardEntry) -> str:
         score = entry.scores.get(self._state.score)
         if score is None or score.value is None:
             return points(None)
@@ -224,7 +224,7 @@ class BoardTable(Table):
         super().keyPressEvent(event)
 
 
-def _note(entry: Entry) -> str:
+def _note(entry: BoardEntry) -> str:
     """Why a run has no score on this test set, after the score that it has stored."""
     if not (missing_task(entry.run) and entry.run.scores.get("dev")):
         return entry.problem
@@ -407,7 +407,7 @@ class BoardView(QFrame):
         self.state.choose(tuple(item.run.id for item in self.table.chosen_rows()))
         self._show_score_here()
 
-    def _unscored(self) -> list[Entry]:
+    def _unscored(self) -> list[BoardEntry]:
         """The selected rows that are not scored on this test set."""
         return [entry for entry in self.table.chosen_rows() if entry.problem]
 
@@ -469,7 +469,7 @@ def _save(image: QImage, path: Path) -> None:
         raise OSError(_("{path} cannot be written.").format(path=path))
 
 
-def _about(entry: Entry) -> str:
+def _about(entry: BoardEntry) -> str:
     """Name, group, tags and note of a run; and whether its test set has changed."""
     listing = entry.run.listing
     parts = [entry.run.name, listing.group, ", ".join(listing.tags), listing.note, entry.problem]
@@ -480,6 +480,6 @@ def _about(entry: Entry) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _parameters(entry: Entry) -> str:
+def _parameters(entry: BoardEntry) -> str:
     n: Any = entry.parameters
     return "" if n is None else ngettext("{n:,} parameter", "{n:,} parameters", n).format(n=n)

@@ -25,7 +25,7 @@ from workbench.ui.widgets.table import Column
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.operations.evaluation.label_errors import Ranking, Suspect
+    from workbench.operations.evaluation.label_errors import Suspect, SuspectRanking
     from workbench.text.labels import Label
     from workbench.ui.panels.results.state import ResultsState
 
@@ -299,7 +299,7 @@ class LabelErrorsView(QFrame):
         super().resizeEvent(event)
 
 
-def _agreement(ranking: Ranking) -> str:
+def _agreement(ranking: SuspectRanking) -> str:
     """How well the models of the folds predict gold."""
     if ranking.agreement is not None:
         message = _("The models agree with {share}% of the labels.")
@@ -315,7 +315,7 @@ def _agreement(ranking: Ranking) -> str:
     return message.format(value=decimal(ranking.correlation, 2))
 
 
-def _share(ranking: Ranking) -> tuple[str, str]:
+def _share(ranking: SuspectRanking) -> tuple[str, str]:
     """The estimated share of wrong labels with its interval, or why there is none."""
     if ranking.agreement is None:
         return NONE, _("not estimated for numbers")

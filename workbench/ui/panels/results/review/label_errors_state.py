@@ -12,7 +12,7 @@ from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.operations.evaluation import errors, folds, label_errors, reviews
 from workbench.operations.evaluation.errors import Detail
-from workbench.operations.evaluation.label_errors import Ranking, Suspect
+from workbench.operations.evaluation.label_errors import Suspect, SuspectRanking
 from workbench.operations.evaluation.reviews import Review
 from workbench.ui.panels.results.review.similar import SimilarState
 
@@ -40,7 +40,7 @@ class LabelErrorsState(State):
         self.layers: tuple[Layer, ...] = ()
         self.layer: Layer | None = None
         self.models: tuple[tuple[str, str], ...] = ()
-        self.ranking: Ranking | None = None
+        self.ranking: SuspectRanking | None = None
         self.suspects: tuple[Suspect, ...] = ()
         self.loaded = False
         self.share: float | None = None  # of a running measurement; None if there is none
@@ -81,7 +81,7 @@ class LabelErrorsState(State):
             return
         self.update(models=folds.models(self.project, layer))
 
-        def done(ranking: Ranking | None) -> None:
+        def done(ranking: SuspectRanking | None) -> None:
             suspects = ranking.suspects if ranking else ()
             self.update(ranking=ranking, suspects=suspects, loaded=True)
             opened = [item.identity for item in self.suspects if not item.verdict]

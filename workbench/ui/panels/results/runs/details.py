@@ -13,7 +13,7 @@ from workbench.metrics.evaluation import UNKNOWN
 from workbench.operations.evaluation import scoring
 from workbench.operations.runs import results
 from workbench.operations.runs.advice import Advice, advice
-from workbench.operations.runs.rerun import Difference, differences
+from workbench.operations.runs.rerun import ScoreDifference, differences
 from workbench.operations.runs.trained_on import TrainingTexts
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo
@@ -68,7 +68,7 @@ class Details:
     results: Results
     majority: MajorityBaseline | None = None
     test_set: str = ""
-    again: tuple[Difference, ...] = ()  # from the run that this one repeats
+    again: tuple[ScoreDifference, ...] = ()  # from the run that this one repeats
     overlaps: tuple[TrainOverlap, ...] = ()  # of dev and test, with those in the training data
     advice: Advice = Advice()
 
@@ -109,7 +109,7 @@ def _overlaps(project: Project, run: Run) -> tuple[TrainOverlap, ...]:
     return tuple(overlaps)
 
 
-def again_text(changes: Sequence[Difference]) -> str:
+def again_text(changes: Sequence[ScoreDifference]) -> str:
     """What training again has changed, in sentences; "" for a run that repeats no other."""
     message = []
     for difference in changes:

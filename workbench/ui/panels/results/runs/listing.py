@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _, ngettext
 from workbench.operations.runs import run_list
-from workbench.operations.runs.run_list import Shown, groups, tags
+from workbench.operations.runs.run_list import RunFilter, groups, tags
 
 if TYPE_CHECKING:
     from workbench.operations.runs.run_list import Earlier
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.results.state import ResultsState
 
 
-__all__ = ["Organising", "Shown", "groups", "tags"]
+__all__ = ["Organising", "RunFilter", "groups", "tags"]
 
 
 class Organising:

@@ -12,7 +12,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.ui.commands import SEPARATOR, Choice
 from workbench.ui.panels.results.board.comparison_state import MAX_SYSTEMS
 from workbench.ui.panels.results.runs.facts import cannot_inspect
-from workbench.ui.panels.results.runs.listing import Shown, groups, tags
+from workbench.ui.panels.results.runs.listing import RunFilter, groups, tags
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.style import escaping, theme
 from workbench.ui.style.formats import when_iso
@@ -132,7 +132,7 @@ class RunTable(QFrame):
         state, menu = self.state, self._menu
         menu.clear()
         now, runs = state.filter, state.runs
-        everything = Shown(archived=now.archived)
+        everything = RunFilter(archived=now.archived)
         self._add(_("All runs"), everything, now == everything)
         for titles, name, values in (
             (_("Group: {name}"), "group", groups(runs)),
@@ -142,13 +142,13 @@ class RunTable(QFrame):
                 menu.addSeparator()
             for value in values:
                 on = getattr(now, name) == value
-                chosen = Shown(**{**vars(now), name: "" if on else value})
+                chosen = RunFilter(**{**vars(now), name: "" if on else value})
                 self._add(titles.format(name=value), chosen, on)
         menu.addSeparator()
-        other = Shown(now.group, now.tag, not now.archived)
+        other = RunFilter(now.group, now.tag, not now.archived)
         self._add(_("Show archived runs"), other, now.archived)
 
-    def _add(self, title: str, chosen: Shown, on: bool) -> None:
+    def _add(self, title: str, chosen: RunFilter, on: bool) -> None:
         action = self._menu.addAction(escaping.menu_text(title))
         action.setCheckable(True)
         action.setChecked(on)
