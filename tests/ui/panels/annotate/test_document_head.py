@@ -1,6 +1,8 @@
 """The line above the text, in wide and narrow columns."""
 
 import pytest
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QPushButton
 
 from workbench.ui.panels.annotate.document_head import DocumentHead
 
@@ -37,3 +39,24 @@ def test_a_narrow_line_shortens_states_then_units_then_hides_undo(head, state):
     ]
     head.resize(1000, 48)
     assert shown(head) == wide
+
+
+def test_showing_a_document_again_hides_nothing_for_a_moment(head, qtbot):
+    head.resize(300, 48)
+    events = Events()
+    for button in head.findChildren(QPushButton):
+        button.installEventFilter(events)
+
+    head.render()
+
+    assert not {QEvent.Type.Show, QEvent.Type.Hide} & set(events.types)
+
+
+class Events(QObject):
+    def __init__(self):
+        super().__init__()
+        self.types = []
+
+    def eventFilter(self, watched, event):
+        self.types.append(event.type())
+        return False

@@ -142,21 +142,25 @@ class DocumentHead(QWidget):
             self._fit()
 
     def _fit(self) -> None:
-        for step in STEPS:
-            self._shorten(step)
-            if self._needed() <= self.width():
-                break
+        step = next((step for step in STEPS if self._fits(step)), STEPS[-1])
+        for part in (self._undo, self._redo):  # once, as each change lays out the buttons
+            part.setVisible(step < STEPS[-1])
 
-    def _shorten(self, step: int) -> None:
+    def _fits(self, step: int) -> bool:
+        """Shorten the words as in a step; whether there is room for all then."""
         state = self._state
         kind = state.state_of_document
         self.states.set(state.states_short if not step else term(kind), tone=STATE_TONES[kind])
         self._unit.render(short=step > 1)
-        for part in (self._undo, self._redo):
-            part.setVisible(step < 3)
+        return self._needed(undo=step < STEPS[-1]) <= self.width()
 
-    def _needed(self) -> int:
-        shown = [part.sizeHint().width() for part in self._parts if not part.isHidden()]
+    def _needed(self, *, undo: bool) -> int:
+        pair = (self._undo, self._redo)
+        shown = [
+            part.sizeHint().width()
+            for part in self._parts
+            if (undo if part in pair else not part.isHidden())
+        ]
         key = min(self._width_of_key(), theme.px(KEY))
         return key + sum(shown) + GAP * (len(shown) + 1) + 2 * SIDE
 
