@@ -85,9 +85,9 @@ def find(backend: str, name: str, settings: Settings | None = None) -> PromptMod
     return backends.info(backend).find(name, _at_hand(settings))
 
 
-def options(backend: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+def options(backend: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """Every option of a backend with its value. Raises SpecError where one does not fit."""
-    return backends.options(backend, asked)
+    return backends.options(backend, values)
 
 
 def _at_hand(settings: Settings | None) -> AtHand:

@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 # ---------------------------------------------------------------- documents of a project
 
 
-def stored(project: Project, run: Run, found: Sequence[Document]) -> dict[int, Prediction]:
+def stored(project: Project, run: Run, documents: Sequence[Document]) -> dict[int, Prediction]:
     """The stored predictions for these documents, by id; predictions for an earlier text are
     ignored.
     """
-    rows = runs.predictions(project.db, run.id, map(row_id, found))
+    rows = runs.predictions(project.db, run.id, map(row_id, documents))
     return {
         item.id: rows[item.id][1]
-        for item in found
+        for item in documents
         if item.id in rows and rows[item.id][0] == item.asked_hash
     }
 
@@ -267,7 +267,7 @@ def options_of(folder: Path) -> Mapping[str, Any]:
         return {}  # loading the model reports the error
 
 
-def token_note(model: Path, asked: Iterable[Document]) -> str:
+def token_note(model: Path, documents: Iterable[Document]) -> str:
     """A note before a tagger trained on imported tokens predicts raw texts; "" if the difference is
     negligible.
     """
@@ -276,7 +276,7 @@ def token_note(model: Path, asked: Iterable[Document]) -> str:
         alike = float(tokens.get("alike", 1.0))
     except (OSError, ValueError, TypeError, AttributeError):
         return ""  # loading the model reports the error
-    if alike >= ALIKE or all(item.tokens.get(TEXT) for item in asked):
+    if alike >= ALIKE or all(item.tokens.get(TEXT) for item in documents):
         return ""
     return _(
         "The model was trained on imported tokens. {share:.0%} of them differ from the "

@@ -26,11 +26,11 @@ def can_repeat(run: Run) -> bool:
     return kinds.info(run.kind).repeats and run.status not in ("waiting", "running")
 
 
-def last_of(found: Iterable[Run]) -> Run | None:
+def last_of(candidates: Iterable[Run]) -> Run | None:
     """The run to train again of runs in order, newest first: the newest training, as baselines are
     often added to compare with it; the newest baseline if there is no training.
     """
-    fitting = [run for run in found if can_repeat(run)]
+    fitting = [run for run in candidates if can_repeat(run)]
     return next(
         (run for run in fitting if kinds.info(run.kind).fine_tunes), next(iter(fitting), None)
     )

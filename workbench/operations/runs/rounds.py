@@ -102,20 +102,20 @@ def _kappa(pairs: Sequence[tuple[object, object]]) -> float:
     return 1.0 if chance == 1.0 else (observed - chance) / (1 - chance)
 
 
-def advice(found: Rounds) -> str:
+def advice(rounds: Rounds) -> str:
     """Whether more labels are likely to help the model that is trained again, in a sentence."""
-    known = sum(point.agreement is not None for point in found.points)
+    known = sum(point.agreement is not None for point in rounds.points)
     if known < NEEDED:
         return ngettext(
             "Not enough rounds yet: train again {n} more time.",
             "Not enough rounds yet: train again {n} more times.",
             NEEDED - known,
         ).format(n=NEEDED - known)
-    return instant_curve.advice(found.points)
+    return instant_curve.advice(rounds.points)
 
 
-def describe(found: Rounds) -> str:
+def describe(rounds: Rounds) -> str:
     """The runs in order, and what their score is."""
     return _("{runs}: {score} on dev").format(
-        runs=" → ".join(found.runs), score=tasks.score_title(found.score)
+        runs=" → ".join(rounds.runs), score=tasks.score_title(rounds.score)
     )

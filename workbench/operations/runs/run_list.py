@@ -30,8 +30,8 @@ class RunFilter:
     tag: str = ""
     archived: bool = False  # archived runs as well
 
-    def of(self, given: Iterable[Run]) -> tuple[Run, ...]:
-        return tuple(run for run in given if self.has(run.listing))
+    def of(self, every: Iterable[Run]) -> tuple[Run, ...]:
+        return tuple(run for run in every if self.has(run.listing))
 
     def has(self, listing: Listing) -> bool:
         return (
@@ -44,21 +44,21 @@ class RunFilter:
 Earlier = Mapping[int, tuple[str, Listing]]  # run id → its name and listing before a change
 
 
-def differ(given: Sequence[Run], others: Sequence[Run]) -> bool:
+def differ(first: Sequence[Run], others: Sequence[Run]) -> bool:
     """Whether runs differ in more than what this module changes."""
-    return [*map(_unlisted, given)] != [*map(_unlisted, others)]
+    return [*map(_unlisted, first)] != [*map(_unlisted, others)]
 
 
 def _unlisted(run: Run) -> Run:
     return replace(run, name="", listing=Listing())
 
 
-def groups(given: Iterable[Run]) -> tuple[str, ...]:
-    return tuple(sorted({run.listing.group for run in given} - {""}))
+def groups(every: Iterable[Run]) -> tuple[str, ...]:
+    return tuple(sorted({run.listing.group for run in every} - {""}))
 
 
-def tags(given: Iterable[Run]) -> tuple[str, ...]:
-    return tuple(sorted({tag for run in given for tag in run.listing.tags}))
+def tags(every: Iterable[Run]) -> tuple[str, ...]:
+    return tuple(sorted({tag for run in every for tag in run.listing.tags}))
 
 
 def tags_in(text: str) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ class RunRecorder:
 
     def __init__(self, project: Project, queue: Queue):
         self.project = project
-        self._kept: dict[int, KeptScores] = {}  # by run
+        self._scores: dict[int, CheckpointScores] = {}  # by run
         if not project.read_only:
             self._catch_up(queue)
         self._drop = queue.changed.connect(self.on_event)
@@ -51,12 +51,12 @@ class RunRecorder:
         if isinstance(event, Started):
             _update(self.project, run_id, status="running")
         elif isinstance(event, Finished):
-            self._kept.pop(run_id, None)
+            self._scores.pop(run_id, None)
             if job.ending == "stop" and event.status not in ("done", "stopped", "cancelled"):
                 event = _stopped_with_checkpoint(self.project, run_id) or event
             kinds.named(kinds.of_job(job).id).finished(self.project, run_id, event)
-        elif self._kept.setdefault(run_id, KeptScores()).follow(event):
-            _update(self.project, run_id, scores={"dev": self._kept[run_id].scores})
+        elif self._scores.setdefault(run_id, CheckpointScores()).follow(event):
+            _update(self.project, run_id, scores={"dev": self._scores[run_id].scores})
 
     def _run_of(self, job: Job) -> int | None:
         """The run of this project that the job computes, None for any other job."""
@@ -82,14 +82,14 @@ class RunRecorder:
                     kinds.of(run).finished(self.project, run.id, event)
 
     def _reattach(self, run_id: int, job: Job) -> None:
-        progress = self._kept[run_id] = KeptScores()
+        progress = self._scores[run_id] = CheckpointScores()
         for event in job.events:
             progress.follow(event)
         scores = {"dev": progress.scores} if progress.scores else {}
         _update(self.project, run_id, status=job.status, scores=scores)
 
 
-class KeptScores:
+class CheckpointScores:
     """Scores on dev of the best checkpoint, not of the last evaluation."""
 
     def __init__(self) -> None:

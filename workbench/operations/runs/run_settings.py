@@ -58,9 +58,9 @@ def option_titles() -> dict[str, str]:
     return {option.name: _(option.title) for option in all_options() if option.title}
 
 
-def differing(given: Sequence[Run]) -> tuple[SettingRow, ...]:
+def differing(chosen: Sequence[Run]) -> tuple[SettingRow, ...]:
     """The settings that are not equal in all runs, in the order of the first run that has them."""
-    tables = [dict(_settings(run)) for run in given]
+    tables = [dict(_settings(run)) for run in chosen]
     names = dict.fromkeys(name for table in tables for name in table)
     rows = (SettingRow(name, tuple(table.get(name) for table in tables)) for name in names)
     return tuple(row for row in rows if any(value != row.values[0] for value in row.values))

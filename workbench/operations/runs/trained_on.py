@@ -45,7 +45,7 @@ class TrainingTexts:
         """Texts of documents never change, so that they are those of any earlier training."""
         return dict(documents.text_hashes(self._project.db))
 
-    def among(self, run: Run, split: str, found: Sequence[Document]) -> tuple[TrainedOn, ...]:
+    def among(self, run: Run, split: str, documents: Sequence[Document]) -> tuple[TrainedOn, ...]:
         """The documents of a split that the run was trained on, in their order; () for the training
         data itself, and for a run whose training documents are not known.
         """
@@ -56,7 +56,7 @@ class TrainingTexts:
         texts |= _deleted_texts(self._project, run, ids - self._hashes.keys())
         return tuple(
             TrainedOn(row_id(document), document.key, document.id in ids)
-            for document in found
+            for document in documents
             if document.id in ids or self._hashes.get(row_id(document)) in texts
         )
 

@@ -74,7 +74,7 @@ def fitting_layers(project: Project, task: str) -> tuple[tuple[Layer, int], ...]
 
 
 def fitting_by_task(
-    project: Project, wanted: Iterable[str]
+    project: Project, ids: Iterable[str]
 ) -> dict[str, tuple[tuple[Layer, int], ...]]:
     """`fitting_layers` for several tasks; documents are counted once."""
     every, submitted = labels.layers(project.db), labels.submitted_counts(project.db)
@@ -82,8 +82,7 @@ def fitting_by_task(
         ((layer, submitted.get(row_id(layer), 0)) for layer in every), key=lambda item: -item[1]
     )
     return {
-        task: tuple(pair for pair in pairs if tasks.fits(tasks.info(task), pair[0]))
-        for task in wanted
+        task: tuple(pair for pair in pairs if tasks.fits(tasks.info(task), pair[0])) for task in ids
     }
 
 
@@ -430,26 +429,26 @@ def _sample(project: Project, layer: Layer) -> list[Document]:
 
 
 def text_warnings(
-    task: str, found: TextCheck, model_name: str, exact: CutCount | None = None
+    task: str, check: TextCheck, model_name: str, exact: CutCount | None = None
 ) -> tuple[str, ...]:
     """Warnings before training starts; `exact` replaces the estimate from the sample."""
     warnings = []
-    if found.unknown > UNKNOWN_LIMIT:
+    if check.unknown > UNKNOWN_LIMIT:
         warnings.append(
             _(
                 "{model} does not know {share:.0%} of the words in these texts: its vocabulary is "
                 "small, or of another language, script or subject. Expect poor results."
-            ).format(model=model_name, share=found.unknown)
+            ).format(model=model_name, share=check.unknown)
         )
-    if found.in_parts:
+    if check.in_parts:
         words = ngettext(
             "{n:,} span has several parts; models learn it as one range, from its first to its "
             "last character.",
             "{n:,} spans have several parts; models learn each as one range, from its first to "
             "its last character.",
-            found.in_parts,
+            check.in_parts,
         )
-        warnings.append(words.format(n=found.in_parts))
+        warnings.append(words.format(n=check.in_parts))
     if tasks.info(task).windows:
         return tuple(warnings)
     if exact is not None:
@@ -458,11 +457,11 @@ def text_warnings(
                 "Texts longer than {limit} subwords, which will be truncated: {n:,} of {m:,}."
             )
             warnings.append(words.format(n=exact.cut, m=exact.texts, limit=exact.max_length))
-    elif found.cut:
+    elif check.cut:
         warnings.append(
             _(
                 "About {share:.0%} of the texts are longer than {limit} subwords and will be "
                 "truncated."
-            ).format(share=found.cut, limit=found.max_length)
+            ).format(share=check.cut, limit=check.max_length)
         )
     return tuple(warnings)

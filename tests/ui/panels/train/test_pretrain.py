@@ -11,8 +11,7 @@ from workbench.base import scratch
 from workbench.base.events import Signal
 from workbench.jobs.events import Finished, Output, Started
 from workbench.operations.runs import results
-from workbench.ui.panels.train.pretrain_state import VECTORS, PretrainState
-from workbench.ui.panels.train.pretrain_text import FILES
+from workbench.ui.panels.train.pretrain_state import FILES, VECTORS, PretrainState
 
 
 @pytest.fixture

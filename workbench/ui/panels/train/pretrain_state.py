@@ -8,40 +8,59 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import SpecError
+from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.base.options import Option, complete
 from workbench.jobs.events import Finished, Started
 from workbench.models.spec import ModelInfo, NewModel, new_models
 from workbench.operations.models import installed
 from workbench.operations.models import new_models as operations
+from workbench.operations.models.new_models import TextSize, TextSource
 from workbench.operations.models.pretrain import TARGET
 from workbench.pretraining.spec import GENERAL, PretrainSpec, objective, objectives, usual_objective
+from workbench.pretraining.texts import ENDINGS
 from workbench.training.vectors import spec as vectors
 from workbench.ui.dialogs.batch_state import BATCHES, BatchState
 from workbench.ui.panels.train.live import Live
 from workbench.ui.panels.train.pairs_state import TOP, PairsState
 from workbench.ui.panels.train.pretrain_live import follow_pretraining, new_live
-from workbench.ui.panels.train.pretrain_text import TextState
 from workbench.ui.panels.train.starts import Starts
+from workbench.ui.project.opened import opened
 
 if TYPE_CHECKING:
     from workbench.jobs.events import Event
     from workbench.jobs.queue import Job
+    from workbench.project.changes import Changes
     from workbench.ui.panel import PanelContext
 
+PROJECT, FILES = "project", "files"  # sources of text
+FILE_PATTERNS = tuple(f"*{ending}" for ending in ENDINGS)
+UNSPLIT = "none"  # documents without a split, in `splits`
+SIZE = "size"  # the task that measures the text
 VECTORS = "vectors"  # the choice of new word vectors, beside names of models
 TARGETS = (TARGET, vectors.TARGET)
 
 
-class PretrainState(TextState):
+class PretrainState(State):
     """`model` (a name, a new model or VECTORS), `objective` (or a method of word vectors), `name`,
-    `seed` and `values` are the choices, with those of the text; `values` holds what differs from
-    the defaults, as text.
+    `seed` and `values` are the choices; `values` holds what differs from the defaults, as text.
+    `source`, `splits`, `words` and `files` are those of the text.
+
+    `shown`: whether pretraining is shown in place of fine-tuning. `size`: of the chosen text, None
+    while it is measured; `problem`: why it cannot be used. `preparing`: the text is being written.
     """
 
     def __init__(self, context: PanelContext) -> None:
-        super().__init__(context)
-        self.queue = context.queue
+        super().__init__()
+        self.context, self.project, self.queue = context, opened(context), context.queue
+        self.shown = False
+        self.source = PROJECT
+        self.splits: frozenset[str] = frozenset(("train", UNSPLIT))
+        self.words = ""
+        self.files: tuple[str, ...] = ()
+        self.size: TextSize | None = None
+        self.problem = ""
+        self.preparing = False
         self.cards: tuple[ModelInfo, ...] = ()
         self.model = ""
         self.objective = ""
@@ -53,6 +72,7 @@ class PretrainState(TextState):
         self.live: Live | None = None
         self._lives: dict[int, Live] = {}
         self._starts = Starts()
+        self.listen(self.project.changed, self._project_changed)
         context.follow(None, self._on_event)
         for job in self.queue.jobs:
             if job.spec.target in TARGETS:
@@ -162,6 +182,59 @@ class PretrainState(TextState):
             self.name = operations.free_name(f"{stem}{mark}".rpartition("/")[2])
         self._check()
         self.changed.emit(frozenset({"objective", "values", "name"}))
+
+    # ---------------------------------------------------------------- text
+
+    @property
+    def text_source(self) -> TextSource:
+        if self.source == FILES:
+            return TextSource(files=self.files)
+        splits = tuple(None if split == UNSPLIT else split for split in sorted(self.splits))
+        return TextSource((), splits, self.words, ("dev",))
+
+    def choose_source(self, source: str) -> None:
+        self.update(source=source)
+        self.measure()
+
+    def set_split(self, split: str, on: bool) -> None:
+        self.update(splits=self.splits | {split} if on else self.splits - {split})
+        self.measure()
+
+    def set_words(self, words: str) -> None:
+        """Use only documents that contain these words."""
+        if words != self.words:
+            self.update(words=words)
+            self.measure()
+
+    def add_files(self, paths: list[str]) -> None:
+        self.update(files=tuple(dict.fromkeys((*self.files, *paths))))
+        self.measure()
+
+    def clear_files(self) -> None:
+        self.update(files=())
+        self.measure()
+
+    def measure(self) -> None:
+        """Count documents or bytes off the main thread."""
+        source = self.text_source
+        if self.source == FILES and not source.files:
+            self.context.drop(SIZE)
+            self.update(size=None, problem=_("Add files or folders with text."))
+            return
+        self.update(size=None, problem="")
+
+        def done(size: TextSize) -> None:
+            empty = not (size.documents or size.files)
+            self.update(
+                size=size, problem=_("No document of the project matches.") if empty else ""
+            )
+
+        work = partial(operations.measure, self.project, source)
+        self.context.task(SIZE, work, done, failed=lambda error: self.update(problem=str(error)))
+
+    def _project_changed(self, changes: Changes) -> None:
+        if self.shown and self.source == PROJECT and changes.touches("document"):
+            self.measure()
 
     # ---------------------------------------------------------------- settings
 

@@ -20,8 +20,14 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.ui.panel import View
 from workbench.ui.panels.train.live_view import PRETRAINING, LiveRun
-from workbench.ui.panels.train.pretrain_state import VECTORS, PretrainState
-from workbench.ui.panels.train.pretrain_text import FILE_PATTERNS, FILES, PROJECT, UNSPLIT
+from workbench.ui.panels.train.pretrain_state import (
+    FILE_PATTERNS,
+    FILES,
+    PROJECT,
+    UNSPLIT,
+    VECTORS,
+    PretrainState,
+)
 from workbench.ui.style import formats, theme
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout

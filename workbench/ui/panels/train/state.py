@@ -59,7 +59,8 @@ class TrainState(State):
         self.errors: dict[str, str] = {}
         self.plan = None
         self.warnings: tuple[str, ...] = ()
-        self.words: SegmenterAdvice | None = None  # on texts without spaces, see `word_advice`
+        # on texts without spaces, see `choices.WordAdvice`
+        self.words: SegmenterAdvice | None = None
         self.unlearned = ""  # layers that can be labelled, but not used for training
         self.live: Live | None = None
         self.waiting = 0

@@ -170,11 +170,11 @@ def match(project: Project, path: Path, layer: str = "", *, watch: Watch = QUIET
 class _Documents:
     """The documents of a project by key, id and texts."""
 
-    def __init__(self, found: Iterable[Document]):
+    def __init__(self, documents: Iterable[Document]):
         self.by_id: dict[int, Document] = {}
         self.by_key: defaultdict[str, list[Document]] = defaultdict(list)
         self.by_texts: defaultdict[tuple[str, ...], list[Document]] = defaultdict(list)
-        for document in found:
+        for document in documents:
             self.by_id[row_id(document)] = document
             self.by_key[document.key].append(document)
             self.by_texts[tuple(text for _name, text in document.texts)].append(document)
