@@ -44,6 +44,19 @@ def test_zoom_labels_more_words_and_show_all_returns(look, qtbot):
     assert plot.frame.range[0] == pytest.approx(x)
 
 
+def test_a_word_is_labelled_in_a_cloud_of_points(look, qtbot):
+    plot = WordPlot("Words")
+    qtbot.addWidget(plot)
+    plot.resize(500, 400)
+    plot.show()
+    words = ["here", *(f"word {number}" for number in range(2000))]
+    places = [(0.5, 0.5), *((number % 50 / 50, number // 50 / 40) for number in range(2000))]
+    plot.show_words(words, places, axes=("first", "second"), strong=("here",))
+    plot.frame.place_names()
+
+    assert plot.frame.names[0] == "here" and len(plot.frame.names) > 20
+
+
 def wheel(frame):
     """Turn the wheel at the middle of the chart."""
     at = QPointF(frame.rect().center())

@@ -135,7 +135,7 @@ class StepPlot(_CountPlot):
             x, wide = self._frame.place(value, low).x(), metrics.horizontalAdvance(text)
             is_left = x - wide - 4 >= last
             left = x - wide - 4 if is_left else x + 4
-            if left + wide > area.right() + theme.px(8):
+            if left < last or left + wide > area.right() + theme.px(8):
                 continue
             last = left + wide
             at, _y = self._frame.point(QPointF(left, area.top()))

@@ -51,12 +51,22 @@ def marker(
 
 
 class NamedPoints(Frame):
-    """Points that come first are named first, and drawn above the others."""
+    """Points that come first are named first, and drawn above the others.
+
+    over_points: names may cover points without a name, of which there are many.
+    """
 
     def __init__(
-        self, x: Axis, y: Axis, parent: QWidget | None = None, *, interactive: bool = False
+        self,
+        x: Axis,
+        y: Axis,
+        parent: QWidget | None = None,
+        *,
+        interactive: bool = False,
+        over_points: bool = False,
     ) -> None:
         super().__init__(x, y, parent, clip=interactive, interactive=interactive)
+        self._over_points = over_points
         self._points: tuple[NamedPoint, ...] = ()
         self.names: tuple[str, ...] = ()  # those that are shown
         self._clock = QTimer(self)
@@ -89,7 +99,7 @@ class NamedPoints(Frame):
         area = self.area()
         places = [self.place(point.x, point.y) for point in self._points]
         inside = [pair for pair in zip(self._points, places, strict=True) if area.contains(pair[1])]
-        taken = [QRectF(at.x() - 4, at.y() - 4, 8, 8) for _point, at in inside[:MOST_NAMES]]
+        taken = [] if self._over_points else [_around(at) for _point, at in inside]
         texts: list[Text] = []
         for point, at in inside:
             if len(texts) >= MOST_NAMES:
@@ -105,10 +115,14 @@ class NamedPoints(Frame):
                     x, y = self.point(QPointF(spot.left() if right else spot.right(), at.y()))
                     anchor = (0.0 if right else 1.0, 0.5)
                     texts.append(Text(x, y, point.name, point.tone, point.weight, anchor))
-                    taken.append(spot)
+                    taken += [spot, _around(at)] if self._over_points else [spot]
                     break
         self.names = tuple(text.text for text in texts)
         self.mark(texts)
+
+
+def _around(place: QPointF) -> QRectF:
+    return QRectF(place.x() - 4, place.y() - 4, 8, 8)
 
 
 def _layers(looks: dict[Points, list[NamedPoint]]) -> Iterator[Layer]:

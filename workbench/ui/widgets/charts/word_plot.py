@@ -31,7 +31,7 @@ class WordPlot(Savable, QFrame):
         self._hint = Elided("", "caption", "muted")
         self._all = Button(_("Show all"), kind="quiet", small=True, on=self.show_all)
         more = save_menu("words", _("Save {title}").format(title=title), self)
-        self.frame = NamedPoints(Axis(), Axis(), interactive=True)
+        self.frame = NamedPoints(Axis(), Axis(), interactive=True, over_points=True)
         self.frame.setAccessibleName(title)
         self.frame.hovered.connect(self._hover)
         head = row(words(title, weight=600), (self._hint, 1), self._all, more, gap=8)
