@@ -135,17 +135,19 @@ class Pane(QFrame):
     @property
     def view(self) -> InspectorView | None:
         """The view that is shown, created when first needed."""
-        shown, page = self.shown, self.page
-        if shown is None or page is None:
+        inspector, page = self.shown, self.page
+        if inspector is None or page is None:
             return None
         key = (page, self.id)
-        if key in self._views and self._views[key].state is not shown:  # plugins have changed
+        if key in self._views and self._views[key].state is not inspector:  # plugins have changed
             self._drop(key)
         if key not in self._views:
             make = page.context.attempt(registry().view, "inspector", self.id) or plain_view
-            self._views[key] = view = make(shown)
+            self._views[key] = view = make(inspector)
             self._pages.addWidget(view)
-            shown.listen(shown.changed, lambda fields: self._shown_changed(shown, fields))
+            inspector.listen(
+                inspector.changed, lambda fields: self._shown_changed(inspector, fields)
+            )
         return self._views[key]
 
     def current(self) -> QWidget | None:
@@ -200,32 +202,32 @@ class Pane(QFrame):
         if (view := self.view) is not None:
             view.show_state(fields)
 
-    def _shown_changed(self, shown: InspectorState, fields: frozenset[str]) -> None:
-        if shown is self.shown and self.isVisible():
+    def _shown_changed(self, inspector: InspectorState, fields: frozenset[str]) -> None:
+        if inspector is self.shown and self.isVisible():
             self._show_answer()
             if (view := self.view) is not None:
                 view.show_state(fields)
 
     def _show_answer(self) -> None:
-        page, shown = self.page, self.shown
-        if page is None or shown is None:
+        page, inspector = self.page, self.shown
+        if page is None or inspector is None:
             self._pages.setCurrentWidget(self.empty)
             self._foot.hide()
             return
         self._offer_samples(page.form)
-        remarks = (self._remark, *page.warnings_of(shown))
+        remarks = (self._remark, *page.warnings_of(inspector))
         self._warning.set(" ".join(filter(None, remarks)))
-        details = page.fault_details if page.fault else shown.details
-        self._fault.set(page.fault or shown.error, details=details)
-        self._show_build(shown.build, asking=shown.asking)
-        current = self._page(page, shown)
+        details = page.fault_details if page.fault else inspector.details
+        self._fault.set(page.fault or inspector.error, details=details)
+        self._show_build(inspector.build, asking=inspector.asking)
+        current = self._page(page, inspector)
         self._pages.setCurrentWidget(current)
-        if not shown.asking:
+        if not inspector.asking:
             self._dim.stop()
             self._set_dimmed(False)
-        elif shown.result is not None and not self._dim.isActive():
+        elif inspector.result is not None and not self._dim.isActive():
             self._dim.start()
-        message = _(shown.info.shows) if shown.info is not None else ""
+        message = _(inspector.info.shows) if inspector.info is not None else ""
         self._shows.setText(message)
         self._foot.setVisible(bool(message) and current not in (self.empty, self.opening))
 
@@ -247,20 +249,20 @@ class Pane(QFrame):
         if self.shown is not None:
             self.shown.indexing.cancel()
 
-    def _page(self, page: InspectState, shown: InspectorState) -> QWidget:
+    def _page(self, page: InspectState, inspector: InspectorState) -> QWidget:
         """Show a view once it has a result; its last result stays until the next one arrives."""
         view, key = self.view, (page, self.id)
-        if view is not None and shown.build is not None and shown.build.waits:
+        if view is not None and inspector.build is not None and inspector.build.waits:
             return self.missing
         if view is None:
             return self.empty
-        if shown.result is not None:
+        if inspector.result is not None:
             self._answered[key] = page.choice
             return view
         was_answered = self._answered.get(key) == page.choice
-        if page.loading_of(shown) and not was_answered:
+        if page.loading_of(inspector) and not was_answered:
             return self.opening
-        return view if shown.asking or not shown.needs_text else self.empty
+        return view if inspector.asking or not inspector.needs_text else self.empty
 
     def _set_dimmed(self, on: bool) -> None:
         view = self.view

@@ -261,11 +261,11 @@ class InspectState(State):
         second = "" if second == view else second
         self.update(view=view, second=second, pane=self.pane if second or self.compared else 0)
         for id in filter(None, (view, second)):
-            shown = self.of(id)
-            if (shown.answer is None or shown.error) and not shown.asking:
-                shown.ask()  # an error of before may be gone
+            state = self.of(id)
+            if (state.answer is None or state.error) and not state.asking:
+                state.ask()  # an error of before may be gone
             else:
-                shown.resume()
+                state.resume()
         if self.compared is not None:
             self.compared.show(view)
 
@@ -359,9 +359,9 @@ class InspectState(State):
         """Warnings about the current result."""
         return self.warnings_of(self.current) if self.current is not None else ()
 
-    def warnings_of(self, shown: InspectorState) -> tuple[str, ...]:
+    def warnings_of(self, state: InspectorState) -> tuple[str, ...]:
         """Warnings about a result."""
-        answer = shown.answer
+        answer = state.answer
         if answer is None or self.document is None or self.choice is None:
             return ()
         warnings = [
@@ -387,9 +387,9 @@ class InspectState(State):
     def loading(self) -> bool:
         return self.current is not None and self.loading_of(self.current)
 
-    def loading_of(self, shown: InspectorState) -> bool:
+    def loading_of(self, state: InspectorState) -> bool:
         """Whether a result waits for the model to be loaded."""
-        return shown.asking and self.status in ("asleep", "starting")
+        return state.asking and self.status in ("asleep", "starting")
 
     def correct(self) -> None:
         """Open the document in Annotate."""
