@@ -64,7 +64,7 @@ class InlineHost:
     def start(self):
         """It is loaded when it is asked."""
 
-    def ask_now(self, request, timeout=0.0, watch=QUIET):
+    def ask_now(self, request, timeout=0.0, watch=QUIET, kind=""):
         if self._answer is None:
             self._answer = worker.resolve(self._spec.target)(self._spec.params)
         result = self._answer(json.loads(json.dumps(request)))

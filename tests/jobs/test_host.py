@@ -88,6 +88,27 @@ def test_a_task_waits_for_its_answer_until_it_is_cancelled_or_the_host_is_closed
     assert "closed" in str(ended[2])
 
 
+def test_a_task_whose_request_was_replaced_by_a_newer_one_ends_when_it_is_cancelled(host):
+    ended, watch = [], Watch()
+
+    def ask(value, watch):
+        try:
+            ended.append(host.ask_now({"value": value}, watch=watch, kind="inspect"))
+        except Cancelled:
+            ended.append("cancelled")
+
+    first = threading.Thread(target=ask, args=(1, watch))
+    second = threading.Thread(target=ask, args=(2, Watch()))
+    first.start()
+    host.dispatch.wait(lambda: host.busy, 10)
+    second.start()
+    host.dispatch.wait(lambda: not second.is_alive(), 30)
+    watch.cancel()
+    first.join(10)
+
+    assert ended == [{"value": 4}, "cancelled"]
+
+
 def test_of_one_kind_only_the_newest_is_answered(host):
     host.ask_now({"value": 0})
     got = []

@@ -101,20 +101,27 @@ class Host:
         return number
 
     def ask_now(
-        self, request: Mapping[str, Any], timeout: float = 120.0, watch: Watch = QUIET
+        self,
+        request: Mapping[str, Any],
+        timeout: float = 120.0,
+        watch: Watch = QUIET,
+        *,
+        kind: str = "",
     ) -> Any:
         """Send a request and wait `timeout` seconds at most, from when the model is loaded: on a
         busy machine, the imports alone can take minutes. From a task, or without an event loop.
 
+        kind: as for `ask`; of a request that is dropped, `watch` must be cancelled.
+
         Raises the error of the answer, JobFailed on timeout, or Cancelled in a task.
         """
         if threading.get_ident() != self._home:
-            return self._ask_for_task(request, timeout, watch)
+            return self._ask_for_task(kind or self._own_kind(), request, timeout, watch)
         if not isinstance(self.dispatch, Mailbox):
             raise RuntimeError("ask_now() would block the event loop; call it from a task")
         got: list[tuple[Any, WorkbenchError | None]] = []
         self.ask(
-            f"now {next(self._numbers)}", request, lambda answer, error: got.append((answer, error))
+            kind or self._own_kind(), request, lambda answer, error: got.append((answer, error))
         )
         self.dispatch.wait(lambda: bool(got) or self.status != "starting", LOADING)
         if not self.dispatch.wait(lambda: bool(got), timeout):
@@ -124,7 +131,13 @@ class Host:
             raise error
         return answer
 
-    def _ask_for_task(self, request: Mapping[str, Any], timeout: float, watch: Watch) -> Any:
+    def _own_kind(self) -> str:
+        """The kind of a request that no other one replaces."""
+        return f"now {next(self._numbers)}"
+
+    def _ask_for_task(
+        self, kind: str, request: Mapping[str, Any], timeout: float, watch: Watch
+    ) -> Any:
         answers: list[tuple[Any, Exception | None]] = []
         ended, loaded = threading.Event(), 0.0
 
@@ -134,7 +147,8 @@ class Host:
 
         def send() -> None:
             try:
-                self.ask(f"now {next(self._numbers)}", request, take)
+                if not watch.cancelled:  # else a newer request of its kind may have been sent
+                    self.ask(kind, request, take)
             except Exception as error:
                 take(None, error)
 

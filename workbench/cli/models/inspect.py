@@ -112,12 +112,12 @@ def inspect(
     documents += [operations.typed(*pair) for pair in pairs]
     with _opened(choice, device, precision) as host:
         for number, document in enumerate(documents, 1):
-            answer = host.ask_now(inspector, document, options=options)
+            answer = host.ask(inspector, document, options=options)
             _print(answer, document, _Arrays(arrays, number), as_json)
         if every and file is not None:
             with reading(file) as project:
                 whole = operations.every_document(project)
-            answer = host.ask_now(inspector, *whole, options=options, timeout=3600)
+            answer = host.ask(inspector, *whole, options=options, timeout=3600)
             _print(answer, None, _Arrays(arrays, 0), as_json)
 
 

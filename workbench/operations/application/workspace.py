@@ -380,7 +380,7 @@ class Workspace:
         if self._inspector.choice != choice:
             self._inspector.open(choice)
         inputs = inspect.typed(*(texts or ("",)))
-        return self._inspector.ask_now(inspector, inputs, options=options)
+        return self._inspector.ask(inspector, inputs, options=options)
 
     def export_model(self, run: Run | str, folder: Path | str, *formats: str) -> ExportResult:
         """Write the model of a run for other programs, and verify it.

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from workbench.base.errors import SpecError, WorkbenchError
+from workbench.base.errors import SpecError
 from workbench.base.events import Signal
 from workbench.base.i18n import _
+from workbench.base.watch import QUIET, Watch
 from workbench.inspection import spec as inspectors
 from workbench.inspection.spec import Inspection
 from workbench.jobs.spec import JobSpec
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from workbench.jobs.spare import Spare
     from workbench.operations.inspecting.inspect import InspectableModel
 
-Done = Callable[["Inspection | None", "WorkbenchError | None"], None]
 Dispatch = Callable[[Callable[[], None]], None]
 
 
@@ -83,36 +83,20 @@ class InspectorHost:
     def ask(
         self,
         inspector: str,
-        document: Document,
-        done: Done,
-        *,
-        options: Mapping[str, Any] | None = None,
-    ) -> None:
-        """`done(answer, None)` or `done(None, error)`. Loads the model if needed.
-
-        An unanswered request to the same inspector is dropped.
-        """
-        assert self._host is not None
-        self._host.ask(
-            inspector,
-            request(inspector, document, options=options),
-            done,
-        )
-
-    def ask_now(
-        self,
-        inspector: str,
         *documents: Document,
         options: Mapping[str, Any] | None = None,
         timeout: float = 120.0,
+        watch: Watch = QUIET,
     ) -> Inspection:
-        """Without an event loop: inspect one document, or several in one result, and wait.
+        """Inspect one document, or several in one result, and wait: in a task, or without an event
+        loop. Loads the model if needed.
 
-        Raises the error of the answer.
+        A request that waits is dropped for a newer one to the same inspector; cancel its watch.
+        Raises the error of the answer, JobFailed after `timeout` seconds, or Cancelled.
         """
         assert self._host is not None
         question = request(inspector, *documents, options=options)
-        answer: Inspection = self._host.ask_now(question, timeout)
+        answer: Inspection = self._host.ask_now(question, timeout, watch, kind=inspector)
         return answer
 
     def close(self, *, wait: bool = True) -> None:
@@ -140,12 +124,12 @@ def request(
         )
     return {
         "inspector": inspector,
-        "documents": [_asked(item) for item in documents],
+        "documents": [_contents(item) for item in documents],
         "options": dict(options or {}),
     }
 
 
-def _asked(document: Document) -> dict[str, Any]:
+def _contents(document: Document) -> dict[str, Any]:
     more = {"questions": list(document.questions)} if document.questions else {}
     return {
         "texts": dict(document.texts),

@@ -1,13 +1,12 @@
 """The attention view: heads, matrix and lines."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFileDialog
 
+from tests import panel_tasks
 from workbench.base.events import ALL, State
 from workbench.inspection.attention.info import Attention
 from workbench.inspection.spec import TokenRow
@@ -26,9 +25,10 @@ class Page(State):
         super().__init__()
         self.choice, self.document, self.chosen_token = object(), object(), None
         self.gold, self.asked, self.notes, self.failed = None, [], [], []
-        self.context = SimpleNamespace(note=self.notes.append, fail=self.failed.append)
+        self.context = panel_tasks.context()
+        self.context.note, self.context.fail = self.notes.append, self.failed.append
 
-    def ask_host(self, id, options, done):
+    def ask_host(self, _state, options, _done, _failed):
         self.asked.append(options)
 
     def choose_token(self, number):

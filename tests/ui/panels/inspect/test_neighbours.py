@@ -1,10 +1,9 @@
 """The view of nearest words: selection, measure, typed word."""
 
-from types import SimpleNamespace
-
 import pytest
 from PySide6.QtCore import Qt
 
+from tests import panel_tasks
 from workbench.base.events import ALL, State
 from workbench.inspection.neighbours.info import Near, NearWord, NearWords
 from workbench.ui.panels.inspect.inspector_state import InspectorState
@@ -26,9 +25,9 @@ class Page(State):
         super().__init__()
         self.choice, self.document, self.asked = object(), object(), []
         self.choices = ()
-        self.context = SimpleNamespace()
+        self.context = panel_tasks.context()
 
-    def ask_host(self, _id, options, _done):
+    def ask_host(self, _state, options, _done, _failed):
         self.asked.append(options)
 
 

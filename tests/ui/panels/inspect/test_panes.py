@@ -6,8 +6,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QListWidget
 
-from tests.ui.panels.inspect.test_state import CLASSIFIER, TAGGER, Host
+from tests.ui.panels.inspect.test_state import CLASSIFIER, TAGGER, Host, holding
 from tests.ui.panels.inspect.test_view import SPANS, TEXT, named, tagged
+from workbench.jobs import threads
 from workbench.operations.inspecting import inspect as operations
 from workbench.operations.inspecting import inspect_host
 from workbench.ui.panels.inspect import view as page
@@ -26,6 +27,7 @@ def hosts(monkeypatch):
         return made[-1]
 
     monkeypatch.setattr(inspect_host, "InspectorHost", make)
+    monkeypatch.setattr(threads, "run", holding(threads.run))
     choices = (TAGGER, OTHER, CLASSIFIER)
     monkeypatch.setattr(operations, "choices", lambda project, settings=None: choices)
     monkeypatch.setattr(operations, "layer", lambda project, choice: None)

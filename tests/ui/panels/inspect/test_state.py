@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests import panel_tasks
 from workbench.base.errors import JobFailed, WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.settings import Settings
@@ -44,9 +45,15 @@ class Host:
     def open(self, choice):
         self.choice = choice
 
-    def ask(self, inspector, document, done, *, options=None):
-        asked = {"inspector": inspector, "document": document, "done": done, "options": options}
-        self.asked.append(SimpleNamespace(**asked))
+    def ask(self, *_given, **_named):
+        raise AssertionError("the test answers")
+
+    def hold(self, work, done):
+        """Hold back a request, which is a task."""
+        inspector, document = work.args
+        options = work.keywords["options"]
+        request = {"inspector": inspector, "document": document, "done": done, "options": options}
+        self.asked.append(SimpleNamespace(**request))
 
     def answer(self, result, **more):
         """Answer the newest request with a result."""
@@ -54,6 +61,16 @@ class Host:
 
     def close(self):
         self.closed = True
+
+
+def holding(run):
+    """Hold back requests to a Host; other work runs as with `run`."""
+
+    def start(work, done, **more):
+        host = getattr(getattr(work, "func", None), "__self__", None)
+        return host.hold(work, done) if isinstance(host, Host) else run(work, done, **more)
+
+    return start
 
 
 @pytest.fixture
@@ -70,15 +87,16 @@ def host(monkeypatch):
 def state(copy_sample, tmp_path, host, monkeypatch):
     project = Project.open(copy_sample(tmp_path))
     went = []
-    context = SimpleNamespace(
+    context = panel_tasks.context(
         project=project,
         queue=SimpleNamespace(spare=None),
         settings=Settings(),
         dispatch=None,
         commands_changed=lambda: None,
-        fail=lambda error: went.append(error),
         go=lambda page, **args: went.append((page, args)),
     )
+    context.fail = went.append
+    context.runner.run = holding(context.runner.run)
 
     def layer(project, choice):
         return next(layer for layer in labels.layers(project) if layer.name == choice.layer)
@@ -234,10 +252,11 @@ def test_another_request_replaces_the_parts_to_come(state, host):
 
 def test_a_closed_view_computes_no_parts_until_it_is_open_again(state, host):
     state.choose("model starter-bert")
+    state.of("vocabulary").ask()
+    request = host.asked[-1]
     state.show("subwords")
-    state.of("vocabulary")._take(
-        Inspection("vocabulary", ExpectedWords(TOKENS, WORDS, masked=True, answered=1)), None, None
-    )
+    words = ExpectedWords(TOKENS, WORDS, masked=True, answered=1)
+    request.done(Inspection("vocabulary", words), None)
     assert "start" not in host.asked[-1].options and not state.of("vocabulary").continuing
 
     state.show("vocabulary")

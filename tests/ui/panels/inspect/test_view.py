@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QListWidget, QTableView
 
-from tests.ui.panels.inspect.test_state import Host
+from tests.ui.panels.inspect.test_state import Host, holding
 from workbench.base.options import Option
 from workbench.inspection.class_scores.info import ClassProbabilities
 from workbench.inspection.label_scores.info import LabelProbabilities, LabelProbability
@@ -18,6 +18,7 @@ from workbench.inspection.spec import TokenRow, WordRow
 from workbench.inspection.subwords.info import EmbeddingParts, Tokenized
 from workbench.inspection.token_scores.info import PredictedWord, TokenLabels
 from workbench.inspection.transitions.info import TransitionScores
+from workbench.jobs import threads
 from workbench.operations.inspecting import inspect as operations
 from workbench.operations.inspecting import inspect_host
 from workbench.operations.inspecting.inspect import InspectableModel
@@ -42,6 +43,7 @@ TAGGER = InspectableModel("run 1", "second · spans", "/run/1", "tag", 1, "spans
 def host(monkeypatch):
     made = Host()
     monkeypatch.setattr(inspect_host, "InspectorHost", lambda **named: made)
+    monkeypatch.setattr(threads, "run", holding(threads.run))
     monkeypatch.setattr(operations, "choices", lambda project, settings=None: (TAGGER,))
     return made
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from workbench.base.errors import WorkbenchError, details_of
+from workbench.base.errors import details_of
 from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.inspection import spec
@@ -42,7 +43,6 @@ class InspectorState(State):
         self.continuing, self._whole = False, False
         self.build: Build | None = None
         self._indexing: Indexing | None = None
-        self._request: object | None = None  # identifies the one that has no answer yet
 
     @property
     def info(self) -> InspectorInfo | None:
@@ -77,9 +77,7 @@ class InspectorState(State):
 
         Options of the text are reset to their defaults; with another `model`, all options are.
         """
-        self._request = None
-        if self._indexing is not None:
-            self._indexing.close()
+        self._drop()
         of_text = self.info.of_text if self.info is not None else ()
         remaining = {key: value for key, value in self.options.items() if key not in of_text}
         options = {} if model else remaining
@@ -87,9 +85,14 @@ class InspectorState(State):
         self.update(error="", details="", continuing=False)
 
     def close(self) -> None:
+        self._drop()
+        super().close()
+
+    def _drop(self) -> None:
+        """Drop the request that has no answer yet."""
+        self.page.context.drop(self)
         if self._indexing is not None:
             self._indexing.close()
-        super().close()
 
     def ask(self) -> None:
         """Run the inspector on the current text; it may answer in parts, the first one early."""
@@ -106,12 +109,12 @@ class InspectorState(State):
         """Compute no further parts; the result keeps those that it has."""
         self._whole = False
         if self.continuing:
-            self._request = None
+            self.page.context.drop(self)
             self.update(continuing=False)
 
     def resume(self) -> None:
         """Ask for the next part of a result whose view is open again."""
-        if self._request is None and self.result is not None:
+        if self.result is not None and not self.page.context.waiting(self):
             self._ask_further()
 
     @property
@@ -136,28 +139,17 @@ class InspectorState(State):
         page = self.page
         if page.choice is None or page.document is None:
             return
-        request = self._request = object()
         self.update(asking=before is None, error="", details="")
 
-        def answered(answer: Inspection | None, error: WorkbenchError | None) -> None:
-            if self._request is request:
-                self._take(answer, error, before)
+        def ask(options: dict[str, Any]) -> None:
+            page.ask_host(self, options, partial(self._take, before), self._refuse)
 
         if self.info is None or not self.info.corpus:
-            page.ask_host(self.id, options, answered)
+            ask(options)
             return
-
-        def failed(message: str) -> None:
-            if self._request is request:
-                self._request = None
-                self.update(asking=False, error=message, details="")
-
-        def ready(completed: dict[str, Any]) -> None:
-            if self._request is request:
-                page.ask_host(self.id, completed, answered)
-
+        page.context.drop(self)
         complete = spec.options(self.id, options)
-        self.indexing.ensure(page.choice, self.info, complete, ready, failed)
+        self.indexing.ensure(page.choice, self.info, complete, ask, self._refuse_index)
 
     @property
     def indexing(self) -> Indexing:
@@ -171,12 +163,13 @@ class InspectorState(State):
             )
         return self._indexing
 
-    def _take(self, answer: Inspection | None, error: WorkbenchError | None, before: Any) -> None:
-        self._request = None
-        if error is not None or answer is None:
-            self.update(asking=False, error=str(error) if error else "", details=details_of(error))
-            self.update(continuing=False)
-            return
+    def _refuse(self, error: Exception) -> None:
+        self.update(asking=False, error=str(error), details=details_of(error), continuing=False)
+
+    def _refuse_index(self, message: str) -> None:
+        self.update(asking=False, error=message, details="")
+
+    def _take(self, before: Any, answer: Inspection) -> None:
         result = answer.result
         if before is not None and self.answer is not None:
             result = before.joined(result)
@@ -192,8 +185,8 @@ class InspectorState(State):
 
     def failed(self, message: str) -> None:
         """The process with the model has ended."""
-        if self._request is not None:
-            self._request = None
+        if self.page.context.waiting(self):
+            self.page.context.drop(self)
             self.update(asking=False, continuing=False, error=message, details="")
 
 

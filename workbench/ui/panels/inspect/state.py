@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +30,7 @@ from workbench.ui.panels.inspect.samples import samples
 from workbench.ui.project.opened import opened
 
 if TYPE_CHECKING:
+    from workbench.inspection.spec import Inspection
     from workbench.project.changes import Changes
     from workbench.storage.documents.documents import DocumentRow
     from workbench.storage.runs.runs import Run
@@ -330,13 +333,16 @@ class InspectState(State):
 
     def ask_host(
         self,
-        id: str,
+        state: InspectorState,
         options: Mapping[str, Any],
-        done: Callable[[Any, WorkbenchError | None], None],
+        done: Callable[[Inspection], None],
+        failed: Callable[[Exception], None],
     ) -> None:
-        """For `InspectorState`: send a request to the process with the model."""
+        """Send a request of an inspector to the process with the model, as the task `state`."""
         if self.document is not None:
-            self._inspector.ask(id, self.document, done, options=options)
+            ask = partial(self._inspector.ask, state.id, self.document, timeout=math.inf)
+            work = partial(ask, options=options)
+            self.context.task(state, work, done, failed=failed)
 
     def choose_token(self, number: int | None) -> None:
         """Select a token of the text in every view."""
