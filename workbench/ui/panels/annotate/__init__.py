@@ -364,9 +364,9 @@ class AnnotatePanel(Panel):
 
     def place(self) -> dict[str, Any]:
         state = self.state
-        shown: dict[str, Any] = {"document": state.document_id}
+        place: dict[str, Any] = {"document": state.document_id}
         if state.errors and state.run is not None:
-            shown.update(run=state.run.id, errors=state.errors)
+            place.update(run=state.run.id, errors=state.errors)
         if state.chosen is not None and state.chosen[0] == "gold":
-            shown.update(span=state.chosen[1])
-        return shown
+            place.update(span=state.chosen[1])
+        return place

@@ -59,10 +59,10 @@ class ActionBar(QWidget):
             self._goes_on,
             _("The key of a class submits the document and opens the next; Undo returns to it"),
         )
-        kept = state.context.settings
+        settings = state.context.settings
         self.caps = (
-            CommandCap(kept, "annotate.space", "Space"),
-            CommandCap(kept, "annotate.submit", "Ctrl+Return"),
+            CommandCap(settings, "annotate.space", "Space"),
+            CommandCap(settings, "annotate.submit", "Ctrl+Return"),
         )
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -91,8 +91,8 @@ class ActionBar(QWidget):
         discarded = state.state_of_document == "discarded"
         self._discard.setAccessibleName(_("Restore") if discarded else _("Discard"))
         self.fit()
-        said, tone = state.saved_as
-        self._said.setText(said if state.doc and state.doc.document else "")
+        message, tone = state.saved_as
+        self._said.setText(message if state.doc and state.doc.document else "")
         self._said.tip = state.lacks
         set_tone(self._said, tone)
 

@@ -101,15 +101,15 @@ class AnnotateActions(ValueState, QuestionState, RelationState, SourceState):
     def latest_labels(self) -> tuple[Label, ...]:
         """The labels of the span layers, with their keys: those used last first."""
         layers = [layer for layer in self.active if layer.traits.editor == TEXT_EDITOR]
-        found = [label for layer in layers for label in self.with_keys(layer)]
+        labels = [label for layer in layers for label in self.with_keys(layer)]
         order = self.order_of_use()
-        return tuple(sorted(found, key=lambda item: order.get(row_id(item), len(order))))
+        return tuple(sorted(labels, key=lambda item: order.get(row_id(item), len(order))))
 
     def order_of_use(self) -> Mapping[int, int]:
         """Label id → its place among the labels used last in this project."""
         labels = (label for layer in self.layers for label in layer.labels)
-        found = recent_labels.latest(self.context, labels)
-        return {id: number for number, id in enumerate(found)}
+        ids = recent_labels.latest(self.context, labels)
+        return {id: number for number, id in enumerate(ids)}
 
     def label(self, label_id: int, target: Target | None = None) -> None:
         """Relabel the selected span, correct the selected suggestion, or label `target`, in this
@@ -117,10 +117,10 @@ class AnnotateActions(ValueState, QuestionState, RelationState, SourceState):
 
         A class label sets or clears the class.
         """
-        found = self.label_of.get(label_id)
-        if not self.can_edit or found is None:
+        entry = self.label_of.get(label_id)
+        if not self.can_edit or entry is None:
             return
-        layer, label = found
+        layer, label = entry
         recent_labels.used(self.context, label)
         if layer == self.choice_layer:
             self.choose_number(layer.names.index(label.name) + 1)
@@ -207,8 +207,8 @@ class AnnotateActions(ValueState, QuestionState, RelationState, SourceState):
         if field == TEXT:
             start, end = self.units.clipped(start, end)
         document = self.shown_doc.document
-        given = {"field": field, "document": document}
-        id = self._do(annotate.add_span, self.document_id, start, end, label_id, **given)
+        place = {"field": field, "document": document}
+        id = self._do(annotate.add_span, self.document_id, start, end, label_id, **place)
         if id is not None:
             self.choose((GOLD, id))
 
@@ -313,19 +313,19 @@ class AnnotateActions(ValueState, QuestionState, RelationState, SourceState):
             self.context.note(message.format(layer=layer.name, name=gone))
             return None
         here = self.shown_id, row_id(layer)
-        found = [
+        suggestions = [
             NewSuggestion(*here, ids[span.label], span.start, span.end, span.field, span.score)
             for span in differences.spans
         ]
-        given = self.predicted.get(DocumentLabels) if self.predicted is not None else None
-        scores = given.as_dict() if given else {}
-        found += [
+        prediction = self.predicted.get(DocumentLabels) if self.predicted is not None else None
+        scores = prediction.as_dict() if prediction else {}
+        suggestions += [
             NewSuggestion(*here, ids[label], score=scores.get(label))
             for label in differences.labels
         ]
         if differences.number is not None:
-            found.append(NewSuggestion(*here, None, value=differences.number))
-        return found
+            suggestions.append(NewSuggestion(*here, None, value=differences.number))
+        return suggestions
 
     def _decide(self, act: Callable[..., Any], suggestion_id: int | None) -> None:
         if not self.can_edit:
@@ -491,18 +491,18 @@ class AnnotateActions(ValueState, QuestionState, RelationState, SourceState):
         if warnings is None:
             return
         whole = _("Submitted {key} as a whole ({place}).").format(key=key, place=place)
-        said = [whole] if place else []
+        messages = [whole] if place else []
         if rest := [layer for layer in self.active if layer not in layers]:
-            self._say_part(here, said, layers, rest)
+            self._say_part(here, messages, layers, rest)
         elif empty := self._empty_to_tell(untouched):
-            self._say_empty([*said, *warnings], empty)
+            self._say_empty([*messages, *warnings], empty)
         elif warnings:
             self.context.note(
                 f"{key}: {' '.join(warnings)}", lambda: self.open(here), action=_("Go back")
             )
-        elif said:
+        elif messages:
             self.context.note(whole, undo=True)
-        self._go_on(keep_note=bool(rest or empty or warnings or said))
+        self._go_on(keep_note=bool(rest or empty or warnings or messages))
 
     @property
     def can_go_on(self) -> bool:
@@ -514,14 +514,14 @@ class AnnotateActions(ValueState, QuestionState, RelationState, SourceState):
     @property
     def goes_on(self) -> bool:
         """Whether the key of a class also submits the document and opens the next."""
-        kept = self.context.settings.window.get(_GOES_ON, {})
-        return self.can_go_on and bool(kept.get(self.project.uid))
+        by_project = self.context.settings.window.get(_GOES_ON, {})
+        return self.can_go_on and bool(by_project.get(self.project.uid))
 
     def set_goes_on(self, goes_on: bool) -> None:
         """Kept for the project."""
         window = self.context.settings.window
-        kept = {uid: True for uid in window.get(_GOES_ON, {}) if uid != self.project.uid}
-        window[_GOES_ON] = {**kept, self.project.uid: True} if goes_on else kept
+        by_project = {uid: True for uid in window.get(_GOES_ON, {}) if uid != self.project.uid}
+        window[_GOES_ON] = {**by_project, self.project.uid: True} if goes_on else by_project
         self.context.settings.save()
         self.update(goes_on_changes=self.goes_on_changes + 1)
 
@@ -607,11 +607,11 @@ class AnnotateActions(ValueState, QuestionState, RelationState, SourceState):
         """Discard the document in the shown layers and open the next, or restore it."""
         if not self.can_edit or not self.active:
             return
-        shown, key = [row_id(layer) for layer in self.active], self.shown_doc.document.key
+        layer_ids, key = [row_id(layer) for layer in self.active], self.shown_doc.document.key
         if self.state_of_document == "discarded":
-            self._do(annotate.reopen, self.document_id, shown)
+            self._do(annotate.reopen, self.document_id, layer_ids)
             return
-        self._do(annotate.discard, self.document_id, shown)
+        self._do(annotate.discard, self.document_id, layer_ids)
         self.context.note(_("Discarded {key}.").format(key=key), undo=True)
         self._go_on(keep_note=True)
 

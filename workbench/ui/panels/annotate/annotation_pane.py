@@ -99,14 +99,14 @@ class AnnotationPane(QFrame):
         self._guideline_part.hide()
 
     def _build_suggestions(self) -> None:
-        state, kept = self.state, self.state.context.settings
+        state, settings = self.state, self.state.context.settings
         self.suggestions = self._suggestion_table()
         self._from = Elided("", "small", "muted")
         head = row(
             words(_("Suggested"), weight=600),
             (self._from, 1),
-            CommandCap(kept, "annotate.accept", "A"),
-            CommandCap(kept, "annotate.reject", "X"),
+            CommandCap(settings, "annotate.accept", "A"),
+            CommandCap(settings, "annotate.reject", "X"),
             gap=6,
             margins=(14, 12, 14, 4),
         )
@@ -140,20 +140,20 @@ class AnnotationPane(QFrame):
         self._suggested_part.setSizePolicy(policy.Preferred, policy.Maximum)
 
     def _suggestion_table(self) -> Table:
-        kept = self.state.context.settings
+        settings = self.state.context.settings
         columns = (
             Column(_("Label and text"), self._words_of, tip=self._tip_of),
             Column(
                 _("Accept"),
                 lambda _row: _("Accept"),
                 width=34,
-                tip=lambda _row: with_key(_("Accept"), kept, "annotate.accept", "A"),
+                tip=lambda _row: with_key(_("Accept"), settings, "annotate.accept", "A"),
             ),
             Column(
                 _("Reject"),
                 lambda _row: _("Reject"),
                 width=34,
-                tip=lambda _row: with_key(_("Reject"), kept, "annotate.reject", "X"),
+                tip=lambda _row: with_key(_("Reject"), settings, "annotate.reject", "X"),
             ),
         )
         table = Table(columns, name=_("Suggestions"), key=lambda r: r.id)
@@ -167,7 +167,7 @@ class AnnotationPane(QFrame):
 
     def _suggestion_actions(self) -> QFrame:
         """Buttons that accept the confident suggestions, or reject all."""
-        state, kept = self.state, self.state.context.settings
+        state, settings = self.state, self.state.context.settings
         self._sure = QDoubleSpinBox()
         self._sure.setRange(0.0, 1.0)
         self._sure.setSingleStep(0.05)
@@ -189,8 +189,8 @@ class AnnotationPane(QFrame):
             on=state.reject_all,
             name=_("Reject all suggestions"),
         )
-        follow_tip(self._accept, "", kept, "annotate.accept-all", "Ctrl+Shift+A")
-        follow_tip(self._reject, "", kept, "annotate.reject-all", "Ctrl+Shift+X")
+        follow_tip(self._accept, "", settings, "annotate.accept-all", "Ctrl+Shift+A")
+        follow_tip(self._reject, "", settings, "annotate.reject-all", "Ctrl+Shift+X")
         self._menu = QMenu(self)
         self._more = icon_button("ellipsis", _("More suggestion actions"), self._ask, small=True)
         actions = flow(row(self._accept, self._sure, gap=6), self._reject, gap=6)
@@ -237,15 +237,15 @@ class AnnotationPane(QFrame):
         return state.layers, doc.document, doc.questions, state.remarks.found, minute
 
     def _chip_of(self, span: SpanRow | SuggestionRow) -> tuple[str, Any]:
-        if asked := self.state.question_number(span):
-            return asked, None
+        if question := self.state.question_number(span):
+            return question, None
         if (named := self.state.number_named(span)) is not None:
             return named[0], None
-        found = self.state.label_of.get(span.label_id) if span.label_id is not None else None
-        if found and (chain := getattr(span, "chain", None)) is not None:
-            title = _("{chain} · {label}").format(chain=chain, label=found[1].name)
-            return title, Label(found[1].name, position=chain - 1)
-        return (found[1].name, found[1]) if found else ("?", None)
+        entry = self.state.label_of.get(span.label_id) if span.label_id is not None else None
+        if entry and (chain := getattr(span, "chain", None)) is not None:
+            title = _("{chain} · {label}").format(chain=chain, label=entry[1].name)
+            return title, Label(entry[1].name, position=chain - 1)
+        return (entry[1].name, entry[1]) if entry else ("?", None)
 
     def _words_of(self, span: SpanRow | SuggestionRow) -> str:
         score = getattr(span, "score", None)
@@ -270,14 +270,14 @@ class AnnotationPane(QFrame):
         self._menu.popup(self._more.mapToGlobal(self._more.rect().bottomLeft()))
 
     def _text_of(self, span: SpanRow | SuggestionRow) -> str:
-        asked = self.state.question_number(span)
-        if not asked and (named := self.state.number_named(span)) is not None:
+        question = self.state.question_number(span)
+        if not question and (named := self.state.number_named(span)) is not None:
             return _("as {layer}").format(layer=named[1])
         if span.start is None or span.end is None:
-            if asked:
+            if question:
                 return _("no answer in the text")
-            found = self.state.label_of.get(span.label_id) if span.label_id is not None else None
-            return _("as {layer}").format(layer=found[0].name) if found else ""
+            entry = self.state.label_of.get(span.label_id) if span.label_id is not None else None
+            return _("as {layer}").format(layer=entry[0].name) if entry else ""
         content = self.state.shown_doc.document.content(span.field)
         if parts := getattr(span, "parts", ()):
             return " … ".join(" ".join(content[a : min(b, a + EXCERPT)].split()) for a, b in parts)
@@ -409,18 +409,18 @@ class AnnotationPane(QFrame):
 
     def show_remarks(self) -> None:
         """Flags and notes are shown beside the texts of the spans."""
-        found = self.state.remarks.found
-        if found is not self._remarks:
-            self._remarks = found
+        remarks = self.state.remarks.found
+        if remarks is not self._remarks:
+            self._remarks = remarks
             self.spans.viewport().update()
 
     def show_chosen(self) -> None:
         self.relations.show_chosen()
         name = self.state.chosen
         for kind, table in ((SUGGESTED, self.suggestions), (GOLD, self.spans)):
-            wanted = {name[1]} if name is not None and name[0] == kind else set()
-            if {item.id for item in table.chosen_rows()} != wanted:
-                table.choose(wanted)
+            ids = {name[1]} if name is not None and name[0] == kind else set()
+            if {item.id for item in table.chosen_rows()} != ids:
+                table.choose(ids)
 
     @property
     def guideline_shown(self) -> bool:

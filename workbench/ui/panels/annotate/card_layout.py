@@ -67,12 +67,12 @@ class CardLayout:
             return
         room -= sum(stack.sizeHint().height() for stack in self._stacks if stack.bars)
         first: QWidget = shown[0]
-        wanted = min(shown[0].content_height() + 2, shown[0].height_of_lines(LINES_IN_SIGHT))
+        height = min(shown[0].content_height() + 2, shown[0].height_of_lines(LINES_IN_SIGHT))
         if tokens.grid.hasFocus():
-            first, wanted = tokens, tokens.grid.row_height()
+            first, height = tokens, tokens.grid.row_height()
         least = first.minimumSizeHint().height()
-        if room > 0 and wanted > least:
-            first.setMinimumHeight(min(wanted, least + room))
+        if room > 0 and height > least:
+            first.setMinimumHeight(min(height, least + room))
 
     def for_lines(self, shown: Sequence[DocumentText]) -> int:
         """Pixels beyond the minimum of the texts that some of their lines need."""
@@ -85,8 +85,8 @@ class CardLayout:
         values, and lines of texts that are held.
         """
         stacks = (stack.sizeHint().height() for stack in self._stacks if stack.bars)
-        found = sum(max(0, height - theme.px(LINE)) for height in stacks)
+        spare = sum(max(0, height - theme.px(LINE)) for height in stacks)
         if self._values.editors:
-            found += max(0, self._values.sizeHint().height() - self._values.least())
+            spare += max(0, self._values.sizeHint().height() - self._values.least())
         held = (part.minimumHeight() - part.minimumSizeHint().height() for part in (*shown, tokens))
-        return found + sum(max(0, height) for height in held)
+        return spare + sum(max(0, height) for height in held)

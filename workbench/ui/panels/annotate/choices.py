@@ -47,8 +47,8 @@ class ChoiceState(TokenState):
     def _scores(self, layer: Layer, numbers: dict[int, str]) -> dict[str, float]:
         """Choice → score: of open suggestions, in error review the prediction."""
         if self.errors and layer.id == self.run_layer:
-            found = self.predicted.get(ClassScores) if self.predicted is not None else None
-            return {found.best: max(found.scores)} if found is not None else {}
+            prediction = self.predicted.get(ClassScores) if self.predicted is not None else None
+            return {prediction.best: max(prediction.scores)} if prediction is not None else {}
         return {
             numbers[row.label_id]: row.score if row.score is not None else 1.0
             for row in self.suggestions
@@ -57,11 +57,11 @@ class ChoiceState(TokenState):
 
     def choose_number(self, number: int) -> None:
         """Choose a text by its number, 1 for the first; the chosen one again: clear the choice."""
-        layer, shown = self.choice_layer, self.choices
-        if layer is None or not self.can_edit or not 1 <= number <= len(shown):
+        layer, choices = self.choice_layer, self.choices
+        if layer is None or not self.can_edit or not 1 <= number <= len(choices):
             return
         attempt, place = self.context.attempt, (self.project, self.document_id, row_id(layer))
-        if shown[number - 1].chosen:
+        if choices[number - 1].chosen:
             attempt(annotate.clear_class, *place, origin=self)
         else:
             attempt(annotate.choose, *place, number, origin=self)

@@ -89,31 +89,31 @@ class ContextMenus:
 
     def _answers(self, text: TextView) -> Choices:
         """The current question, which the selected text can answer."""
-        asked = self._state.question
-        if asked is None:
+        question = self._state.question
+        if question is None:
             return ()
         title = _("Ans&wer “{question}”")
-        title = title.format(question=escaping.menu_text(_cut(asked.question.text)))
+        title = title.format(question=escaping.menu_text(_cut(question.question.text)))
         can = self._state.can_edit and text.selection is not None
         return (Choice(title, self._view.asking.answer, can, command=ANSWER),)
 
     def _of_text(self) -> Choices:
         """Chains and parts: what the selected text can be added to."""
         state, links = self._state, self._view.links
-        found = []
+        choices = []
         if state.chain_layers:
             chain = state.chain[1] if state.chain else None
             if chain is not None:
                 title = _("Add to c&hain {number}").format(number=chain)
-                found.append(Choice(title, links.join_chain, state.can_edit, command=CHAIN))
-            found.append(
+                choices.append(Choice(title, links.join_chain, state.can_edit, command=CHAIN))
+            choices.append(
                 Choice(_("&New chain"), links.new_chain, state.can_edit, command=NEW_CHAIN)
             )
         if (span := state.growing) is not None:
             title = _("Add to “{text}” as a &part")
             title = title.format(text=escaping.menu_text(_cut(self._content(span))))
-            found.append(Choice(title, links.add_part, state.can_edit, command=ADD_PART))
-        return tuple(found)
+            choices.append(Choice(title, links.add_part, state.can_edit, command=ADD_PART))
+        return tuple(choices)
 
     def _all_occurrences(self, some: bool) -> Choice:
         can = some and self._state.can_edit
@@ -122,8 +122,8 @@ class ContextMenus:
 
     def _layers(self, *, but: Layer | None = None) -> list[Layer]:
         """The visible span layers that have labels."""
-        found = [layer for layer in self._state.active if layer.traits.in_text and layer.labels]
-        return [layer for layer in found if but is None or layer.id != but.id]
+        layers = [layer for layer in self._state.active if layer.traits.in_text and layer.labels]
+        return [layer for layer in layers if but is None or layer.id != but.id]
 
     def _labels(
         self, layers: list[Layer], act: Callable[[Label], object], now: int | None = None
@@ -180,20 +180,20 @@ class ContextMenus:
     def _links(self, span: SpanRow) -> Choices:
         """A relation from the span; its chain and parts."""
         state, can = self._state, self._state.can_edit
-        found = []
+        choices = []
         if state.can_link:
             chains = span.chain is not None
             title = _("&Merge with another chain") if chains else _("Add &relation…")
             may = can and state.linkable(span)
-            found.append(Choice(title, state.start_link, may, command=LINK))
+            choices.append(Choice(title, state.start_link, may, command=LINK))
         if span.chain is not None:
             title = _("&Split off into a new chain")
-            found.append(Choice(title, self._view.links.new_chain, can, command=NEW_CHAIN))
+            choices.append(Choice(title, self._view.links.new_chain, can, command=NEW_CHAIN))
         for start, end in span.parts:
             content = state.shown_doc.document.content(span.field)[start:end]
             title = _("Remove the part “{text}”").format(text=escaping.menu_text(_cut(content)))
-            found.append(Choice(title, partial(state.remove_part, start), can))
-        return tuple(found)
+            choices.append(Choice(title, partial(state.remove_part, start), can))
+        return tuple(choices)
 
     def _relation(self, row: RelationRow) -> Choices:
         state, can = self._state, self._state.can_edit
@@ -228,13 +228,13 @@ class ContextMenus:
             ("}", _("Extend &end by a word")),
             ("{", _("Shrink e&nd by a word")),
         )
-        found, snap = [], self._state.snap_of_chosen
+        choices, snap = [], self._state.snap_of_chosen
         for key, title in titles:
             at = span.start, span.end
             start, end = moved(text, *at, key, letters=False, snap=snap) if text else (0, 0)
             can = start < end and (start, end) != (span.start, span.end)
-            found.append(Choice(title, partial(self._state.resize, start, end), can, key=key))
-        return tuple(found)
+            choices.append(Choice(title, partial(self._state.resize, start, end), can, key=key))
+        return tuple(choices)
 
     def _suggestion(self, row: SuggestionRow) -> Choices:
         state, can = self._state, self._state.can_edit
@@ -312,12 +312,11 @@ _NOTHING = (Choice("–", enabled=False),)
 
 def _cut(text: str) -> str:
     """Shorten a text for a menu: one line, elided in the middle."""
-    shown = " ".join(text[: 2 * EXCERPT_LENGTH].split())
-    if len(text) <= 2 * EXCERPT_LENGTH and len(shown) <= EXCERPT_LENGTH:
-        return shown
-    return (
-        f"{shown[: EXCERPT_LENGTH // 2].rstrip()}…{' '.join(text[-EXCERPT_LENGTH // 2 :].split())}"
-    )
+    excerpt = " ".join(text[: 2 * EXCERPT_LENGTH].split())
+    if len(text) <= 2 * EXCERPT_LENGTH and len(excerpt) <= EXCERPT_LENGTH:
+        return excerpt
+    half = EXCERPT_LENGTH // 2
+    return f"{excerpt[:half].rstrip()}…{' '.join(text[-half:].split())}"
 
 
 def _copy(text: str) -> None:

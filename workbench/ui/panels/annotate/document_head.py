@@ -156,13 +156,13 @@ class DocumentHead(QWidget):
 
     def _needed(self, *, undo: bool) -> int:
         pair = (self._undo, self._redo)
-        shown = [
+        widths = [
             part.sizeHint().width()
             for part in self._parts
             if (undo if part in pair else not part.isHidden())
         ]
         key = min(self._width_of_key(), theme.px(KEY))
-        return key + sum(shown) + GAP * (len(shown) + 1) + 2 * SIDE
+        return key + sum(widths) + GAP * (len(widths) + 1) + 2 * SIDE
 
     def _width_of_key(self) -> int:
         return QFontMetrics(theme.font("ui", 600)).horizontalAdvance(self._key.text()) + 4

@@ -246,14 +246,14 @@ class DocumentPane(QFrame):
 
     def _show_choices(self) -> int:
         """Returns their number. They are the last texts of a document."""
-        state, shown = self.state, self.state.choices
-        self._choices.setVisible(bool(shown))
+        state, choices = self.state, self.state.choices
+        self._choices.setVisible(bool(choices))
         layer = state.choice_layer
-        made = state.made_here(layer) if layer is not None else {}
-        names = {label.name: made.get(label.id, "") for label in layer.labels} if layer else {}
-        tips = tuple(names.get(str(number), "") for number in range(1, len(shown) + 1))
-        self.choices.set(shown, tips, enabled=state.can_edit and layer is not None)
-        return len(shown)
+        origins = state.made_here(layer) if layer is not None else {}
+        names = {label.name: origins.get(label.id, "") for label in layer.labels} if layer else {}
+        tips = tuple(names.get(str(number), "") for number in range(1, len(choices) + 1))
+        self.choices.set(choices, tips, enabled=state.can_edit and layer is not None)
+        return len(choices)
 
     def focus_text(self, text: QWidget | None = None) -> None:
         """Focus a text, by default the last focused one, or the tokens shown instead of it."""
@@ -276,13 +276,13 @@ class DocumentPane(QFrame):
         """A single text takes the full height; the texts of a pair, and a part with the text around
         it, are stacked, each as tall as needed.
         """
-        shown = [text for text in self.texts if not text.isHidden()]
+        texts = [text for text in self.texts if not text.isHidden()]
         choosing = not self._choices.isHidden()
-        several = choosing or len(shown) > 1 or any(self.state.units.beside)
+        several = choosing or len(texts) > 1 or any(self.state.units.beside)
         self._rest.setVisible(several)
         needed = self.choices.heightForWidth(self._choices.viewport().width())
         self._choices.setMaximumHeight(max(needed, self.choices.sizeHint().height()) + 2)
-        for text in shown:
+        for text in texts:
             text.setMaximumHeight(max(48, text.content_height() + 2) if several else UNBOUNDED)
 
     @property
@@ -291,13 +291,13 @@ class DocumentPane(QFrame):
 
     def text_areas(self, within: QWidget) -> list[QRect]:
         """Where there is text in sight, of each text view, in the coordinates of `within`."""
-        found = []
+        areas = []
         for text in (text for text in self.texts if text.isVisible()):
             viewport, end = text.viewport(), text.end_in_sight
             height = viewport.height() if end is None else min(viewport.height(), int(end) + 1)
             size = QSize(viewport.width(), height)
-            found.append(QRect(viewport.mapTo(within, QPoint(0, 0)), size))
-        return found
+            areas.append(QRect(viewport.mapTo(within, QPoint(0, 0)), size))
+        return areas
 
     def _fit_bars(self) -> None:
         for many in self._many.values():
@@ -327,25 +327,24 @@ class DocumentPane(QFrame):
         listed = state.choice_layer  # its labels are the texts themselves
         self._values.show_layers(state.active)
         active = {row_id(layer) for layer in state.active}
-        shown = {
+        bars = {
             row_id(layer): layer
             for layer in state.active
             if layer != listed and layer.traits.editor not in (*EDITORS, QUESTIONS)
         }
-        shown = {id: layer for id, layer in shown.items() if not self._show_many(layer)}
-        for id in [id for id in self._many if id not in active or id in shown]:
+        bars = {id: layer for id, layer in bars.items() if not self._show_many(layer)}
+        for id in [id for id in self._many if id not in active or id in bars]:
             remove(self._many.pop(id))
-        for id in [id for id in self._bars if id not in shown]:
+        for id in [id for id in self._bars if id not in bars]:
             gone = self._bars.pop(id)
             for stack in self._stacks:
                 stack.remove(gone)
             remove(gone)
-        for layer in shown.values():
+        for layer in bars.values():
             if layer.id not in self._bars:
                 self._add_bar(layer)
             many = (
-                sum(other.traits.in_text for other in shown.values()) > 1
-                or not layer.traits.in_text
+                sum(other.traits.in_text for other in bars.values()) > 1 or not layer.traits.in_text
             )
             title = layer.name if many else _("Tag") if state.tag_layers else _("Span")
             self._bars[row_id(layer)].set(
@@ -359,10 +358,10 @@ class DocumentPane(QFrame):
                 tips=state.made_here(layer),
             )
         self._order_tabs()
-        kinds = {layer.traits.on_document for layer in shown.values()}
+        kinds = {layer.traits.on_document for layer in bars.values()}
         self._upper.setVisible(True in kinds or bool(self._many))
         self._lower.setVisible(False in kinds)
-        self._say_remark(shown)
+        self._say_remark(bars)
 
     def _show_many(self, layer: Layer) -> bool:
         """Show the first labels of a layer with many; False for other layers."""
@@ -412,10 +411,10 @@ class DocumentPane(QFrame):
         )
         values = [part for editor in self._values.editors.values() for part in editor.controls]
         many = [part for many in self._many.values() for part in many.controls]
-        wanted = [self._tab_start, *many, *above, self.tokens.grid, *self.texts, *values, *below]
-        if wanted != self._tab_order:
-            self._tab_order = wanted
-            for part, following in pairwise(wanted):
+        order = [self._tab_start, *many, *above, self.tokens.grid, *self.texts, *values, *below]
+        if order != self._tab_order:
+            self._tab_order = order
+            for part, following in pairwise(order):
                 QWidget.setTabOrder(part, following)
 
     def _add_bar(self, layer: Layer) -> None:
@@ -430,8 +429,8 @@ class DocumentPane(QFrame):
     def _fold(self, ids: list[int], folded: bool) -> None:
         """Hide or show the sublabels of these labels."""
         known = self.state.label_of
-        found = [known[id][1] for id in ids if id in known]
-        folded_labels.fold(self.state.context, found, folded)
+        labels = [known[id][1] for id in ids if id in known]
+        folded_labels.fold(self.state.context, labels, folded)
         self._show_bars()
         self._fit_bars()
 

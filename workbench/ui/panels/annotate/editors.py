@@ -142,20 +142,20 @@ class ScaleSlider(QWidget):
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        track, shown = self._track(), self._shown
+        track, value = self._track(), self._shown
         painter.setPen(QPen(theme.qcolour("strong_line"), 1))
         painter.setBrush(theme.qcolour("sunken"))
         painter.drawRoundedRect(track, TRACK / 2, TRACK / 2)
-        self._paint_ticks(painter, track, shown)
+        self._paint_ticks(painter, track, value)
         middle = track.center().y()
-        if shown.offered is not None and shown.offered != shown.value:
+        if value.offered is not None and value.offered != value.value:
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(theme.qcolour("accent"), 1.5, Qt.PenStyle.DashLine))
-            painter.drawEllipse(_disc(self._place(shown.offered), middle, KNOB - 2))
-        if shown.value is not None:
+            painter.drawEllipse(_disc(self._place(value.offered), middle, KNOB - 2))
+        if value.value is not None:
             painter.setPen(QPen(theme.qcolour("surface"), 2))
             painter.setBrush(theme.qcolour("accent" if self.isEnabled() else "muted"))
-            painter.drawEllipse(_disc(self._place(shown.value), middle, KNOB - 1))
+            painter.drawEllipse(_disc(self._place(value.value), middle, KNOB - 1))
         if self.hasFocus():
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(theme.qcolour("accent"), 1))
@@ -208,11 +208,11 @@ class NumberEditor(ValueEditor):
 
     def render(self, layer: Layer) -> None:
         self.layer = layer
-        shown = self.state.number(layer)
-        scale = shown.scale
+        number = self.state.number(layer)
+        scale = number.scale
         self._title.setText(layer.name)
-        self.slider.set(shown)
-        text = "" if shown.value is None else formats.typed(shown.value)
+        self.slider.set(number)
+        text = "" if number.value is None else formats.typed(number.value)
         if not (self.field.hasFocus() and self.field.isModified()):
             self.field.setText(text)
         hint = _("{minimum} to {maximum}").format(
@@ -229,8 +229,8 @@ class NumberEditor(ValueEditor):
             part.setAccessibleDescription(text or _("no number yet"))
             part.setEnabled(self.state.can_edit)
             escaping.set_tip(part, self.state.made_here(layer).get(None, ""))
-        self._clear.setEnabled(self.state.can_edit and shown.value is not None)
-        self._tell(shown)
+        self._clear.setEnabled(self.state.can_edit and number.value is not None)
+        self._tell(number)
 
     def _tell(self, shown: ShownNumber) -> None:
         message = ""
@@ -353,13 +353,13 @@ class TextEditor(ValueEditor):
         self.field.setAccessibleName(layer.name)
         self.field.setReadOnly(not self.state.can_edit)
         escaping.set_tip(self.field, self.state.made_here(layer).get(None, ""))
-        shown = self.state.document_id, self.state.written(layer)
-        if shown == self._shown:
+        written = self.state.document_id, self.state.written(layer)
+        if written == self._shown:
             return
-        self._shown = shown
-        if self.field.toPlainText() != shown[1]:
+        self._shown = written
+        if self.field.toPlainText() != written[1]:
             self.field.blockSignals(True)
-            self.field.setPlainText(shown[1])
+            self.field.setPlainText(written[1])
             self.field.blockSignals(False)
 
     def _written(self) -> None:

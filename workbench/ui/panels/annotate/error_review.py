@@ -39,9 +39,9 @@ class ErrorReview(Callout):
             on=lambda: state.next_error(1),
             tip=_("Keep gold unchanged and open the next error"),
         )
-        kept = state.context.settings
-        accept = CommandCap(kept, "annotate.accept", "A")
-        following = CommandCap(kept, "annotate.error", "F8")
+        settings = state.context.settings
+        accept = CommandCap(settings, "annotate.accept", "A")
+        following = CommandCap(settings, "annotate.error", "F8")
         actions = flow(row(self._accept, accept, gap=6), row(on_next, following, gap=6), gap=14)
         layout_of(self).addWidget(row((actions, 1), margins=(25, 0, 0, 0)))
         self.hide()

@@ -31,8 +31,8 @@ class Find(FindBar):
         text = self._document_pane.text
         start, end = text.selection or (text.caret, text.caret)
         chosen = text.text.text[start : min(end, start + MAX_QUERY_LENGTH)]
-        wanted = chosen if end - start <= MAX_QUERY_LENGTH and len(chosen.splitlines()) == 1 else ""
-        self.state.finder.open(wanted, text.field, start)
+        query = chosen if end - start <= MAX_QUERY_LENGTH and len(chosen.splitlines()) == 1 else ""
+        self.state.finder.open(query, text.field, start)
         self.begin()
 
     def go(self, way: int) -> None:

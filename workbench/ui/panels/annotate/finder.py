@@ -50,12 +50,12 @@ class Finder(State):
 
     @property
     def count(self) -> int:
-        return sum(len(found) for found in self.found.values())
+        return sum(len(matches) for matches in self.found.values())
 
     @property
     def cut(self) -> bool:
         """Whether there are more matches than counted."""
-        return any(found.cut for found in self.found.values())
+        return any(matches.cut for matches in self.found.values())
 
     @property
     def match(self) -> Match | None:
@@ -63,17 +63,17 @@ class Finder(State):
         field, number = self.place_of_current
         if number is None:
             return None
-        found = self.found[field]
-        return Match(field, found.starts[number], found.ends[number])
+        matches = self.found[field]
+        return Match(field, matches.starts[number], matches.ends[number])
 
     @property
     def place_of_current(self) -> tuple[str, int | None]:
         """The text that contains the current match, and the index of the match in it."""
         left = self.current
-        for field, found in self.found.items():
-            if left is not None and left < len(found):
+        for field, matches in self.found.items():
+            if left is not None and left < len(matches):
                 return field, left
-            left = left - len(found) if left is not None else None
+            left = left - len(matches) if left is not None else None
         return "", None
 
     # ------------------------------------------------------------ actions
@@ -143,11 +143,11 @@ class Finder(State):
     def _next_from(self, field: str, position: int) -> int:
         """The first match at or after a position; the first of all if there is none."""
         before = 0
-        for name, found in self.found.items():
+        for name, matches in self.found.items():
             if name == field:
-                here = bisect_left(found.starts, position)
+                here = bisect_left(matches.starts, position)
                 return (before + here) % self.count
-            before += len(found)
+            before += len(matches)
         return 0
 
 

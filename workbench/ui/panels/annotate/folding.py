@@ -35,9 +35,9 @@ class Sides:
         """Collapse sides in a narrow window, or with large text, until the text is readable."""
         left, right = (self._parts[side].minimumWidth() for side in ("left", "right"))
         room = width - theme.px(LEAST_CENTRE)
-        found = set() if room >= left + right else {"right"} if room >= left else {"left", "right"}
-        if found != self._no_room:
-            self._no_room = found
+        folded = set() if room >= left + right else {"right"} if room >= left else {"left", "right"}
+        if folded != self._no_room:
+            self._no_room = folded
             self._show()
 
     def show_empty(self, empty: bool) -> None:
@@ -64,17 +64,17 @@ class Sides:
         left, centre, right = self._splitter.sizes()
         least = cast(QWidget, self._splitter.widget(1)).minimumSizeHint().width()
         spare = right + centre - max(theme.px(LEAST_CENTRE), least)
-        wanted = min(theme.px(GUIDELINE_WIDTH), spare)
-        if wanted > right:
-            self._splitter.setSizes([left, centre + right - wanted, wanted])
+        width = min(theme.px(GUIDELINE_WIDTH), spare)
+        if width > right:
+            self._splitter.setSizes([left, centre + right - width, width])
 
     def _show(self) -> None:
         for side, part in self._parts.items():
-            shown = not self._kept.get(f"annotate.{side}") and side not in self._no_room
-            shown = shown and not (self._empty and side == "right")
-            if not shown and _has_focus(part):
+            visible = not self._kept.get(f"annotate.{side}") and side not in self._no_room
+            visible = visible and not (self._empty and side == "right")
+            if not visible and _has_focus(part):
                 self._leave()
-            part.setVisible(shown)
+            part.setVisible(visible)
 
 
 def _has_focus(part: QWidget) -> bool:

@@ -102,10 +102,10 @@ class InstantState(PredictionPrefetch):
     def _keep_on(self, layer: Layer | None) -> None:
         """Keep for the project on which layer it is on."""
         window = self.context.settings.window
-        kept = {uid: item for uid, item in window.get(_ON, {}).items() if uid != self.project.uid}
+        layers = {uid: item for uid, item in window.get(_ON, {}).items() if uid != self.project.uid}
         if layer is not None:
-            kept[self.project.uid] = layer.uid
-        window[_ON] = kept
+            layers[self.project.uid] = layer.uid
+        window[_ON] = layers
         self.context.settings.save()
 
     def resume_instant(self) -> None:
@@ -382,12 +382,12 @@ class InstantState(PredictionPrefetch):
 
     def _with_live(self, doc: DocumentView) -> DocumentView:
         """The document with the predictions of the instant model and of runs."""
-        kept = tuple(row for row in doc.suggestions if row.id > 0)
-        doc = replace(doc, suggestions=kept)
+        stored = tuple(row for row in doc.suggestions if row.id > 0)
+        doc = replace(doc, suggestions=stored)
         rows = live_suggestions.open_ones(self.project, doc, self._live_rows(doc))
         rows = [replace(row, id=-number) for number, row in enumerate(rows, 1)]
         self.live = {row.id: row for row in rows}
-        return replace(doc, suggestions=(*kept, *rows)) if rows else doc
+        return replace(doc, suggestions=(*stored, *rows)) if rows else doc
 
     def _live_rows(self, doc: DocumentView) -> list[SuggestionRow]:
         id, rows, model = row_id(doc.document), list[SuggestionRow](), self.instant
@@ -411,13 +411,13 @@ class InstantState(PredictionPrefetch):
 
     def _live_runs(self) -> list[tuple[int, int]]:
         """The runs whose stored predictions are suggestions: (run, layer)."""
-        order, found = self.queue_order, dict[tuple[int, int], None]()
+        order, pairs = self.queue_order, dict[tuple[int, int], None]()
         if order is not None and order.runs:
-            found[order.runs[0], order.layer_id] = None
+            pairs[order.runs[0], order.layer_id] = None
         for run in self.ahead.runs if self.ahead is not None else ():
             if run.layer_id is not None:
-                found[run.id, run.layer_id] = None
-        return list(found)
+                pairs[run.id, run.layer_id] = None
+        return list(pairs)
 
     def tag_chances(self, layer: Layer, start: int, end: int) -> list[tuple[int, float]]:
         """The most probable tags of a word by the instant model: (id of the label, probability)."""

@@ -118,8 +118,8 @@ class Jump:
         place = find_word(text.text.text, self._typed, after)
         if place is None:
             text.select(*self._before)
-            self._typed, found = "", self._typed
-            self._show(_("No word begins with “{letters}”").format(letters=found))
+            self._typed, typed = "", self._typed
+            self._show(_("No word begins with “{letters}”").format(letters=typed))
             return
         low, high = found_words(text, place, self._typed)
         if self._extend:

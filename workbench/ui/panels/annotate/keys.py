@@ -44,8 +44,8 @@ class Keys(QObject):
         super().__init__(view)
         self._view, self._state = view, view.state
         self._jump = jump.Jump()
-        kept = view.state.context.settings.window
-        self._own = BareKeys(lambda: kept.get("keys", _NONE), BARE_COMMANDS)
+        window = view.state.context.settings.window
+        self._own = BareKeys(lambda: window.get("keys", _NONE), BARE_COMMANDS)
         self._actions = {
             _Key.Key_Return: view.links.enter,
             _Key.Key_Enter: view.links.enter,

@@ -58,13 +58,13 @@ class BarStack(QScrollArea):
     @property
     def bars(self) -> list[LabelBar]:
         items = (self._layout.itemAt(number) for number in range(self._layout.count()))
-        found = (item.widget() for item in items if item is not None)
-        return [bar for bar in found if isinstance(bar, LabelBar)]
+        widgets = (item.widget() for item in items if item is not None)
+        return [bar for bar in widgets if isinstance(bar, LabelBar)]
 
     def height_of(self, heights: Iterable[int]) -> int:
         """Height of all bars with these heights and the gaps between them, in pixels."""
-        found = list(heights)
-        return sum(found) + GAP * max(0, len(found) - 1)
+        each = list(heights)
+        return sum(each) + GAP * max(0, len(each) - 1)
 
     def needed(self) -> int:
         """Height of all bars, in pixels."""
@@ -97,13 +97,13 @@ def share(stacks: Sequence[BarStack], *, free: int, room: int) -> None:
     """
     bars = [bar for stack in stacks for bar in stack.bars]
     lines, most = (pixels // theme.px(BAR_LINE) for pixels in (free, room))
-    wanted = {bar: bar.lines_wanted() for bar in bars}
-    for number, bar in enumerate(sorted(bars, key=wanted.__getitem__)):
+    needed = {bar: bar.lines_wanted() for bar in bars}
+    for number, bar in enumerate(sorted(bars, key=needed.__getitem__)):
         left = len(bars) - number
-        given = min(max(MOST_LINES, lines // left), max(1, most // left))
-        bar.set_most_lines(given)
-        lines -= min(given, wanted[bar])
-        most -= min(given, wanted[bar])
+        allowed = min(max(MOST_LINES, lines // left), max(1, most // left))
+        bar.set_most_lines(allowed)
+        lines -= min(allowed, needed[bar])
+        most -= min(allowed, needed[bar])
     filled = sorted((stack for stack in stacks if stack.bars), key=BarStack.needed)
     for number, stack in enumerate(filled):
         height = max(theme.px(LINE), min(stack.needed(), room // (len(filled) - number)))

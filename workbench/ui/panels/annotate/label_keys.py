@@ -38,11 +38,11 @@ def steps(layer: Layer) -> bool:
 
 def _stored(labels: Iterable[Label]) -> Mapping[str, int]:
     """Key → label id; a key of several labels, as in older projects, is that of the first."""
-    found: dict[str, int] = {}
+    keys: dict[str, int] = {}
     for label in labels:
         if label.key:
-            found.setdefault(label.key, row_id(label))
-    return found
+            keys.setdefault(label.key, row_id(label))
+    return keys
 
 
 class FirstLabels(NamedTuple):
@@ -82,11 +82,11 @@ class LabelKeys(InstantState):
             return None
         if self._first[0] != self.document_id or self._first[1] is not self.layers:
             self._first = self.document_id, self.layers, {}
-        found = self._first[2]
-        kept = found.get(row_id(layer))
-        if kept is None or (not kept.chances and self.class_chances(layer)):
-            found[row_id(layer)] = self._choose_first(layer)
-        return found[row_id(layer)]
+        by_layer = self._first[2]
+        first = by_layer.get(row_id(layer))
+        if first is None or (not first.chances and self.class_chances(layer)):
+            by_layer[row_id(layer)] = self._choose_first(layer)
+        return by_layer[row_id(layer)]
 
     def by_topic(self, layer: Layer) -> tuple[tuple[Topic, ...], Mapping[int, Label]]:
         """The topics of a layer, and label id → the label with its key and the colour of its
@@ -94,8 +94,8 @@ class LabelKeys(InstantState):
         """
         keyed = self.with_keys(layer)
         if self._topics[0] is not keyed:
-            found = topics(replace(layer, labels=keyed))
-            self._topics = keyed, (found, coloured(found))
+            layer_topics = topics(replace(layer, labels=keyed))
+            self._topics = keyed, (layer_topics, coloured(layer_topics))
         return self._topics[1]
 
     def documents_with(self) -> Mapping[int, int]:
@@ -164,17 +164,17 @@ class LabelKeys(InstantState):
             return ()
         layers, off = self.doc.layers, self.off
         if self._active[0] is not layers or self._active[1] is not off:
-            shown = (layer for layer in layers if layer.traits.editor and layer.id not in off)
-            self._active = layers, off, tuple(shown)
+            editable = (layer for layer in layers if layer.traits.editor and layer.id not in off)
+            self._active = layers, off, tuple(editable)
         return self._active[2]
 
     @property
     def label_of(self) -> Mapping[int, tuple[Layer, Label]]:
         if self._label_of[0] is not self.layers:
-            found = {
+            entries = {
                 row_id(label): (layer, label) for layer in self.layers for label in layer.labels
             }
-            self._label_of = self.layers, found
+            self._label_of = self.layers, entries
         return self._label_of[1]
 
     @property
@@ -183,8 +183,8 @@ class LabelKeys(InstantState):
 
         A stored key works in addition to the displayed one.
         """
-        shown = [label for layer in self.active for label in layer.labels]
-        return {**_stored(shown), **{key: id for id, key in self.shown_keys.items()}}
+        labels = [label for layer in self.active for label in layer.labels]
+        return {**_stored(labels), **{key: id for id, key in self.shown_keys.items()}}
 
     @property
     def shown_keys(self) -> Mapping[int, str]:
@@ -202,14 +202,14 @@ class LabelKeys(InstantState):
         return any(kind.in_text or kind.editor == NUMBER for kind in kinds)
 
     def _usual_keys(self) -> Mapping[int, str]:
-        shown = [label for layer in self.active for label in layer.labels]
+        labels = [label for layer in self.active for label in layer.labels]
         if not self.doc or self._digits_are_taken:
-            return {id: key for key, id in _stored(shown).items()}
+            return {id: key for key, id in _stored(labels).items()}
         texts = self.doc.document.form
         together = [layer for layer in self.layers if layer.texts == texts]
         count = sum(len(layer.labels) for layer in together if layer.traits.on_document)
-        used = {label.key for label in shown}
-        return keys_without_spans(shown, CLASS_KEYS[:count], used)
+        used = {label.key for label in labels}
+        return keys_without_spans(labels, CLASS_KEYS[:count], used)
 
     def with_keys(self, layer: Layer) -> tuple[Label, ...]:
         """The labels of a layer with the displayed keys.
@@ -220,10 +220,10 @@ class LabelKeys(InstantState):
         basis = self.active, self.layers, form, self._first_keys()
         if self._keyed[0] != basis:
             self._keyed = basis, {}
-        kept = self._keyed[1]
-        if row_id(layer) not in kept:
-            kept[row_id(layer)] = self._with_keys(layer)
-        return kept[row_id(layer)]
+        by_layer = self._keyed[1]
+        if row_id(layer) not in by_layer:
+            by_layer[row_id(layer)] = self._with_keys(layer)
+        return by_layer[row_id(layer)]
 
     def _with_keys(self, layer: Layer) -> tuple[Label, ...]:
         keys = {**self.shown_keys, **self._presses(layer)}
@@ -236,13 +236,13 @@ class LabelKeys(InstantState):
 
     def _presses(self, layer: Layer) -> Mapping[int, str]:
         """Sublabel without a key → how often the key of its parent is pressed for it."""
-        shown, found = self.shown_keys, {}
+        keys, presses = self.shown_keys, {}
         for parent in layer.labels if layer.grouped and steps(layer) else ():
-            key = shown.get(row_id(parent), "")
+            key = keys.get(row_id(parent), "")
             for number, sublabel in enumerate(layer.sublabels(parent.name) if key else (), 2):
-                if not shown.get(row_id(sublabel)):
-                    found[row_id(sublabel)] = f"{key}×{number}"
-        return found
+                if not keys.get(row_id(sublabel)):
+                    presses[row_id(sublabel)] = f"{key}×{number}"
+        return presses
 
     @property
     def guideline(self) -> str:
@@ -259,8 +259,8 @@ class LabelKeys(InstantState):
 
     @property
     def has_labels(self) -> bool:
-        given = (
+        kinds = (
             layer.labels or layer.traits.asks or not layer.traits.has_labels
             for layer in self.layers
         )
-        return any(given)
+        return any(kinds)

@@ -183,8 +183,8 @@ class LabelAndText(QStyledItemDelegate):
         known = self._known.get(id(item))
         if most is not None and self.made >= most and (known is None or known[0] is not item):
             return None
-        shown = self._shown(item)
-        key = shown, chosen, width, height, scale
+        row = self._shown(item)
+        key = row, chosen, width, height, scale
         picture = self._pictures.get(key)
         if picture is None:
             if most is not None and self.made >= most:
@@ -197,7 +197,7 @@ class LabelAndText(QStyledItemDelegate):
             inner, box = QPainter(picture), QRect(0, 0, width, height)
             if chosen:
                 inner.fillRect(box, theme.qcolour("accent_soft"))
-            self._draw(inner, box, scale, shown)
+            self._draw(inner, box, scale, row)
             inner.end()
         return picture
 

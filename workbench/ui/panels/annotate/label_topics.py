@@ -28,15 +28,15 @@ def topics(layer: Layer) -> tuple[Topic, ...]:
     parents = {label.parent for label in layer.labels if label.parent}
     single = [label for label in layer.labels if not label.parent and label.name not in parents]
     first = (label for label in layer.labels if label.name in parents and not label.parent)
-    found = [Topic(label.name, (label, *layer.sublabels(label.name))) for label in first]
-    return (*found, *([Topic(_("Other"), tuple(single))] if single else []))
+    groups = [Topic(label.name, (label, *layer.sublabels(label.name))) for label in first]
+    return (*groups, *([Topic(_("Other"), tuple(single))] if single else []))
 
 
 def _by_letter(labels: tuple[Label, ...]) -> tuple[Topic, ...]:
-    found: dict[str, list[Label]] = {}
+    by_letter: dict[str, list[Label]] = {}
     for label in sorted(labels, key=lambda label: _folded(label.name)):
-        found.setdefault(_folded(label.name)[:1].upper(), []).append(label)
-    return tuple(Topic(letter, tuple(labels)) for letter, labels in found.items())
+        by_letter.setdefault(_folded(label.name)[:1].upper(), []).append(label)
+    return tuple(Topic(letter, tuple(labels)) for letter, labels in by_letter.items())
 
 
 def _folded(name: str) -> str:

@@ -46,12 +46,14 @@ class Links:
     def choices(self) -> list[Choice]:
         """What the palette offers, the labels used last first."""
         state = self._state
-        if found := [Choice(label, layer.name) for layer, label in state.link_choices()]:
-            return found
+        if choices := [Choice(label, layer.name) for layer, label in state.link_choices()]:
+            return choices
         layers = sorted(state.active, key=lambda layer: not layer.traits.in_text)
-        found = [Choice(label, layer.name) for layer in layers for label in state.with_keys(layer)]
+        choices = [
+            Choice(label, layer.name) for layer in layers for label in state.with_keys(layer)
+        ]
         order = state.order_of_use()
-        return sorted(found, key=lambda item: order.get(row_id(item.label), len(order)))
+        return sorted(choices, key=lambda item: order.get(row_id(item.label), len(order)))
 
     def place(self) -> QRect | None:
         """Where the text is that a label of a span layer would be given to, in coordinates of the
@@ -62,11 +64,11 @@ class Links:
         text = self._view.document_pane.text
         span = self._state.chosen_span()
         chosen = (span.start, span.end) if span is not None and span.field == text.field else None
-        found = text.selection or chosen or text.target
+        offsets = text.selection or chosen or text.target
         viewport = text.viewport()
-        if found is None or not text.isVisible():
+        if offsets is None or not text.isVisible():
             return None
-        start, end = found
+        start, end = offsets
         first, last = text.rect_of(start), text.rect_of(max(start, end - 1))
         left = last.left() if last.top() > first.top() else first.left()
         foot = last.bottom() + text.lanes_below(end)
@@ -78,8 +80,8 @@ class Links:
     @staticmethod
     def target(text: DocumentText, snap: str = "") -> Target | None:
         """What a label would mark in a text; `snap`: to what the spans of its layer snap."""
-        found = text.target_in(snap) if snap else text.target
-        return Target(text.field, *found) if found else None
+        offsets = text.target_in(snap) if snap else text.target
+        return Target(text.field, *offsets) if offsets else None
 
     def join_chain(self) -> None:
         self._mention(self._state.join_chain)
@@ -147,9 +149,9 @@ class LinkLine:
 
 def signed(state: AnnotateActions, layer: Layer) -> tuple[Label, ...]:
     """The labels of a layer as its bar shows them: those of relations with their direction."""
-    found = state.with_keys(layer)
+    labels = state.with_keys(layer)
     if not layer.traits.between_spans:
-        return found
-    signs = [_("→ {label}") if directed(layer, item.name) else _("– {label}") for item in found]
-    named = zip(found, signs, strict=True)
+        return labels
+    signs = [_("→ {label}") if directed(layer, item.name) else _("– {label}") for item in labels]
+    named = zip(labels, signs, strict=True)
     return tuple(replace(label, name=sign.format(label=label.name)) for label, sign in named)

@@ -221,9 +221,9 @@ class ManyLabels(QWidget):
         self._about.setText(about.format(n=formats.count(len(layer.labels))))
         self._kind.setText(_("Most probable") if first.chances else _("Most frequent"))
         self._cap.setVisible(alone)
-        shown = first, tuple(labels.items())
-        if shown != self._shown:
-            self._shown = shown
+        content = first, tuple(labels.items())
+        if content != self._shown:
+            self._shown = content
             self._fill(first, labels)
             self._search.offer([Choice(label, "") for label in labels.values()])
         for id, chip in self._chips.items():
@@ -248,9 +248,9 @@ class ManyLabels(QWidget):
     ) -> None:
         """counts: label id → number of documents."""
         chosen, enabled = self._chosen, self._enabled
-        wanted = self._all.height_wanted()
+        height = self._all.height_wanted()
         self._all.set(topics, labels, counts, chosen=chosen, by_letter=by_letter, enabled=enabled)
-        if self._all.height_wanted() != wanted:
+        if self._all.height_wanted() != height:
             self.updateGeometry()
 
     def set_instant(self, line: str, turn: str) -> None:
@@ -269,8 +269,8 @@ class ManyLabels(QWidget):
             if (chance := first.chances.get(id)) is not None:
                 meter = Meter(chance, name=_("Probability of {label}").format(label=label.name))
                 meter.setFixedWidth(theme.px(METER))
-                said = words(formats.decimal(chance, 2), "small", weight=400 if number else 600)
-                parts += [meter, said]
+                percent = words(formats.decimal(chance, 2), "small", weight=400 if number else 600)
+                parts += [meter, percent]
             parts.append(Elided(label.description, "small", "muted"))
             columns = range(4) if chance is not None else (0, 3)
             for at, part in zip(columns, parts, strict=True):
@@ -351,10 +351,10 @@ class _Line(QStyledItemDelegate):
         painter.setFont(theme.font("small", 600 if index.data(_CHOSEN) else 400))
         painter.setPen(theme.qcolour("text"))
         name = index.data(Qt.ItemDataRole.DisplayRole)
-        shown = painter.fontMetrics().elidedText(
+        text = painter.fontMetrics().elidedText(
             name, Qt.TextElideMode.ElideMiddle, int(right.width())
         )
-        painter.drawText(right, Qt.AlignmentFlag.AlignVCenter, shown)
+        painter.drawText(right, Qt.AlignmentFlag.AlignVCenter, text)
         painter.restore()
 
 

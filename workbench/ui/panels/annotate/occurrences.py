@@ -29,10 +29,10 @@ Free = Mapping[bool, frozenset[int]]  # as gold, as suggestions → indexes that
 _NOTHING: Free = {True: frozenset(), False: frozenset()}
 
 
-def _find(project: Project, wanted: OccurrenceQuery, *, watch: Watch) -> tuple[Occurrences, Free]:
-    found = occurrences.find_occurrences(project, wanted, watch=watch)
-    rows = found.rows
-    return found, {
+def _find(project: Project, query: OccurrenceQuery, *, watch: Watch) -> tuple[Occurrences, Free]:
+    places = occurrences.find_occurrences(project, query, watch=watch)
+    rows = places.rows
+    return places, {
         gold: frozenset(index for index, row in enumerate(rows) if row.is_free(gold=gold))
         for gold in (True, False)
     }
@@ -171,16 +171,16 @@ class OccurrencesState(State):
         if not self.can_add:
             return
         rows = [self.found.rows[index] for index in sorted(self.ticked)]
-        wanted, gold, project, context = (
+        request, gold, project, context = (
             self._wanted(),
             self.gold,
             self._project,
             self._page.context,
         )
         self.leave()
-        label = partial(occurrences.label_occurrences, project, wanted, rows, gold=gold)
+        label = partial(occurrences.label_occurrences, project, request, rows, gold=gold)
         if len(rows) > MAIN_THREAD_LIMIT:
-            title = occurrences.title(project, wanted, len(rows))
+            title = occurrences.title(project, request, len(rows))
             context.task(
                 "occurrences-add",
                 label,

@@ -72,13 +72,13 @@ class _InContext(QStyledItemDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         ground(painter, option)
         number = cast(Rows, index.model()).rows[index.row()]
-        found = self._state.found.rows[number]
-        line = QTextLayout(f"{found.before}{found.text}{found.after}", theme.font("small"))
+        place = self._state.found.rows[number]
+        line = QTextLayout(f"{place.before}{place.text}{place.after}", theme.font("small"))
         wrapping = QTextOption()
         wrapping.setWrapMode(QTextOption.WrapMode.NoWrap)
         line.setTextOption(wrapping)
         bold = QTextLayout.FormatRange()
-        bold.start, bold.length = Utf16Map(found.before).units, Utf16Map(found.text).units
+        bold.start, bold.length = Utf16Map(place.before).units, Utf16Map(place.text).units
         looks = QTextCharFormat()
         looks.setFont(theme.font("small", 700))
         bold.format = looks
@@ -184,8 +184,8 @@ class OccurrencesPane(QFrame):
         return row((self._count, 1), KeyCap(_("Esc")), self._add, KeyCap("↵"))
 
     def _text_of(self, number: int) -> str:
-        found = self.state.found.rows[number]
-        return f"{found.before}{found.text}{found.after}"
+        place = self.state.found.rows[number]
+        return f"{place.before}{place.text}{place.after}"
 
     def _there(self, number: int) -> str:
         return self.state.words_of(number)
@@ -261,8 +261,10 @@ class OccurrencesPane(QFrame):
         if not state.shown:
             return
         if fields & {"shown", "text"}:
-            shown = " ".join(state.text[: MAX_HEADING_LENGTH + 1].split())
-            cut = f"{shown[:MAX_HEADING_LENGTH]}…" if len(shown) > MAX_HEADING_LENGTH else shown
+            excerpt = " ".join(state.text[: MAX_HEADING_LENGTH + 1].split())
+            cut = (
+                f"{excerpt[:MAX_HEADING_LENGTH]}…" if len(excerpt) > MAX_HEADING_LENGTH else excerpt
+            )
             self._heading.setText(_("Label all occurrences of “{text}” as").format(text=cut))
         fill(self._label, [(row_id(label), label.name) for label in state.labels], state.label_id)
         self._where.button(QUEUE).setVisible(state.filtered)

@@ -119,8 +119,8 @@ class PatternsState(State):
 
     def toggle(self, ids: Iterable[int]) -> None:
         """Turn these patterns on, or off if all are on."""
-        wanted = set(ids)
-        chosen = [row.pattern for row in self.rows if row.id in wanted]
+        toggled = set(ids)
+        chosen = [row.pattern for row in self.rows if row.id in toggled]
         on = not all(pattern.active for pattern in chosen)
         self._try(patterns.change, *(replace(pattern, active=on) for pattern in chosen))
 

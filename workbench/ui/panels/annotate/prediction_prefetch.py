@@ -63,23 +63,23 @@ class PredictionPrefetch(QueueState):
 
     @property
     def _ahead_kept(self) -> Mapping[str, int]:
-        found = self.context.settings.window.get(_KEY, {}).get(self.project.uid, {})
-        return found if isinstance(found, dict) else {}
+        runs = self.context.settings.window.get(_KEY, {}).get(self.project.uid, {})
+        return runs if isinstance(runs, dict) else {}
 
     @property
     def ahead_chosen(self) -> dict[int, int]:
         """Id of a selected layer → id of the chosen run, or NEWEST."""
-        kept = self._ahead_kept
+        runs = self._ahead_kept
         return {
-            row_id(ordered_layer): kept[ordered_layer.uid]
+            row_id(ordered_layer): runs[ordered_layer.uid]
             for ordered_layer in self.ordered_layers
-            if ordered_layer.uid in kept
+            if ordered_layer.uid in runs
         }
 
     @property
     def ahead_choices(self) -> tuple[PreannotationChoice, ...]:
         """The choices for each selected layer that a run can predict."""
-        found, chosen = [], self.ahead_chosen
+        choices, chosen = [], self.ahead_chosen
         for layer in self.ordered_layers:
             fitting = preannotate.choices(self.project, layer)
             if fitting:
@@ -90,8 +90,8 @@ class PredictionPrefetch(QueueState):
                 runs += [(run.id, run.name) for run in fitting]
                 refused = preannotate.refused(self.project, layer)
                 now = chosen.get(row_id(layer))
-                found.append(PreannotationChoice(layer.name, tuple(runs), now, refused))
-        return tuple(found)
+                choices.append(PreannotationChoice(layer.name, tuple(runs), now, refused))
+        return tuple(choices)
 
     @property
     def can_ahead(self) -> bool:
@@ -100,11 +100,11 @@ class PredictionPrefetch(QueueState):
     def choose_ahead(self, layer_name: str, run: int | None) -> None:
         """Pre-annotate a layer with a run (its id, or NEWEST) from now on; None for no run."""
         layer = next(layer for layer in self.layers if layer.name == layer_name)
-        kept = {uid: id for uid, id in self._ahead_kept.items() if uid != layer.uid}
+        runs = {uid: id for uid, id in self._ahead_kept.items() if uid != layer.uid}
         if run is not None:
-            kept[layer.uid] = run
+            runs[layer.uid] = run
         window = self.context.settings.window
-        window[_KEY] = {**window.get(_KEY, {}), self.project.uid: kept}
+        window[_KEY] = {**window.get(_KEY, {}), self.project.uid: runs}
         self.context.settings.save()
         self._use_ahead()
         self._show_live()
@@ -145,8 +145,8 @@ class PredictionPrefetch(QueueState):
 
     def _follow_queue(self) -> None:
         if self.ahead is not None and not self.errors:
-            wanted = self.shown_filter() if self.queue_order is None else None
-            self.ahead.follow(preannotate.QueuePlace(self.ids, self.document_id, wanted))
+            filter = self.shown_filter() if self.queue_order is None else None
+            self.ahead.follow(preannotate.QueuePlace(self.ids, self.document_id, filter))
 
     def _ahead_changed(self) -> None:
         if self.ahead is not None:

@@ -163,24 +163,24 @@ class QuestionPane(QFrame):
             layout.addWidget(part, stretch)
 
     def render(self) -> None:
-        state, shown = self.state, self.state.shown_questions
-        self._number.setText(formats.count(len(shown)) if shown else "")
+        state, questions = self.state, self.state.shown_questions
+        self._number.setText(formats.count(len(questions)) if questions else "")
         self._cap.setText("." if any(layer.traits.in_text for layer in state.active) else "Tab")
         self._cap.updateGeometry()
         listed = layout_of(self._list)
-        while len(self.rows) < len(shown):
+        while len(self.rows) < len(questions):
             made = QuestionRow()
             made.clicked.connect(lambda _on, made=made: state.choose_question(made.id))
             self.rows.append(made)
             listed.insertWidget(len(self.rows) - 1, made)
         for number, made in enumerate(self.rows):
-            made.setVisible(number < len(shown))
-            if number < len(shown):
-                made.set(shown[number])
+            made.setVisible(number < len(questions))
+            if number < len(questions):
+                made.set(questions[number])
                 escaping.set_tip(made, state.answers_made(made.id))
-        self._area.setVisible(bool(shown))
+        self._area.setVisible(bool(questions))
         current = state.question
-        self._none.setText(question_hint(state.context.settings, any_questions=bool(shown)))
+        self._none.setText(question_hint(state.context.settings, any_questions=bool(questions)))
         self.field.setEnabled(state.can_edit)
         for button in (self._answer, self._null, self._edit, self._delete):
             button.setEnabled(state.can_edit and current is not None)

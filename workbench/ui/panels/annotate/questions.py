@@ -83,10 +83,10 @@ class QuestionState(ChoiceState):
     @property
     def shown_questions(self) -> tuple[ShownQuestion, ...]:
         current = self.question
-        shown = []
+        questions = []
         for asked_question in self.questions:
             proposed = self._proposed(asked_question)
-            shown.append(
+            questions.append(
                 ShownQuestion(
                     asked_question.id,
                     asked_question.question.text,
@@ -97,7 +97,7 @@ class QuestionState(ChoiceState):
                     proposed.score if proposed is not None else None,
                 )
             )
-        return tuple(shown)
+        return tuple(questions)
 
     @property
     def shown_answers(self) -> tuple[ShownAnswer, ...]:
@@ -105,21 +105,21 @@ class QuestionState(ChoiceState):
         asked_question = self.question
         if asked_question is None:
             return ()
-        shown = [
+        answers = [
             ShownAnswer(row.start, row.end, GOLD, row.id)
             for row in asked_question.rows
             if row.start is not None and row.end is not None
         ]
         proposed = self._proposed(asked_question)
         if proposed is not None and proposed.start < proposed.end:
-            shown.append(proposed)
-        return tuple(shown)
+            answers.append(proposed)
+        return tuple(answers)
 
     def _proposed(self, asked_question: AskedQuestion) -> ShownAnswer | None:
         """The prediction under review, else the first open suggestion; empty for "no answer"."""
         if self.errors:
-            found = self.predicted.get(Answers) if self.predicted is not None else None
-            answer = found.to(asked_question.question.text) if found is not None else None
+            prediction = self.predicted.get(Answers) if self.predicted is not None else None
+            answer = prediction.to(asked_question.question.text) if prediction is not None else None
             if answer is None or asked_question.layer_id != self.run_layer:
                 return None
             best = answer.best
@@ -170,9 +170,9 @@ class QuestionState(ChoiceState):
 
     def choose_question_text(self, text: str) -> None:
         """Make the question with this text the current one, if there is one."""
-        found = next((q.id for q in self.questions if q.question.text == text), None)
-        if found is not None:
-            self.choose_question(found)
+        id = next((q.id for q in self.questions if q.question.text == text), None)
+        if id is not None:
+            self.choose_question(id)
 
     def step_question(self, way: int) -> None:
         """Go to the next (+1) or previous (-1) question; after the last comes the first."""

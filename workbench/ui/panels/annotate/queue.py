@@ -147,8 +147,8 @@ class QueueState(State):
         return tuple(id for id in map(row_id, self.layers) if id not in self.off)
 
     def rows(self, ids: Sequence[int]) -> tuple[DocumentRow, ...]:
-        shown = self.doc if self.document_id in ids else None
-        return annotate.queue_page(self.project, ids, self.active_ids, shown=shown)
+        doc = self.doc if self.document_id in ids else None
+        return annotate.queue_page(self.project, ids, self.active_ids, shown=doc)
 
     # ------------------------------------------------------------ filter
 
@@ -299,11 +299,11 @@ class QueueState(State):
     def _load_queue(self) -> None:
         if self.errors:
             return
-        every, wanted = self._unfiltered(), self.shown_filter()
+        every, filter = self._unfiltered(), self.shown_filter()
         project, narrowed, whole = self.project, self.narrowed, self.whole
 
         def read() -> tuple[Any, ...]:
-            ids = annotate.queue(project, wanted)
+            ids = annotate.queue(project, filter)
             total = len(ids) if whole else annotate.queue_size(project, every)
             return self._in_order(ids), total, annotate.source_files(project)
 
@@ -374,19 +374,21 @@ class QueueState(State):
         """Add or remove documents of a filtered queue, as they now pass the filter or not."""
         if self.whole or self.errors:
             return
-        asked = set(ids)
-        if not asked:
+        changed = set(ids)
+        if not changed:
             return
         if self.context.waiting(READ):
-            self._meanwhile |= asked
-        passing = set(annotate.queue(self.project, replace(self.shown_filter(), ids=sorted(asked))))
-        if self.document_id is not None and self.document_id in asked:
+            self._meanwhile |= changed
+        passing = set(
+            annotate.queue(self.project, replace(self.shown_filter(), ids=sorted(changed)))
+        )
+        if self.document_id is not None and self.document_id in changed:
             passing.add(self.document_id)
-        listed = asked.intersection(self.ids)
+        listed = changed.intersection(self.ids)
         if passing != listed:
-            kept = (set(self.ids) - asked) | passing
-            last = tuple(id for id in self.skipped if id in kept)
-            self.update(ids=_with_last(self._in_order(sorted(kept)), last), skipped=last)
+            remaining = (set(self.ids) - changed) | passing
+            last = tuple(id for id in self.skipped if id in remaining)
+            self.update(ids=_with_last(self._in_order(sorted(remaining)), last), skipped=last)
 
     # ------------------------------------------------------------ navigation
 
@@ -412,12 +414,12 @@ class QueueState(State):
 
         Returns False, changing nothing, if there is none.
         """
-        found = self._next_open(None if start else self.document_id)
-        if found is not None:
-            self.open(found)
+        following = self._next_open(None if start else self.document_id)
+        if following is not None:
+            self.open(following)
         elif start and self.ids:
             self.open(self.ids[0])
-        return found is not None
+        return following is not None
 
     def _next_open(self, after: int | None) -> int | None:
         """The next document to label after `after`: first those not skipped, then skipped ones,
@@ -427,16 +429,16 @@ class QueueState(State):
             return None
         if self.queue_order is not None:
             return self._next_in_order(after)
-        wanted = None if self.narrowed.empty else self.shown_filter()
+        filter = None if self.narrowed.empty else self.shown_filter()
         waiting: set[int] = set()
         while True:
-            found = annotate.next_unlabelled(self.project, after, self.active_ids, wanted)
-            if found is None or found in waiting:
+            following = annotate.next_unlabelled(self.project, after, self.active_ids, filter)
+            if following is None or following in waiting:
                 break
-            if found not in self.skipped and found != self.document_id:
-                return found
-            waiting.add(found)
-            after = found
+            if following not in self.skipped and following != self.document_id:
+                return following
+            waiting.add(following)
+            after = following
         rest = (*(id for id in self.skipped if id != self.document_id), self.document_id)
         return next((id for id in rest if id in waiting), None)
 
@@ -469,8 +471,8 @@ class QueueState(State):
 
     def _load_order(self) -> None:
         """Take the kept order of the first selected layer that has one."""
-        found = (queue_orders.kept(self.project, id) for id in self.active_ids)
-        self.update(queue_order=next((order for order in found if order is not None), None))
+        orders = (queue_orders.kept(self.project, id) for id in self.active_ids)
+        self.update(queue_order=next((order for order in orders if order is not None), None))
 
     def queue_note(self, document_id: int) -> str:
         """The score of a document in the order, and whether it is a control document."""
@@ -540,16 +542,16 @@ class QueueState(State):
             vector_model.key: vector_model
             for vector_model in queue_orders.vector_models(self.context.settings)
         }
-        wanted = queue_orders.OrderSpec(
+        request = queue_orders.OrderSpec(
             strategy, layer, tuple(known[id] for id in runs), models.get(model), share
         )
 
         try:
-            queue_orders.check(self.project, wanted)
+            queue_orders.check(self.project, request)
         except WorkbenchError as error:
             self.context.fail(error)
             return False
-        work = partial(queue_orders.compute, self.project, self.context.queue, wanted)
+        work = partial(queue_orders.compute, self.project, self.context.queue, request)
         self.update(computing=True)
         self.context.task(ORDERING, work, self._ordered, failed=self._not_ordered)
         return True

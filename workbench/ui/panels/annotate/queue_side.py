@@ -122,23 +122,23 @@ class PreannotationPart:
             )
             for choice in choices
         }
-        found: tuple[Choice | None, ...] = (
+        entries: tuple[Choice | None, ...] = (
             next(iter(layers.values()))
             if len(layers) == 1
             else tuple(Choice(escaping.menu_text(name), choices=of) for name, of in layers.items())
         )
         if self.state.ahead_failed:
-            found = (*found, None, Choice(_("&Try again"), self.state.retry_ahead))
-        context_menu.fill(self.menu, found)
+            entries = (*entries, None, Choice(_("&Try again"), self.state.retry_ahead))
+        context_menu.fill(self.menu, entries)
 
     def render(self) -> None:
         state = self.state
-        shown = state.can_ahead and not state.errors
-        self.button.setVisible(shown)
+        visible = state.can_ahead and not state.errors
+        self.button.setVisible(visible)
         message = _("Pre-annotate: predict the next documents with a run before they are opened")
         key = ("annotate.ahead", "Ctrl+Shift+Y")
         escaping.set_tip(self.button, with_key(message, state.context.settings, *key))
-        self.line.setVisible(shown and bool(state.ahead_line))
+        self.line.setVisible(visible and bool(state.ahead_line))
         self.line.setText(state.ahead_line)
         self.line.tip = state.ahead_tip
 
@@ -323,12 +323,12 @@ class QueueSide(QFrame):
 
     def _show_pace(self) -> None:
         """Documents per hour, and the time that the others take at this pace."""
-        found, left = self.state.progress, self.state.left
-        shown = found is not None and found.per_hour is not None and not self.state.errors
-        self._pace.setVisible(shown)
-        if found is None or found.per_hour is None:
+        progress, left = self.state.progress, self.state.left
+        visible = progress is not None and progress.per_hour is not None and not self.state.errors
+        self._pace.setVisible(visible)
+        if progress is None or progress.per_hour is None:
             return
-        per_hour, measured = round(found.per_hour), found.measured
+        per_hour, measured = round(progress.per_hour), progress.measured
         pace = ngettext("{n:,} document per hour", "{n:,} documents per hour", per_hour)
         self._pace.setText(pace.format(n=per_hour))
         on = ngettext(
@@ -343,7 +343,7 @@ class QueueSide(QFrame):
                 "At this pace, the {n:,} documents left take {time} h.",
                 left,
             )
-            lines.append(rest.format(n=left, time=formats.decimal(left / found.per_hour, 1)))
+            lines.append(rest.format(n=left, time=formats.decimal(left / progress.per_hour, 1)))
         escaping.set_tip(self._pace, "\n".join(lines))
 
     def _describe(self, done: int, total: int) -> str:
@@ -368,9 +368,9 @@ class QueueSide(QFrame):
         clear(layout_of(self._filters))
         metrics = QFontMetrics(theme.font("small"))
         for number, name in () if self.state.errors else self.state.filters:
-            shown = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, theme.px(FILTER))
+            title = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, theme.px(FILTER))
             button = Button(
-                escaping.menu_text(shown),
+                escaping.menu_text(title),
                 "x",
                 small=True,
                 name=_("Remove the filter {name}").format(name=name),

@@ -45,10 +45,10 @@ class RelationList:
         self.table.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._number = words("", "small", "muted")
         self._none = words("", "small", "muted", wrap=True)
-        kept = self.state.context.settings
-        follow(self._none, lambda: self._none.setText(_hint(kept)))
+        settings = self.state.context.settings
+        follow(self._none, lambda: self._none.setText(_hint(settings)))
         head = row(
-            words(_("Relations"), weight=600), CommandCap(kept, LINK, "C"), None, self._number,
+            words(_("Relations"), weight=600), CommandCap(settings, LINK, "C"), None, self._number,
             gap=6, margins=(14, 12, 14, 4),
         )  # fmt: skip
         none = column(self._none, margins=(14, 0, 14, 10))
@@ -118,9 +118,9 @@ class RelationList:
 
     def show_chosen(self) -> None:
         name = self.state.chosen
-        wanted = {name[1]} if name is not None and name[0] == LINKED else set()
-        if {item.id for item in self.table.chosen_rows()} != wanted:
-            self.table.choose(wanted)
+        ids = {name[1]} if name is not None and name[0] == LINKED else set()
+        if {item.id for item in self.table.chosen_rows()} != ids:
+            self.table.choose(ids)
 
     def restyle(self) -> None:
         """Called after the theme or text size has changed."""

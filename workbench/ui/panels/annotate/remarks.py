@@ -47,8 +47,8 @@ class RemarkState(State):
         with_spans = ("span",) if self.found != Remarks() else ()  # those on a span go with it
         tables = ("note", "flag", "document", *with_spans)
         if any(changes.touches(table, self.document_id) for table in tables):
-            found = self._read(self.document_id)
-            self.update(found=self.found if found == self.found else found)
+            remarks = self._read(self.document_id)
+            self.update(found=self.found if remarks == self.found else remarks)
 
     # ------------------------------------------------------------ what is shown
 

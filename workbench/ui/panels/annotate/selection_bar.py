@@ -67,8 +67,8 @@ class SelectionBar(QFrame):
         if place is None and span is not None and text.chosen is not None:
             place = span.start, span.end
         labels = state.latest_labels
-        wanted = state.context.settings.selection_bar and state.can_edit and state.linking is None
-        if place is None or not labels or not wanted:
+        enabled = state.context.settings.selection_bar and state.can_edit and state.linking is None
+        if place is None or not labels or not enabled:
             self.hide()
             return
         self._fill(labels, span.label_id if span is not None else None, deletes=span is not None)

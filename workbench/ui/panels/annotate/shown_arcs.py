@@ -29,22 +29,22 @@ class ShownArcs:
         if self._layers is not state.layers:
             self._layers, self._made = state.layers, {}
         known, self._made = self._made, {}
-        found: dict[str, list[TextArc]] = {}
+        arcs: dict[str, list[TextArc]] = {}
         for row in state.relations:
             ends = spans.get(row.from_span), spans.get(row.to_span)
             if ends[0] is None or ends[1] is None or ends[0].field != ends[1].field:
                 continue
-            kept = known.get(row.id)
+            entry = known.get(row.id)
             if (
-                kept is None
-                or kept[0] is not row
-                or kept[1] is not ends[0]
-                or kept[2] is not ends[1]
+                entry is None
+                or entry[0] is not row
+                or entry[1] is not ends[0]
+                or entry[2] is not ends[1]
             ):
-                kept = row, *ends, self._make(row, ends[0], ends[1])
-            self._made[row.id] = kept
-            found.setdefault(ends[0].field, []).append(kept[3])
-        return found
+                entry = row, *ends, self._make(row, ends[0], ends[1])
+            self._made[row.id] = entry
+            arcs.setdefault(ends[0].field, []).append(entry[3])
+        return arcs
 
     def _make(self, row: RelationRow, span: SpanRow, other: SpanRow) -> TextArc:
         known = self.state.label_of.get(row.label_id) if row.label_id is not None else None

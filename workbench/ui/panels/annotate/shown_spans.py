@@ -69,18 +69,18 @@ class ShownSpans:
         self._given.pop(text, None)
 
     def _show(self, text: DocumentText, others: Drawn) -> None:
-        given, field = self._given.get(text), text.field
-        if given is None or given.field != field or given.change < self._change - 1:
+        before, field = self._given.get(text), text.field
+        if before is None or before.field != field or before.change < self._change - 1:
             text.set_spans([*self._gold.get(field, {}).values(), *others])
         else:
             last: tuple[Drawn, Drawn] = ([], [])
-            if given.change < self._change:
+            if before.change < self._change:
                 last = self._last.get(field, last)
-            if others == given.others:
-                others = given.others
+            if others == before.others:
+                others = before.others
                 text.exchange_spans(*last)
             else:
-                text.exchange_spans([*last[0], *given.others], [*last[1], *others])
+                text.exchange_spans([*last[0], *before.others], [*last[1], *others])
         self._given[text] = Given(field, self._change, others)
 
     # ------------------------------------------------------------ gold
@@ -139,23 +139,23 @@ class ShownSpans:
     def _others(self, extra: Iterable[Predicted]) -> dict[str, Drawn]:
         """Suggestions, answers and predictions of each text."""
         state, looks = self.state, self._looks
-        found: dict[str, Drawn] = {}
+        drawn: dict[str, Drawn] = {}
         hidden = looks.tags | {layer.id for layer in state.active if layer.traits.asks}
         for row in () if state.errors else state.suggestions:
             if row.start is not None and row.end is not None and row.layer_id not in hidden:
                 name, tint = looks.labels.get(row.label_id, NO_LABEL)
-                found.setdefault(row.field, []).append(
+                drawn.setdefault(row.field, []).append(
                     TextSpan(
                         row.start, row.end, name, tint, row.id, span_layout.SUGGESTED, row.score
                     )
                 )
         if answers := self._answers():
-            found.setdefault(state.shown_doc.document.fields[0], []).extend(answers)
+            drawn.setdefault(state.shown_doc.document.fields[0], []).extend(answers)
         learned = next((layer.labels for layer in state.layers if layer.id == state.run_layer), ())
         tints = {label.name: label.colour or label.position for label in learned}
         for number, predicted in enumerate(() if state.run_layer in looks.tags else extra, 1):
             tint = tints.get(predicted.label, NO_LABEL[1])
-            found.setdefault(predicted.field, []).append(
+            drawn.setdefault(predicted.field, []).append(
                 TextSpan(
                     predicted.start,
                     predicted.end,
@@ -166,12 +166,12 @@ class ShownSpans:
                     predicted.score,
                 )
             )
-        return found
+        return drawn
 
     def _answers(self) -> list[TextSpan]:
         """The answers of the current question in the text."""
-        shown = self.state.shown_answers
+        answers = self.state.shown_answers
         return [
             TextSpan(answer.start, answer.end, _("answer"), 0, answer.id, answer.kind, answer.score)
-            for answer in shown
+            for answer in answers
         ]

@@ -59,18 +59,20 @@ class SourceState(TokenState):
             return rows
         key = rows, self.source, self.order, self.scores, self.sure
         if not self._arranged or any(a is not b for a, b in zip(self._arranged, key, strict=False)):
-            kept = [
+            matching = [
                 row
                 for row in rows
                 if self.source in (None, provenance.origin_of(row)) and self._has_score(row)
             ]
             if self.order == BY_SCORE:  # those without a score last
-                kept.sort(key=lambda row: -1.0 if row.score is None else row.score, reverse=True)
+                matching.sort(
+                    key=lambda row: -1.0 if row.score is None else row.score, reverse=True
+                )
             elif self.order == BY_SOURCE:
-                kept.sort(key=self.maker)
-            self._arranged = (*key, tuple(kept))
-        found: tuple[SuggestionRow, ...] = self._arranged[-1]
-        return found
+                matching.sort(key=self.maker)
+            self._arranged = (*key, tuple(matching))
+        arranged: tuple[SuggestionRow, ...] = self._arranged[-1]
+        return arranged
 
     def _has_score(self, row: SuggestionRow) -> bool:
         is_sure = row.score is None or row.score >= self.sure
@@ -128,18 +130,20 @@ class SourceState(TokenState):
         if self.doc is None:
             return {}
         id = row_id(layer)
-        found = {row.label_id: self.made(row) for row in self.doc.marks if row.layer_id == id}
+        origins = {row.label_id: self.made(row) for row in self.doc.marks if row.layer_id == id}
         for text in self.doc.written:
             if text.layer_id == id:
-                found[None] = self.made(text)
-        return found
+                origins[None] = self.made(text)
+        return origins
 
     def answers_made(self, question_id: int) -> str:
         """Who made the answers to a question, one line each; "" without an answer."""
-        asked = self.doc.questions if self.doc is not None else ()
-        rows = [row for question in asked if question.id == question_id for row in question.rows]
-        given = [row for row in rows if row.start is not None or row.is_null]
-        return "\n".join(dict.fromkeys(map(self.made, given)))
+        questions = self.doc.questions if self.doc is not None else ()
+        rows = [
+            row for question in questions if question.id == question_id for row in question.rows
+        ]
+        answers = [row for row in rows if row.start is not None or row.is_null]
+        return "\n".join(dict.fromkeys(map(self.made, answers)))
 
     @property
     def origins(self) -> tuple[tuple[Origin, str, int], ...]:

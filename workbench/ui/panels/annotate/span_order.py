@@ -41,18 +41,18 @@ class SpanOrder:
         """
         key = self._key_of(chosen)
         field, start = here
-        wanted = key or (self._number.get(field, 0), start)
-        at_gold, at = self._place(wanted), bisect_left(self._suggested, wanted)
+        position = key or (self._number.get(field, 0), start)
+        at_gold, at = self._place(position), bisect_left(self._suggested, position)
         if way < 0:
-            found = [*self._gold(at_gold - 1), *self._suggested[max(0, at - 1) : at]]
-            found = found or [*self._gold(len(self) - 1), *self._suggested[-1:]]
-            return max(found)[-1] if found else None
+            candidates = [*self._gold(at_gold - 1), *self._suggested[max(0, at - 1) : at]]
+            candidates = candidates or [*self._gold(len(self) - 1), *self._suggested[-1:]]
+            return max(candidates)[-1] if candidates else None
         if key is not None:  # the one after it
             at_gold += chosen is not None and chosen[0] == GOLD
             at += chosen is not None and chosen[0] == SUGGESTED
-        found = [*self._gold(at_gold), *self._suggested[at : at + 1]]
-        found = found or [*self._gold(0), *self._suggested[:1]]
-        return min(found)[-1] if found else None
+        candidates = [*self._gold(at_gold), *self._suggested[at : at + 1]]
+        candidates = candidates or [*self._gold(0), *self._suggested[:1]]
+        return min(candidates)[-1] if candidates else None
 
     def _key_of(self, name: Name | None) -> Key | None:
         if name is None:

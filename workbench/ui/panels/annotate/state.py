@@ -109,22 +109,22 @@ class AnnotateState(LabelKeys):
         """Spans of the selected layers; after an edit made from those before it."""
         if self.doc is None:
             return SpanRows()
-        given, kept = self.doc.spans, self._shown_spans
-        if kept is None or kept[0] is not given or kept[1] is not self.off:
-            kept = self._shown_spans = given, self.off, self._filter_spans(given, kept)
-        return kept[2]
+        spans, cached = self.doc.spans, self._shown_spans
+        if cached is None or cached[0] is not spans or cached[1] is not self.off:
+            cached = self._shown_spans = spans, self.off, self._filter_spans(spans, cached)
+        return cached[2]
 
     def _filter_spans(
         self, given: SpanRows, last: tuple[SpanRows, object, SpanRows] | None
     ) -> SpanRows:
-        shown = {layer.id for layer in self.active}
-        if shown.issuperset(layer.id for layer in self.shown_doc.layers):
+        layer_ids = {layer.id for layer in self.active}
+        if layer_ids.issuperset(layer.id for layer in self.shown_doc.layers):
             return given
         if last is not None and last[1] is self.off and last[2] is not last[0]:
-            made = given.kept(last[0], last[2], lambda row: row.layer_id in shown)
-            if made is not None:
-                return made
-        return SpanRows(row for row in given if row.layer_id in shown)
+            filtered = given.kept(last[0], last[2], lambda row: row.layer_id in layer_ids)
+            if filtered is not None:
+                return filtered
+        return SpanRows(row for row in given if row.layer_id in layer_ids)
 
     @property
     def relations(self) -> tuple[RelationRow, ...]:
@@ -139,18 +139,18 @@ class AnnotateState(LabelKeys):
         """Filtered once per document."""
         if self.doc is None:
             return ()
-        given = getattr(self.doc, rows)
-        kept = self._filtered.get(rows)
-        if kept is None or kept[0] is not given or kept[1] is not self.off:
-            shown = {layer.id for layer in self.active}
-            whole = shown.issuperset(layer.id for layer in self.doc.layers)
-            kept = self._filtered[rows] = (
-                given,
+        every = getattr(self.doc, rows)
+        cached = self._filtered.get(rows)
+        if cached is None or cached[0] is not every or cached[1] is not self.off:
+            layer_ids = {layer.id for layer in self.active}
+            whole = layer_ids.issuperset(layer.id for layer in self.doc.layers)
+            cached = self._filtered[rows] = (
+                every,
                 self.off,
-                tuple(given if whole else (row for row in given if row.layer_id in shown)),
+                tuple(every if whole else (row for row in every if row.layer_id in layer_ids)),
             )
-        found: tuple[Any, ...] = kept[2]
-        return found
+        visible: tuple[Any, ...] = cached[2]
+        return visible
 
     @property
     def marked(self) -> frozenset[int]:
@@ -174,7 +174,7 @@ class AnnotateState(LabelKeys):
         """
         if self.doc is None:
             return ()
-        is_open = {asked.layer_id for asked in self.doc.questions if asked.question.is_open}
+        is_open = {row.layer_id for row in self.doc.questions if row.question.is_open}
         labelled = self.doc.labelled - is_open
         return tuple(
             layer
@@ -285,11 +285,11 @@ class AnnotateState(LabelKeys):
         """Open the document that was selected on another page; not in an error review of others,
         and not one of several.
         """
-        found = self.project.selection
-        if len(found) != 1 or found[0] == self.document_id:
+        selection = self.project.selection
+        if len(selection) != 1 or selection[0] == self.document_id:
             return
-        if not self.errors or found[0] in self.errors:
-            self.open(found[0])
+        if not self.errors or selection[0] in self.errors:
+            self.open(selection[0])
 
     def _on_changed(self, changes: Changes) -> None:
         if self.errors and changes.touches("run") and not self._run_stands():
@@ -452,8 +452,8 @@ class AnnotateState(LabelKeys):
         """Gold spans that the run could predict: non-overlapping ones in the part of the text it
         read.
         """
-        given = [Span(row.start, row.end, "", row.field, None, row.id) for row in rows]
-        flat, _left_out = flatten(span for span in given if span.field == TEXT)
+        spans = [Span(row.start, row.end, "", row.field, None, row.id) for row in rows]
+        flat, _left_out = flatten(span for span in spans if span.field == TEXT)
         end = None
         if self.predicted is not None and self.predicted.cut:
             ends = [word.end for word in self.predicted.words]

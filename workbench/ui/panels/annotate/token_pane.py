@@ -115,5 +115,5 @@ class TokenPane(QWidget):
 def _tag(
     names: Mapping[int, tuple[Layer, Label]], row: SpanRow | SuggestionRow, kind: str = "gold"
 ) -> Tag:
-    found = names.get(row.label_id) if row.label_id is not None else None
-    return Tag(found[1].name, found[1], kind) if found else Tag("?", None, kind)
+    label = names.get(row.label_id) if row.label_id is not None else None
+    return Tag(label[1].name, label[1], kind) if label else Tag("?", None, kind)

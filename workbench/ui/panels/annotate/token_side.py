@@ -54,9 +54,9 @@ class TokenSide(QFrame):
 
     def render(self) -> None:
         state = self.state
-        shown = state.doc is not None and state.only_tags and bool(state.tokens)
-        self.setVisible(shown)
-        if not shown:
+        visible = state.doc is not None and state.only_tags and bool(state.tokens)
+        self.setVisible(visible)
+        if not visible:
             return
         self._title.setText(_("Token “{text}”").format(text=state.token_text))
         place = _("{n:,} of {all:,}")

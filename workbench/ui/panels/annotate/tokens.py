@@ -128,17 +128,17 @@ class TokenState(AnnotateState):
         if place is None:
             return []
         rows = self.suggested_tags().get(place, ())
-        found = [Offer(row.label_id, row.score, row) for row in rows if row.label_id is not None]
+        offers = [Offer(row.label_id, row.score, row) for row in rows if row.label_id is not None]
         others = self._run_offers(place)
         for layer in self.tag_layers:
             chances = self.tag_chances(layer, *place)
             others += [Offer(id, score, None) for id, score in chances]
-        known = {offer.label_id for offer in found}
+        known = {offer.label_id for offer in offers}
         for offer in sorted(others, key=_least_probable_last):
             if offer.label_id not in known:
                 known.add(offer.label_id)
-                found.append(offer)
-        return sorted(found, key=_least_probable_last)
+                offers.append(offer)
+        return sorted(offers, key=_least_probable_last)
 
     def _run_offers(self, place: Place) -> list[Offer]:
         """The most probable tags by each run that suggests tags in the document.
@@ -258,14 +258,14 @@ class TokenState(AnnotateState):
         """The layer whose tags Shift+↓ steps through: of the selected tag or suggestion, else of
         the last tag that was given, else the first.
         """
-        wanted = self._tagged
+        preferred = self._tagged
         if self.chosen is not None:
             rows = (*self.token_tags(), *self.suggested_tags().get(self.token_place or (0, 0), ()))
             kinds = {SpanRow: GOLD, SuggestionRow: SUGGESTED}
-            found = [row.layer_id for row in rows if (kinds[type(row)], row.id) == self.chosen]
-            wanted = next(iter(found), wanted)
+            layer_ids = [row.layer_id for row in rows if (kinds[type(row)], row.id) == self.chosen]
+            preferred = next(iter(layer_ids), preferred)
         layers = self.tag_layers
-        return next((layer for layer in layers if layer.id == wanted), next(iter(layers), None))
+        return next((layer for layer in layers if layer.id == preferred), next(iter(layers), None))
 
     def _ranked_tags(self, layer: Layer) -> Sequence[int]:
         """The labels of a layer by probability; they keep their order while the token is selected,
@@ -325,12 +325,12 @@ def _least_probable_last(offer: Offer) -> float:
 
 def _best(rows: Iterable[SuggestionRow]) -> list[SuggestionRow]:
     """The suggestion with the highest score for each token and layer."""
-    found: dict[tuple[int, int | None], SuggestionRow] = {}
+    best: dict[tuple[int, int | None], SuggestionRow] = {}
     for row in rows:
-        before = found.setdefault((row.layer_id, row.start), row)
+        before = best.setdefault((row.layer_id, row.start), row)
         if (row.score or 0.0) > (before.score or 0.0):
-            found[row.layer_id, row.start] = row
-    return list(found.values())
+            best[row.layer_id, row.start] = row
+    return list(best.values())
 
 
 def _delete(project: Project, ids: Sequence[int], *, origin: object) -> None:
@@ -348,8 +348,8 @@ def _order(row: SpanRow) -> tuple[str, int]:
 
 
 def _by_place(rows: Sequence[R]) -> dict[Place, list[R]]:
-    found: dict[Place, list[R]] = {}
+    by_place: dict[Place, list[R]] = {}
     for row in rows:
         if row.start is not None and row.end is not None:  # not the suggestion of a class
-            found.setdefault((row.start, row.end), []).append(row)
-    return found
+            by_place.setdefault((row.start, row.end), []).append(row)
+    return by_place

@@ -44,8 +44,8 @@ class UnitState(State):
     def __init__(self, context: PanelContext) -> None:
         super().__init__()
         self._context, self._uid = context, opened(context).uid
-        kept = self._kept(_KINDS)
-        self.kind: str = kept if kept in UNITS else WHOLE
+        kind = self._kept(_KINDS)
+        self.kind: str = kind if kind in UNITS else WHOLE
         self.free = self._kept(_FREE) is True
         self.ranges: tuple[Range, ...] = ()
         self.at = 0

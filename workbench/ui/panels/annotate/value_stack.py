@@ -51,10 +51,10 @@ class ValueStack(QScrollArea):
 
     def show_layers(self, layers: Iterable[Layer]) -> None:
         """The editors of the layers that have values, in order."""
-        wanted = {row_id(layer): layer for layer in layers if layer.traits.editor in EDITORS}
-        for id in [id for id in self.editors if id not in wanted]:
+        by_id = {row_id(layer): layer for layer in layers if layer.traits.editor in EDITORS}
+        for id in [id for id in self.editors if id not in by_id]:
             remove(self.editors.pop(id))
-        for id, layer in wanted.items():
+        for id, layer in by_id.items():
             if id not in self.editors:
                 editor = self.editors[id] = EDITORS[layer.traits.editor](self._state, layer)
                 editor.left.connect(self.left)

@@ -78,19 +78,19 @@ class ValueState(ChoiceState):
         layer = layer or self.number_layer
         if layer is None or not (letter.isdecimal() or letter in STEPS or letter in POINTS):
             return False
-        shown = self.number(layer)
+        number = self.number(layer)
         if letter in STEPS:
-            self.set_number(layer, _moved(shown, STEPS[letter]))
+            self.set_number(layer, _moved(number, STEPS[letter]))
             return True
         before = self._typed[1] if self._typed[0] == self.document_id else ""
         letter = "." if letter in POINTS else str(int(letter))
         for text in (before + letter, letter):
             value = _parsed(text)
-            if value is None or decimals_of(value) > shown.scale.decimals:
+            if value is None or decimals_of(value) > number.scale.decimals:
                 continue
-            if shown.scale.holds(value) or text.endswith("."):
+            if number.scale.holds(value) or text.endswith("."):
                 self._typed = self.document_id, text
-                if shown.scale.holds(value):
+                if number.scale.holds(value):
                     self.set_number(layer, value)
                 break
         return True
@@ -140,8 +140,10 @@ class ValueState(ChoiceState):
     def unsaved_texts(self) -> tuple[UnsavedText, ...]:
         """See `ui.project.unsaved`."""
         names = {row_id(layer): layer.name for layer in self.layers}
-        found = corpus.documents_of(self.project, [document for document, _layer in self.unsaved])
-        keys = {row_id(document): document.key for document in found}
+        documents = corpus.documents_of(
+            self.project, [document for document, _layer in self.unsaved]
+        )
+        keys = {row_id(document): document.key for document in documents}
         place = _("document {document}, layer {layer}")
         return tuple(
             UnsavedText(place.format(document=keys[id], layer=names[layer]), text)

@@ -235,11 +235,11 @@ class AnnotateView(View):
 
     def _show_page(self) -> None:
         state = self.state
-        wanted = 1 if not state.total and state.doc is None else 2 if not state.has_labels else 0
-        if wanted and self._stack.count() == 1:  # rarely shown, so created on first use
+        page = 1 if not state.total and state.doc is None else 2 if not state.has_labels else 0
+        if page and self._stack.count() == 1:  # rarely shown, so created on first use
             for part in empty_states(state.context.go):
                 self._stack.addWidget(part)
-        self._stack.setCurrentIndex(wanted)
+        self._stack.setCurrentIndex(page)
         self._fit_header()
 
     def _fit_header(self) -> None:

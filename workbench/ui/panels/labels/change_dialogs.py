@@ -172,13 +172,13 @@ class SplitLabel(_Change):
         state = self.state
         if fields & {"shown", "message"} and self.table.rows() != list(state.shown):
             self.table.set_rows(state.shown)
-        shown = _("Reading…") if state.uses is None else ""
+        message = _("Reading…") if state.uses is None else ""
         if state.cut:
-            shown = _("Only the first {n} are listed.").format(
+            message = _("Only the first {n} are listed.").format(
                 n=formats.count(len(state.uses or ()))
             )
-        self._count.setText(shown)
-        self._count.setVisible(bool(shown))
+        self._count.setText(message)
+        self._count.setVisible(bool(message))
         super().render(fields)
 
 

@@ -159,9 +159,9 @@ class SplitState(ChangeState):
         self.update(uses=uses, shown=uses)
 
     def set_filter(self, words: str) -> None:
-        wanted = words.casefold()
-        shown = tuple(use for use in self.uses or () if wanted in use.text.casefold())
-        self.update(filter=words, shown=shown)
+        pattern = words.casefold()
+        matching = tuple(use for use in self.uses or () if pattern in use.text.casefold())
+        self.update(filter=words, shown=matching)
 
     def set_name(self, name: str) -> None:
         self.update(name=name, fault="")

@@ -158,7 +158,7 @@ def shown_pairs(found: Sequence[Pair]) -> str:
 
 def typed_pairs(text: str, known: Sequence[str]) -> list[Pair]:
     """The pairs of a line. Raises WorkbenchError for a pair without arrow or an unknown label."""
-    found = []
+    pairs = []
     for part in (part.strip() for part in text.split(",")):
         if not part:
             continue
@@ -169,16 +169,16 @@ def typed_pairs(text: str, known: Sequence[str]) -> list[Pair]:
                 hint=_("Write it as A → B. Known labels: {names}.").format(names=", ".join(known)),
             )
         item, other = (ANY if side == ANYTHING else side for side in sides)
-        found.append((item, other))
-    return found
+        pairs.append((item, other))
+    return pairs
 
 
 def _split(part: str) -> list[tuple[str, str]]:
     """Both sides of a pair at every arrow: names of labels may contain a hyphen."""
-    found = []
+    parts = []
     for arrow in _ARROWS:
         at = part.find(arrow)
         while at >= 0:
-            found.append((part[:at].strip(), part[at + len(arrow) :].strip()))
+            parts.append((part[:at].strip(), part[at + len(arrow) :].strip()))
             at = part.find(arrow, at + 1)
-    return found
+    return parts

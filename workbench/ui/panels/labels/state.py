@@ -148,11 +148,11 @@ class LabelsState(State):
         rows = tuple(LayerRow(layer, self._submitted.get(row_id(layer))) for layer in layers)
         row = next((row for row in rows if row.id == wanted), rows[0] if rows else None)
         labels = row.layer.labels if row else ()
-        found = tuple(LabelRow(label, self._counts.get(row_id(label))) for label in labels)
-        chosen = tuple(id for id in self.chosen if any(label.id == id for label in found))
+        label_rows = tuple(LabelRow(label, self._counts.get(row_id(label))) for label in labels)
+        chosen = tuple(id for id in self.chosen if any(label.id == id for label in label_rows))
         if (row and row.id) != (self.layer and self.layer.id):
             self.update(values=None, asked="", kind_text="", layer_will_go="")  # of another layer
-        self.update(layers=rows, layer=row, labels=found, chosen=chosen)
+        self.update(layers=rows, layer=row, labels=label_rows, chosen=chosen)
         self._summarise()
         self._describe_layer()
         self._describe_kind()
@@ -252,8 +252,8 @@ class LabelsState(State):
         if self.layer is None or self.layer.id != layer_id:
             self.update(chosen=(), will_go="")
             known = any(layer.id == layer_id for layer in self.layers)
-            wanted = layer_id if known or self.layer is None else self.layer.id
-            self._show([layer.layer for layer in self.layers], wanted)
+            chosen = layer_id if known or self.layer is None else self.layer.id
+            self._show([layer.layer for layer in self.layers], chosen)
 
     def choose(self, label_ids: Sequence[int]) -> None:
         ids = tuple(label_ids)
@@ -314,8 +314,8 @@ class LabelsState(State):
     def span_layers(self) -> tuple[Layer, ...]:
         """The layers whose spans the shown relation layer may connect."""
         texts = self.layer.layer.texts if self.layer else 1
-        found = (layer.layer for layer in self.layers)
-        return tuple(layer for layer in found if layer.traits.in_text and layer.texts == texts)
+        layers = (layer.layer for layer in self.layers)
+        return tuple(layer for layer in layers if layer.traits.in_text and layer.texts == texts)
 
     def names_of(self, layer: str) -> tuple[str, ...]:
         """The labels of a layer."""
@@ -356,14 +356,14 @@ class LabelsState(State):
 
     def add_label(self, name: str) -> bool:
         """Add a label and select it. Returns whether it could be added."""
-        made: list[int] = []
+        ids: list[int] = []
         if self.layer is None or not self.attempt(
-            lambda project, *a, **k: made.append(operations.add_label(project, *a, **k)),
+            lambda project, *a, **k: ids.append(operations.add_label(project, *a, **k)),
             self.layer.id,
             name,
         ):
             return False
-        self.choose(made)
+        self.choose(ids)
         return True
 
     def rename(self, label_id: int, name: str) -> None:

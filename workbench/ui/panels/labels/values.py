@@ -96,44 +96,44 @@ class ValuesPage(QWidget):
         self.state.set_scale(*(box.text() for box in self.ends))
 
     def render(self) -> None:
-        shown = self.state.values
+        values = self.state.values
         layer = self.state.layer
-        if shown is None or layer is None:
+        if values is None or layer is None:
             return
         numbers = layer.layer.traits.record == NUMBERS
         self._scale.setVisible(numbers)
         self._set.setEnabled(self.state.editable)
-        for box, value in zip(self.ends, shown.scale, strict=True):
+        for box, value in zip(self.ends, values.scale, strict=True):
             box.setText(formats.typed(value))
             box.setReadOnly(not self.state.editable)
-        self._message.setText(_summary(shown, numbers=numbers))
-        self.histogram.setVisible(shown.found.count > 0)
-        self.histogram.set_bins(shown.found.bins)
+        self._message.setText(_summary(values, numbers=numbers))
+        self.histogram.setVisible(values.found.count > 0)
+        self.histogram.set_bins(values.found.bins)
 
 
 def _summary(shown: ShownValues, *, numbers: bool) -> str:
-    found = shown.found
-    if not found.count:
+    statistics = shown.found
+    if not statistics.count:
         if numbers:
             return _("No document has a number yet. Numbers are set in Annotate, or imported.")
         return _("No text has been written yet. Texts are written in Annotate, or imported.")
     values = {
-        "n": formats.count(found.count),
-        "mean": formats.significant(found.mean, 4),
-        "sd": formats.significant(found.deviation, 4),
-        "low": formats.significant(found.low, 4),
-        "high": formats.significant(found.high, 4),
+        "n": formats.count(statistics.count),
+        "mean": formats.significant(statistics.mean, 4),
+        "sd": formats.significant(statistics.deviation, 4),
+        "low": formats.significant(statistics.low, 4),
+        "high": formats.significant(statistics.high, 4),
     }
     if numbers:
         message = ngettext(
             "{n} document, mean {mean}, standard deviation {sd}, from {low} to {high}.",
             "{n} documents, mean {mean}, standard deviation {sd}, from {low} to {high}.",
-            found.count,
+            statistics.count,
         )
     else:
         message = ngettext(
             "{n} text, {mean} characters on average, from {low} to {high}.",
             "{n} texts, {mean} characters on average, from {low} to {high}.",
-            found.count,
+            statistics.count,
         )
     return message.format(**values)

@@ -329,8 +329,8 @@ class _Labels(QFrame):
                 traits is None or traits.has_labels,
                 traits is not None and traits.asks,
             )
-            shown = 3 if asks else 1 if has_labels else 2
-            self._stack.setCurrentIndex(0 if state.labels else shown)
+            page = 3 if asks else 1 if has_labels else 2
+            self._stack.setCurrentIndex(0 if state.labels else page)
             for part in (self._adding, self._up, self._down):
                 part.setVisible(has_labels and not asks)
             self.values.render()
