@@ -5,7 +5,7 @@ import pytest
 from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.watch import Watch
 from workbench.operations.evaluation import compare, pairs, quality
-from workbench.operations.evaluation.compare_report import comparison_report
+from workbench.operations.evaluation.compare import comparison_report
 from workbench.operations.runs import results
 from workbench.storage.runs import runs
 from workbench.text.fields import ClassScores, Prediction

@@ -39,7 +39,7 @@ def compare(
     the correct documents; p is corrected for the number of pairs (Holm).
     """
     from workbench.operations.evaluation import compare as comparison
-    from workbench.operations.evaluation.compare_report import comparison_report
+    from workbench.operations.evaluation.compare import comparison_report
     from workbench.operations.runs import results
 
     with reading(file) as opened:

@@ -7,13 +7,14 @@ Everything is computed from stored predictions against the current gold labels; 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
+from workbench.base.records import to_plain
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.evaluation import pairs, quality, scoring, slices
 from workbench.operations.evaluation.pairs import System, SystemPair
@@ -27,6 +28,7 @@ from workbench.tasks import spec as tasks
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
+    from workbench.operations.evaluation.pairs import PartDifference
     from workbench.operations.evaluation.quality import Evidence
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
@@ -220,3 +222,62 @@ def _evaluate_first(run: Run, split: str) -> str:
         return _("Import a file with predictions for all of them.")
     hint = _("Evaluate {run!r} on {split} first.")
     return hint.format(run=run.name, split=split)
+
+
+# ---------------------------------------------------------------- for programs
+
+
+def comparison_report(comparison: Comparison) -> dict[str, Any]:
+    """The comparison for programs; documents by id and key."""
+    names = {system.run.id: system.run.name for system in comparison.systems}
+    titles = run_settings.option_titles()
+    return {
+        "split": comparison.split,
+        "n": comparison.n,
+        "fingerprint": comparison.fingerprint,
+        "score": comparison.score,
+        "definition": _(comparison.definition),
+        "systems": [
+            {
+                "run": system.run.name,
+                "kind": system.run.kind,
+                "scores": {name: score.to_json() for name, score in system.scores.items()},
+                "trained_on": [to_plain(overlap) for overlap in system.trained_on],
+            }
+            for system in comparison.systems
+        ],
+        "pairs": [_pair_json(pair, names) for pair in comparison.pairs],
+        "settings": [
+            {"name": row.name, "title": row.title(titles), "values": list(row.values)}
+            for row in comparison.settings
+        ],
+    }
+
+
+def _pair_json(pair: SystemPair, names: Mapping[int, str]) -> dict[str, Any]:
+    return {
+        "first": names[pair.first],
+        "second": names[pair.second],
+        "samples": pair.rounds,
+        "differences": {name: vars(value) for name, value in pair.differences.items()},
+        "tests": [vars(test) for test in pair.tests],
+        "labels": [_part_json(row) for row in pair.labels],
+        "slices": [{**_part_json(row), "documents": list(row.documents)} for row in pair.slices],
+        "both_right": pair.both_right,
+        **{
+            name: [vars(row) for row in getattr(pair, name)]
+            for name in ("only_first", "only_second", "both_wrong")
+        },
+    }
+
+
+def _part_json(row: PartDifference) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "n": row.n,
+        "first": row.first,
+        "second": row.second,
+        **{key: value for key, value in vars(row.difference).items() if key != "value"},
+        "difference": row.difference.value,
+        "holm": row.holm,
+    }
