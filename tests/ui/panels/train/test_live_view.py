@@ -30,3 +30,4 @@ def test_plots_are_twice_as_high_as_the_log(look, qtbot):
 
     qtbot.waitUntil(lambda: plots[0].height() > 1.8 * log.parentWidget().height())
     assert plots[0].height() == plots[1].height() and log.height() >= log.minimumHeight()
+    assert log.geometry().bottom() < log.parentWidget().height()

@@ -217,7 +217,7 @@ class LiveRun(QFrame):
         folder = Button(
             _("Open log folder"), "external-link", "quiet", small=True, on=self._open_folder
         )
-        log = card(self._log, title=_("Log"), note=folder)
+        log = card((self._log, 1), title=_("Log"), note=folder)
         log.setMinimumHeight(theme.px(LOG_HEIGHT))
         log.setMaximumHeight(max(190, log.minimumHeight()))
         parts = (head, self._message, self._stage_row, (self._plots, 3), self._layers, (log, 1))
