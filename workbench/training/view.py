@@ -38,7 +38,9 @@ def show_batch(
     prepare.check(spec, records, labels)
     prepare.settle(spec.seed, devices.pick("cpu"))
     task, info = networks.task_of(spec.task), spec.info
-    golds = [info.gold(record, spec.layer) for record in records["train"]]
+    golds = [
+        gold for record in records["train"] if (gold := info.gold(record, spec.layer)) is not None
+    ]
     setting = networks.Setting.new(task, labels, golds, spec.all_options, spec.seed)
     card = models.read_folder(spec.model, allow_pickle=spec.allow_pickle)
     loading = LoadOptions(seed=spec.seed, allow_pickle=spec.allow_pickle)
