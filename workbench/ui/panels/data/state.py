@@ -18,7 +18,7 @@ from workbench.text.parts import is_part
 from workbench.text.query import QueryError
 from workbench.text.rows import row_id
 from workbench.ui.dialogs import parts_state
-from workbench.ui.panels.data.selection import SelectionState
+from workbench.ui.panels.data.filters import FilterState
 from workbench.ui.project import shown_layers
 
 if TYPE_CHECKING:
@@ -30,14 +30,16 @@ if TYPE_CHECKING:
 COLUMNS = "data.columns"  # setting: project uid → further columns of the table
 VIEWS = DOCUMENTS, STATISTICS, DUPLICATES = ("documents", "statistics", "duplicates")
 Removal = removal.RemovalSummary
+MOST_COPIED = 1000  # maximum number of documents whose text is copied to the clipboard
 TYPING = 0.1  # seconds after the first rows of a search; the rest is not read while one types on
 SEARCH = "documents"  # task
 SHOWN = ("document", "mark", "span", "state", "suggestion", "body", "note", "flag")
 
 
-class DataState(SelectionState):
-    """`ids`: the documents that pass the filters. `query`: the filters as text; split, label and
-    state are conditions in it.
+class DataState(FilterState):
+    """`ids`: the documents that pass the filters. `chosen`: the selected ones among them.
+    `followed`: the documents selected on another page. `query`: the filters as text; split, label
+    and state are conditions in it.
 
     `layers`: available ones; `off`: ids of hidden ones.
 
@@ -48,6 +50,9 @@ class DataState(SelectionState):
 
     def __init__(self, context: PanelContext) -> None:
         super().__init__(context)
+        self.ids = array("q")
+        self.chosen: Sequence[int] = ()
+        self.followed: tuple[int, ...] = self.project.selection
         self.order: corpus.SortOrder | None = None
         kept = context.settings.window.get(COLUMNS, {})
         self.columns: tuple[str, ...] = tuple(kept.get(self.project.uid, ()))
@@ -65,6 +70,7 @@ class DataState(SelectionState):
         self._found: tuple[corpus.Filter, Sequence[int]] | None = None  # the last complete search
         self.listen(self.project.changed, self._project_changed)
         self.listen(self.project.layers_shown, self._layers_shown)
+        self.listen(self.project.selected, self._on_selected)
         self.listen(context.work.changed, lambda: self.update(acting=context.work.active))
         self.acting = context.work.active
         self.listen(self.query.changed, self._query_changed)
@@ -248,6 +254,47 @@ class DataState(SelectionState):
         self.update(off=shown_layers.hidden(self.context, self.layers), touched=None)
         self._drop_lost_filter()
         self.refresh()
+
+    # ------------------------------------------------------------ the selection
+
+    def choose(self, ids: Sequence[int]) -> None:
+        self.update(chosen=ids)
+        if ids and not self._is_followed(ids):
+            self.update(followed=())
+            self.project.select(ids, self)
+
+    def _is_followed(self, ids: Sequence[int]) -> bool:
+        """Whether these are the listed ones of the documents selected on another page."""
+        if not self.followed or len(ids) > len(self.followed):
+            return False
+        wanted = frozenset(self.followed)
+        return wanted.issuperset(ids) and sum(id in wanted for id in self.ids) == len(ids)
+
+    def _on_selected(self, origin: object) -> None:
+        if origin is not self:
+            self.update(followed=self.project.selection)
+
+    def open(self, document_id: int) -> None:
+        self.context.go("annotate", document=document_id)
+
+    @property
+    def can_copy(self) -> bool:
+        return 0 < len(self.chosen) <= MOST_COPIED
+
+    def copied(self) -> str:
+        """The texts of the selected documents, one below the other."""
+        return "\n".join(corpus.texts(self.project, self.chosen)) if self.can_copy else ""
+
+    def keys(self) -> str:
+        """The keys of the selected documents, one per line."""
+        return "\n".join(row.key for row in self.rows(self.chosen)) if self.can_copy else ""
+
+    def show_on_map(self) -> None:
+        """Select the selected documents on the map of Inspect."""
+        self.context.go("inspect", documents=tuple(self.chosen))
+
+    def inspect(self, document_id: int) -> None:
+        self.context.go("inspect", document=document_id)
 
     # ------------------------------------------------------------ actions on the selection
 
