@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,8 +12,7 @@ import click
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _, ngettext
 from workbench.cli.choices import ContributionChoice
-from workbench.cli.documents.import_preview import dry_run_json, show_dry_run
-from workbench.cli.output import as_json, emit, note, say
+from workbench.cli.output import as_json, emit, note, say, table
 from workbench.cli.session import key_values, project_argument, reading, session
 from workbench.text.segmenters import base as segmenters
 
@@ -154,7 +154,7 @@ def import_data(
         previews[0] = replace(
             previews[0], warnings=(*warnings, *reasons.values(), *previews[0].warnings)
         )
-        emit(dry_run_json(data, previews)) if as_json else show_dry_run(data, previews)
+        emit(_dry_run_json(data, previews)) if as_json else _show_dry_run(data, previews)
         return
     offer = "" if split else _offered_splits(data)
     if offer and not as_json:
@@ -241,3 +241,73 @@ def _show_import(report: dict[str, Any], sentence: str) -> None:
         )
     for warning in report["warnings"]:
         note(_("Warning: {warning}").format(warning=warning))
+
+
+# ---------------------------------------------------------------- --dry-run
+
+
+def _dry_run_json(files: Sequence[Path], previews: Sequence[ImportPreview]) -> list[dict[str, Any]]:
+    """One object per file."""
+    return [_preview_json(file, preview) for file, preview in zip(files, previews, strict=True)]
+
+
+def _preview_json(file: Path, preview: ImportPreview) -> dict[str, object]:
+    return {
+        "file": str(file),
+        "format": preview.format,
+        "encoding": preview.encoding,
+        "columns": [
+            {"name": name, "role": role, "spans": preview.spans.get(name)}
+            for name, role in _column_roles(preview)
+        ],
+        "checked": preview.checked,
+        "complete": preview.complete,
+        "failed": preview.failed,
+        "problems": [{"line": line, "reason": reason} for line, reason in preview.problems],
+        "warnings": list(preview.warnings),
+        "question": preview.question,
+    }
+
+
+def _show_dry_run(files: Sequence[Path], previews: Sequence[ImportPreview]) -> None:
+    for file, preview in zip(files, previews, strict=True):
+        say(
+            _("{file}: format {format} ({why}), encoding {encoding}").format(
+                file=file, format=preview.format, why=preview.why, encoding=preview.encoding
+            )
+        )
+        _show_columns(preview)
+        message = (
+            _("Records with errors: {failed:,} of {checked:,}")
+            if preview.complete
+            else _("Records with errors: {failed:,} of the first {checked:,}")
+        )
+        say(message.format(checked=preview.checked, failed=preview.failed))
+        for line, reason in preview.problems:
+            note(_("Line {line:,}: {reason}").format(line=line, reason=reason))
+        for warning in (*preview.warnings, *([preview.question] if preview.question else [])):
+            note(_("Warning: {warning}").format(warning=warning))
+        say()
+
+
+def _show_columns(preview: ImportPreview) -> None:
+    head: tuple[str, ...] = (_("Column"), _("Role"), _("Example"))
+    example = next((row.cells for row in preview.rows if not row.problem), ())
+    rows: list[tuple[object, ...]] = [
+        (name, role or _("left out"), " ".join(cell.split())[:60])
+        for (name, role), cell in zip(
+            _column_roles(preview), (*example, *[""] * len(preview.columns)), strict=False
+        )
+    ]
+    if preview.spans:
+        head = (*head[:2], _("Spans"), head[2])
+        rows = [(*row[:2], preview.spans.get(str(row[0])), row[2]) for row in rows]
+    table(head, rows)
+    if preview.spans and preview.examined:
+        say(preview.examined)
+
+
+def _column_roles(preview: ImportPreview) -> list[tuple[str, str]]:
+    """(column, role) in file order."""
+    roles = {column: role for role, column in preview.mapping}
+    return [(name, roles.get(name, "")) for name in preview.columns]

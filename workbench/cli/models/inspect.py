@@ -13,14 +13,15 @@ import click
 from workbench.base.errors import ModelError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.records import to_plain
-from workbench.cli.models import corpus_index
 from workbench.cli.output import as_json_lines, emit, note, say, table
 from workbench.cli.session import PROJECT, reading, session
+from workbench.inspection import spec
 
 if TYPE_CHECKING:
     from workbench.inspection.spec import Inspection
     from workbench.operations.inspecting.inspect import InspectableModel
     from workbench.operations.inspecting.inspect_host import InspectorHost
+    from workbench.project.project import Project
     from workbench.text.document import Document
 
 NOTHING: tuple[Any, ...] = (None, "", [])  # a column with nothing else is left out
@@ -101,14 +102,14 @@ def inspect(
         return
     choice, documents = _found(run_or_model, file, keys)
     if inspector is not None and not texts and not keys and not every:
-        if not corpus_index.needs_index(inspector):
+        if not _needs_index(inspector):
             raise click.UsageError(_("--text, --document or --all is required."))
         documents = [operations.typed("")]
     if inspector is None:
         _list(choice, as_json)
         return
     _ensure_supported(choice, inspector)
-    options = corpus_index.completed(file, choice, inspector, options, device)
+    options = _with_index(file, choice, inspector, options, device)
     documents += [operations.typed(*pair) for pair in pairs]
     with _opened(choice, device, precision) as host:
         for number, document in enumerate(documents, 1):
@@ -317,3 +318,62 @@ def _cell(value: Any) -> Any:
     if isinstance(value, float):
         return f"{value:.4f}" if math.isfinite(value) else "–"
     return "–" if value in (None, "") else value
+
+
+# ---------------------------------------------------------------- the index of a project
+
+
+def _needs_index(inspector: str) -> bool:
+    info = spec.light(inspector)
+    return info is not None and bool(info.corpus)
+
+
+def _with_index(
+    file: Path | None,
+    choice: InspectableModel,
+    inspector: str,
+    values: Mapping[str, Any],
+    device: str,
+) -> dict[str, Any]:
+    """The options with the index, which is computed unless it exists; unchanged without a need.
+
+    Raises UsageError without a project or a word, WorkbenchError if no document has the word or
+    there is no such layer of senses or model of static vectors.
+    """
+    from workbench.operations.inspecting import corpus_index
+    from workbench.operations.models import installed
+
+    info = spec.light(inspector)
+    if info is None or not info.corpus:
+        return dict(values)
+    if file is None:
+        raise click.UsageError(_("--project is required: this inspector reads its documents."))
+    options = spec.options(inspector, values)
+    with reading(file) as project, session(None) as opened:
+        _check_senses(project, options.get("senses", ""))
+        if static := options.get("static"):
+            installed.info(static)  # raises ModelError; before all documents are read
+        index = corpus_index.need(project, choice, info, options)
+        if index is None:
+            raise click.UsageError(_("--set word=WORD is required: its uses are compared."))
+        if not index.ready:
+            prepared = corpus_index.prepare(project, index)
+            with opened.progress(_("Indexing")) as watch:
+                corpus_index.compute(opened.queue, prepared, device=device, watch=watch)
+        if not index.files.about.is_file():
+            raise WorkbenchError(
+                _("No document contains {word!r}.").format(word=options.get("word", ""))
+            )
+        return corpus_index.completed(project, index, options)
+
+
+def _check_senses(project: Project, layer: str) -> None:
+    """Raises WorkbenchError for a layer whose labels cannot be senses."""
+    from workbench.operations.annotation import senses
+
+    known = senses.layers(project)
+    if layer and layer not in known:
+        raise WorkbenchError(
+            _("There is no layer {name!r} with senses.").format(name=layer),
+            hint=_("Layers: {names}.").format(names=", ".join(known) or "–"),
+        )

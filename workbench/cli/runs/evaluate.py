@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.base.records import to_plain
 from workbench.base.terms import term
 from workbench.cli.documents.where import checked
 from workbench.cli.output import as_json, emit, note, say, table
-from workbench.cli.runs import decoding
 from workbench.cli.runs.train_overlap_warning import warn_of_training_texts
 from workbench.cli.session import project_argument, reading, session, writing_if_free
 
 if TYPE_CHECKING:
     from workbench.cli.session import CommandSession
     from workbench.metrics.evaluation import Evaluation
+    from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
 
 SPLITS = click.Choice(("train", "dev", "test"))
+FIT = "fit"  # in place of a threshold
 
 
 @click.command()
@@ -92,7 +94,7 @@ def evaluate(
     from workbench.operations.evaluation import quality, quality_report
     from workbench.operations.runs import results, trained_on
 
-    changes = decoding.DecodingChanges.of(temperature, thresholds)
+    changes = _DecodingChanges.of(temperature, thresholds)
     with session(file) if changes else _for_scores(file, run, split) as opened:
         chosen = results.run_named(opened.project, run)
         for query in queries:
@@ -275,3 +277,75 @@ def _gold_text(same: bool, scores: dict[str, Any]) -> str:
     return _("Scores are against the current gold labels. Original scores: {scores}").format(
         scores=scores_text
     )
+
+
+# ---------------------------------------------------------------- decoding
+
+
+@dataclass(frozen=True)
+class _DecodingChanges:
+    """How a run decodes from now on.
+
+    thresholds: by label, None for those that fit dev best; they are left as they are unless
+    `sets_thresholds`.
+    """
+
+    temperature: str | None
+    sets_thresholds: bool
+    thresholds: dict[str, float] | None
+
+    @classmethod
+    def of(cls, temperature: str | None, items: tuple[str, ...]) -> _DecodingChanges:
+        """Raises UsageError for a threshold that is not of the form LABEL=VALUE."""
+        return cls(temperature, bool(items), _thresholds(items))
+
+    def __bool__(self) -> bool:
+        return bool(self.temperature) or self.sets_thresholds
+
+    def apply(self, project: Project, run: Run) -> None:
+        """Raises WorkbenchError if the run has no such temperature or thresholds."""
+        from workbench.operations.evaluation import quality_report
+
+        if self.temperature:
+            _set_temperature(project, run, self.temperature)
+        if self.sets_thresholds:
+            quality_report.change_thresholds(project, run, self.thresholds)
+
+
+def _thresholds(items: tuple[str, ...]) -> dict[str, float] | None:
+    """By label; None for those that fit dev best. Raises UsageError for another form."""
+    if items == (FIT,):
+        return None
+    values = {}
+    for item in items:
+        label, equals, value = item.rpartition("=")
+        try:
+            values[label] = float(value)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise click.UsageError(
+                _("{text!r} is neither of the form LABEL=VALUE nor the word “fit”.").format(
+                    text=item
+                )
+            )
+    return values
+
+
+def _set_temperature(project: Project, run: Run, how: str) -> None:
+    """Store the temperature that fits dev best; none with "none".
+
+    Raises WorkbenchError for a run without probabilities on dev.
+    """
+    from workbench.operations.evaluation import quality_report
+    from workbench.operations.runs import calibration
+
+    if how == "none":
+        calibration.set_temperature(project, run.id, 1.0)
+    elif quality_report.fit_temperature(project, run) is None:
+        raise WorkbenchError(
+            _("Run {name!r} has no probabilities that a temperature can rescale.").format(
+                name=run.name
+            ),
+            hint=_("Temperatures are for runs with classes, labels, tags or spans on dev."),
+        )
