@@ -22,14 +22,16 @@ class Walk:
 
     def __init__(self, seen: Seen, *, theme: str = "light"):
         from tests.inline import InlineQueue
-        from tests.ui.panels.inspect.test_state import Host
+        from tests.ui.panels.inspect.test_state import Host, holding
         from workbench.base import settings
+        from workbench.jobs import threads
         from workbench.operations.inspecting import inspect_host as inspecting
         from workbench.ui.app import App, make_qt
 
         self.seen, self.host = seen, Host()
         foreign_catalogue()
         inspecting.InspectorHost = lambda **_named: self.host
+        threads.run = holding(threads.run)
         self.qt = make_qt()
         self.app = App(self.qt, settings.Settings(theme=theme, warm_worker=False))
         self.app.queue, self.app._queue_used = InlineQueue(dispatch=self.app.dispatch), True
@@ -645,7 +647,7 @@ def dialogs(way: Walk) -> None:
     models.state.clear_filters()
     compare(way, models)
     for stage in ("ask", "looking", "output", "fetching", "done"):
-        found = Repository(
+        repository = Repository(
             "α",
             size_bytes=5_000_000,
             files=(RepositoryFile("α", 5_000_000),),
@@ -653,10 +655,11 @@ def dialogs(way: Walk) -> None:
             gated=True,
             pickled=True,
         )
+        fields = {"stage": stage, "repository": repository}
         way.dialog(
             f"download, {stage}",
             models.view.ask_id,
-            lambda dialog, stage=stage, found=found: dialog.state.update(stage=stage, found=found),
+            lambda dialog, fields=fields: dialog.state.update(**fields),
         )
     labels = way.go("labels")
     way.dialog("add a layer", labels.view.ask_layer)
