@@ -366,14 +366,14 @@ def check_layer(document: Document, layer: Layer, part: str) -> None:
 # ---------------------------------------------------------------- the queue
 
 
-def queue(project: Project, wanted: Filter | None = None) -> array[int]:
+def queue(project: Project, where: Filter | None = None) -> array[int]:
     """Ids of the documents in the queue, in order."""
-    return documents.ids(project.db, wanted or Filter())
+    return documents.ids(project.db, where or Filter())
 
 
-def queue_size(project: Project, wanted: Filter) -> int:
+def queue_size(project: Project, where: Filter) -> int:
     """Number of documents in the queue."""
-    return listing.count(project.db, wanted)
+    return listing.count(project.db, where)
 
 
 def source_files(project: Project) -> tuple[SourceFile, ...]:
@@ -411,25 +411,25 @@ def overall(states: Iterable[str]) -> str:
 
 
 def neighbour(
-    project: Project, document_id: int | None, step: int, wanted: Filter | None = None
+    project: Project, document_id: int | None, step: int, where: Filter | None = None
 ) -> int | None:
     """The next (`step` 1) or previous (-1) document that passes the filter; None at the end."""
     if document_id is None:
         document_id = 0 if step > 0 else 1 << 62
-    return listing.neighbour(project.db, wanted or Filter(), document_id, step)
+    return listing.neighbour(project.db, where or Filter(), document_id, step)
 
 
 def next_unlabelled(
     project: Project,
     document_id: int | None,
     layer_ids: Sequence[int],
-    wanted: Filter | None = None,
+    where: Filter | None = None,
 ) -> int | None:
-    """The next document that passes `wanted` and is unfinished in one of the layers.
+    """The next document that passes `where` and is unfinished in one of the layers.
 
     Continues at the start; None if all documents are finished.
     """
-    return unfinished.next_unlabelled(project.db, document_id, layer_ids, filter=wanted)
+    return unfinished.next_unlabelled(project.db, document_id, layer_ids, filter=where)
 
 
 def any_finished(project: Project, layer_ids: Sequence[int]) -> bool:

@@ -101,13 +101,13 @@ def view(project: Project, document_id: int) -> DocumentView:
     )
 
 
-def refreshed(project: Project, shown: DocumentView, changes: Changes) -> DocumentView:
+def refreshed(project: Project, doc: DocumentView, changes: Changes) -> DocumentView:
     """The view updated after `changes`. Only changed spans are read; the others stay the same
     objects.
 
     Raises KeyError if the document was deleted.
     """
-    id = row_id(shown.document)
+    id = row_id(doc.document)
     few = (
         changes.rows is not None
         and not changes.touches("layer")
@@ -118,35 +118,35 @@ def refreshed(project: Project, shown: DocumentView, changes: Changes) -> Docume
         return view(project, id)
     db = project.db
     spans = (
-        _mended(project, shown, changes.rows["span"])
+        _mended(project, doc, changes.rows["span"])
         if changes.rows is not None and changes.touches("span", id)
-        else shown.spans
+        else doc.spans
     )
-    marks = annotation_rows.marks(db, id) if changes.touches("mark", id) else shown.marks
+    marks = annotation_rows.marks(db, id) if changes.touches("mark", id) else doc.marks
     open_ones = (
-        {"suggestion", "span", "mark", "answer"} if shown.suggestions else {"suggestion"}
+        {"suggestion", "span", "mark", "answer"} if doc.suggestions else {"suggestion"}
     )  # suggestions equal to gold are hidden
     suggestions = (
         proposals.suggestions(db, id)
         if any(changes.touches(table, id) for table in open_ones)
-        else shown.suggestions
+        else doc.suggestions
     )
-    states = annotation_rows.states(db, id) if changes.touches("state", id) else shown.states
-    document, questions = shown.document, shown.questions
+    states = annotation_rows.states(db, id) if changes.touches("state", id) else doc.states
+    document, questions = doc.document, doc.questions
     if changes.touches("answer", id):
         document, questions = documents.get(db, id), answers.asked(db, id)
     return DocumentView(
         document,
-        shown.layers,
+        doc.layers,
         marks,
         spans,
         suggestions,
-        {layer: states.get(layer, "pending") for layer in map(row_id, shown.layers)},
+        {layer: states.get(layer, "pending") for layer in map(row_id, doc.layers)},
         questions,
-        document_values.written(db, id) if changes.touches("answer", id) else shown.written,
-        _mended_relations(project, shown, changes.rows["relation"])
+        document_values.written(db, id) if changes.touches("answer", id) else doc.written,
+        _mended_relations(project, doc, changes.rows["relation"])
         if changes.rows is not None and changes.touches("relation", id)
-        else shown.relations,
+        else doc.relations,
     )
 
 

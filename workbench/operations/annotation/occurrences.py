@@ -100,25 +100,25 @@ def span_label(project: Project, label_id: int) -> tuple[Layer, str]:
 
 
 def find_occurrences(
-    project: Project, wanted: OccurrenceQuery, *, watch: Watch = QUIET
+    project: Project, query: OccurrenceQuery, *, watch: Watch = QUIET
 ) -> Occurrences:
     """All occurrences, by document. Words are looked up in the full-text index first. Of a label
     of tags, the tokens that lie within an occurrence.
 
     Raises SpecError if the text is empty or too long, or the label is one for documents.
     """
-    layer, _name = span_label(project, wanted.label_id)
-    _check_text(wanted.text)
-    phrase = wanted.text if wanted.whole_words else ""
-    where = replace(wanted.where, texts=layer.texts)
+    layer, _name = span_label(project, query.label_id)
+    _check_text(query.text)
+    phrase = query.text if query.whole_words else ""
+    where = replace(query.where, texts=layer.texts)
     ids = places.candidates(project.db, where, phrase)
     rows: list[Occurrence] = []
     for chunk in watch.over(ids, SHARE):
         contents = places.contents(project.db, chunk)
-        occurrences = list(_in_texts(contents, wanted, MAX_OCCURRENCES - len(rows) + 1))
+        occurrences = list(_in_texts(contents, query, MAX_OCCURRENCES - len(rows) + 1))
         if layer.traits.editor == TOKENS and occurrences:
             occurrences = list(_tokens(project, contents, occurrences))
-        rows += _with_status(project, layer, wanted.label_id, occurrences) if occurrences else ()
+        rows += _with_status(project, layer, query.label_id, occurrences) if occurrences else ()
         if len(rows) > MAX_OCCURRENCES:
             return Occurrences(tuple(rows[:MAX_OCCURRENCES]), cut=True)
     return Occurrences(tuple(rows))
@@ -217,9 +217,9 @@ class _Spans:
         return tuple(reversed(spans))
 
 
-def title(project: Project, wanted: OccurrenceQuery, n: int) -> str:
+def title(project: Project, query: OccurrenceQuery, n: int) -> str:
     """The title of the undo step that labels `n` places."""
-    _layer, label = span_label(project, wanted.label_id)
+    _layer, label = span_label(project, query.label_id)
     return ngettext(
         "Label {n:,} occurrence as {label}", "Label {n:,} occurrences as {label}", n
     ).format(n=n, label=label)
@@ -227,7 +227,7 @@ def title(project: Project, wanted: OccurrenceQuery, n: int) -> str:
 
 def label_occurrences(
     project: Project,
-    wanted: OccurrenceQuery,
+    query: OccurrenceQuery,
     rows: Sequence[Occurrence],
     *,
     gold: bool,
@@ -239,17 +239,17 @@ def label_occurrences(
     Places that have the label meanwhile are left out. A gold tag replaces the one that a token has.
     Documents that were pending become drafts.
     """
-    layer, _name = span_label(project, wanted.label_id)
-    step = title(project, wanted, len(rows))
-    ref = f"{REF}{wanted.text}"
+    layer, _name = span_label(project, query.label_id)
+    step = title(project, query, len(rows))
+    ref = f"{REF}{query.text}"
     with project.edit(step, origin=origin, bulk=True, watch=watch.part(0.6, 1.0)):
-        now = _with_status(project, layer, wanted.label_id, rows)
+        now = _with_status(project, layer, query.label_id, rows)
         labelable = [row for row in now if row.may_be_labelled(gold=gold)]
         watch.at(0.1)
         if not gold:
             suggestions = [
                 NewSuggestion(
-                    row.document_id, row_id(layer), wanted.label_id, row.start, row.end, row.field
+                    row.document_id, row_id(layer), query.label_id, row.start, row.end, row.field
                 )
                 for row in labelable
             ]
@@ -264,7 +264,7 @@ def label_occurrences(
             places.add_spans(
                 project.db,
                 [
-                    TextPlace(row.document_id, row.field, row.start, row.end, wanted.label_id)
+                    TextPlace(row.document_id, row.field, row.start, row.end, query.label_id)
                     for row in labelable
                 ],
                 row_id(layer),

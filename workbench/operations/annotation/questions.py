@@ -29,17 +29,17 @@ def counts(project: Project, layer_id: int) -> AskedCounts:
     return answers.counts(project.db, layer_id)
 
 
-def in_words(found: AskedCounts) -> str:
+def in_words(counts: AskedCounts) -> str:
     """One sentence."""
     return _(
         "Questions: {questions:,} (answered: {answered:,}, without an answer in the "
         "text: {null:,}, open: {open:,}). Documents: {documents:,}."
     ).format(
-        questions=found.questions,
-        documents=found.documents,
-        answered=found.answered,
-        null=found.without_answer,
-        open=found.open,
+        questions=counts.questions,
+        documents=counts.documents,
+        answered=counts.answered,
+        null=counts.without_answer,
+        open=counts.open,
     )
 
 
@@ -113,7 +113,7 @@ def set_null(project: Project, id: int, is_null: bool, *, origin: object = None)
 
 def take(
     project: Project,
-    found: AskedQuestion,
+    question: AskedQuestion,
     offsets: tuple[int, int] | None,
     *,
     source_id: int,
@@ -123,10 +123,10 @@ def take(
     Within an edit; the state of the document does not change.
     """
     answered = replace(
-        found.question, answers=() if offsets is None else (offsets,), is_null=offsets is None
+        question.question, answers=() if offsets is None else (offsets,), is_null=offsets is None
     )
     answers.set_answers(
-        project.db, found, answered, annotator_id=project.annotator_id, source_id=source_id
+        project.db, question, answered, annotator_id=project.annotator_id, source_id=source_id
     )
 
 

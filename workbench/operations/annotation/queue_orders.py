@@ -128,35 +128,35 @@ def can_order(layer: Layer) -> bool:
     return bool(tasks.fitting(layer))
 
 
-def check(project: Project, wanted: OrderSpec) -> None:
+def check(project: Project, spec: OrderSpec) -> None:
     """Raises SpecError if something is missing that the strategy needs."""
-    missing = needs(wanted.strategy)
-    name = title(wanted.strategy)
-    if not 0 <= wanted.share < 1:
+    missing = needs(spec.strategy)
+    name = title(spec.strategy)
+    if not 0 <= spec.share < 1:
         message = _(
             "The share of control documents is {share}, expected 0 or more and less than 1."
         )
-        raise SpecError(message.format(share=wanted.share))
-    fitting = {run.id for run in runs_for(project, wanted.layer)}
-    if other := [run.name for run in wanted.runs if run.id not in fitting]:
+        raise SpecError(message.format(share=spec.share))
+    fitting = {run.id for run in runs_for(project, spec.layer)}
+    if other := [run.name for run in spec.runs if run.id not in fitting]:
         raise SpecError(
             _("The run {name} does not predict the layer {layer}.").format(
-                name=other[0], layer=wanted.layer.name
+                name=other[0], layer=spec.layer.name
             )
         )
-    if SECOND in missing and len({run.id for run in wanted.runs}) < 2:
+    if SECOND in missing and len({run.id for run in spec.runs}) < 2:
         raise SpecError(
             _("“{order}” requires two runs.").format(order=name),
-            hint=_("Choose two runs of the layer {layer}.").format(layer=wanted.layer.name),
+            hint=_("Choose two runs of the layer {layer}.").format(layer=spec.layer.name),
         )
-    if DECISIONS in missing and not wanted.runs:
+    if DECISIONS in missing and not spec.runs:
         raise SpecError(
             _("“{order}” requires the predictions of a run.").format(order=name),
             hint=_("Choose a run of the layer {layer}, or train one.").format(
-                layer=wanted.layer.name
+                layer=spec.layer.name
             ),
         )
-    if VECTORS in missing and wanted.model is None:
+    if VECTORS in missing and spec.model is None:
         raise SpecError(
             _("“{order}” requires vectors of a pretrained model.").format(order=name),
             hint=_("Choose a model."),
@@ -166,17 +166,15 @@ def check(project: Project, wanted: OrderSpec) -> None:
 # ---------------------------------------------------------------- computing
 
 
-def compute(
-    project: Project, queue: Queue, wanted: OrderSpec, *, watch: Watch = QUIET
-) -> QueueOrder:
+def compute(project: Project, queue: Queue, spec: OrderSpec, *, watch: Watch = QUIET) -> QueueOrder:
     """Compute an order and keep it: missing predictions, vectors, then the order itself.
 
     Raises SpecError if the strategy lacks something, Cancelled or JobFailed.
     """
-    check(project, wanted)
+    check(project, spec)
     folder = scratch.make("order")
     try:
-        return _Computation(project, queue, wanted, folder, watch).order()
+        return _Computation(project, queue, spec, folder, watch).order()
     finally:
         scratch.remove(folder)
 

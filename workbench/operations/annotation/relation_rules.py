@@ -58,10 +58,10 @@ def chain_counts(project: Project) -> dict[int, int]:
     return stored.chain_counts(project.db)
 
 
-def broken(found: Iterable[ConnectedLabels], staged: StagedLayer, layer: Layer) -> list[str]:
+def broken(connected: Iterable[ConnectedLabels], staged: StagedLayer, layer: Layer) -> list[str]:
     """Sentences on relations of an import that the rules of the layer do not allow."""
     message = []
-    for connected_labels in found:
+    for connected_labels in connected:
         if connected_labels.layer != staged.n or allowed(
             layer, connected_labels.label, connected_labels.from_label, connected_labels.to_label
         ):

@@ -147,14 +147,14 @@ def take_answer(
     run_id: int,
     document_id: int,
     layer_id: int,
-    found: Sequence[NewSuggestion],
+    suggestions: Sequence[NewSuggestion],
     *,
     spans: Iterable[int] = (),
     classes: Iterable[int] = (),
     origin: object = None,
 ) -> None:
-    """Make the predictions of a run (`found`) gold in one step, replacing gold `spans` and labels
-    `classes` (ids).
+    """Make the predictions of a run (`suggestions`) gold in one step, replacing gold `spans` and
+    labels `classes` (ids).
 
     The source is the run, with its scores; the state of the document does not change.
     """
@@ -167,7 +167,7 @@ def take_answer(
             annotation_rows.delete_span(project.db, id)
         for id in classes:
             annotation_rows.clear_mark(project.db, document_id, layer_id, project.annotator_id, id)
-        for suggestion in found:
+        for suggestion in suggestions:
             if suggestion.label_id is None:
                 if suggestion.value is not None:
                     document_values.set_value(

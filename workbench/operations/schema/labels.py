@@ -207,7 +207,7 @@ def add_label(
 
 
 def add_labels(
-    project: Project, layer_id: int, wanted: Iterable[str | Label], *, origin: object = None
+    project: Project, layer_id: int, labels: Iterable[str | Label], *, origin: object = None
 ) -> dict[str, int]:
     """Name → id for all of them. Existing labels are not changed; a key that is taken or invalid is
     replaced.
@@ -220,7 +220,7 @@ def add_labels(
     taken = command_keys()
     used = {*used_keys(project, layer), *taken}
     with project.edit(_("Add labels to {name}").format(name=layer.name), origin=origin):
-        for item in wanted:
+        for item in labels:
             label = item if isinstance(item, Label) else Label(item)
             name = _clean(label.name, _("A label"))
             if name in ids:

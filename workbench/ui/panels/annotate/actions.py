@@ -544,9 +544,9 @@ class AnnotateActions(ValueState, QuestionState, RelationState, SourceState):
             self._go_on()
 
     def _say_part(
-        self, here: int, said: list[str], done: Sequence[Layer], rest: Sequence[Layer]
+        self, here: int, messages: list[str], done: Sequence[Layer], rest: Sequence[Layer]
     ) -> None:
-        """Say which layers were not submitted, after `said`, and offer to choose the layers to
+        """Say which layers were not submitted, after `messages`, and offer to choose the layers to
         label.
         """
         key = self.shown_doc.document.key
@@ -570,7 +570,7 @@ class AnnotateActions(ValueState, QuestionState, RelationState, SourceState):
             (_("Label only {layers}").format(**names), leave),
             (_("Always submit {rest} too").format(**names), always),
         )
-        text = " ".join((*said, message.format(key=key, **names)))
+        text = " ".join((*messages, message.format(key=key, **names)))
         self.context.note(text, undo=True, more=choices)
 
     def _empty_to_tell(self, untouched: Sequence[Layer]) -> tuple[Layer, ...]:
@@ -593,15 +593,15 @@ class AnnotateActions(ValueState, QuestionState, RelationState, SourceState):
     def tell_empty(self, tell: bool) -> None:
         shown_layers.tell_empty(self.context, self.layers, tell)
 
-    def _say_empty(self, said: Sequence[str], empty: Sequence[Layer]) -> None:
-        """Say, after `said`, in which layers the document was submitted without a label."""
+    def _say_empty(self, messages: Sequence[str], empty: Sequence[Layer]) -> None:
+        """Say, after `messages`, in which layers the document was submitted without a label."""
         message = _("Submitted {key} without a label in {layers}.")
         text = message.format(key=self.shown_doc.document.key, layers=_names(empty))
 
         def always() -> None:
             shown_layers.tell_empty(self.context, empty, False)
 
-        self.context.note(" ".join((*said, text)), undo=True, more=((_("Always"), always),))
+        self.context.note(" ".join((*messages, text)), undo=True, more=((_("Always"), always),))
 
     def discard(self) -> None:
         """Discard the document in the shown layers and open the next, or restore it."""

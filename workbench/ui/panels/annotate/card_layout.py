@@ -28,18 +28,18 @@ class CardLayout:
     def __init__(self, card: QWidget, stacks: Sequence[BarStack], values: ValueStack) -> None:
         self._card, self._stacks, self._values = card, stacks, values
 
-    def fit(self, shown: Sequence[DocumentText], tokens: TokenPane) -> None:
+    def fit(self, texts: Sequence[DocumentText], tokens: TokenPane) -> None:
         """Labels get the lines that the text does not need, at most half of the height, and leave
         some lines of the text in sight; so do values. Of the text and its tokens, the one with the
         focus gets what is left.
         """
         card = self._card
-        needed = sum(text.content_height() for text in shown)
+        needed = sum(text.content_height() for text in texts)
         if not tokens.isHidden():
             needed = card.height()  # a token grid uses all the height there is
         text = min(needed + theme.px(ABOVE_LABELS), card.height() // 2)
-        beside = self._beside(shown, tokens)
-        lines = self.for_lines(shown)
+        beside = self._beside(texts, tokens)
+        lines = self.for_lines(texts)
         filled = sum(1 for stack in self._stacks if stack.bars)
         self._values.set_room(card.height() - beside - lines - filled * theme.px(LINE))
         values = self._values.sizeHint().height() if self._values.editors else 0
@@ -48,11 +48,11 @@ class CardLayout:
             free=card.height() - max(text + 2 * SIDE, beside + values),
             room=card.height() - beside - values - lines,
         )
-        self._hold(shown, tokens, card.height() - beside - values)
+        self._hold(texts, tokens, card.height() - beside - values)
 
-    def _beside(self, shown: Sequence[DocumentText], tokens: TokenPane) -> int:
+    def _beside(self, texts: Sequence[DocumentText], tokens: TokenPane) -> int:
         """The minimum height of the card without labels, values, and the lines that are held."""
-        for part in (*shown, tokens):
+        for part in (*texts, tokens):
             part.setMinimumHeight(_UNSET)
         layout = layout_of(self._card)
         layout.activate()
@@ -61,26 +61,26 @@ class CardLayout:
             parts.append(self._values)
         return layout.minimumSize().height() - sum(part.sizeHint().height() for part in parts)
 
-    def _hold(self, shown: Sequence[DocumentText], tokens: TokenPane, room: int) -> None:
+    def _hold(self, texts: Sequence[DocumentText], tokens: TokenPane, room: int) -> None:
         """Hold lines of a text beside which there are tokens, or a row of these."""
-        if tokens.isHidden() or len(shown) != 1:
+        if tokens.isHidden() or len(texts) != 1:
             return
         room -= sum(stack.sizeHint().height() for stack in self._stacks if stack.bars)
-        first: QWidget = shown[0]
-        height = min(shown[0].content_height() + 2, shown[0].height_of_lines(LINES_IN_SIGHT))
+        first: QWidget = texts[0]
+        height = min(texts[0].content_height() + 2, texts[0].height_of_lines(LINES_IN_SIGHT))
         if tokens.grid.hasFocus():
             first, height = tokens, tokens.grid.row_height()
         least = first.minimumSizeHint().height()
         if room > 0 and height > least:
             first.setMinimumHeight(min(height, least + room))
 
-    def for_lines(self, shown: Sequence[DocumentText]) -> int:
+    def for_lines(self, texts: Sequence[DocumentText]) -> int:
         """Pixels beyond the minimum of the texts that some of their lines need."""
-        lines = max(1, LINES_IN_SIGHT // len(shown)) if shown else 0
-        least = (text.height_of_lines(lines) - text.minimumSizeHint().height() for text in shown)
+        lines = max(1, LINES_IN_SIGHT // len(texts)) if texts else 0
+        least = (text.height_of_lines(lines) - text.minimumSizeHint().height() for text in texts)
         return max(0, sum(least))
 
-    def spare(self, shown: Sequence[DocumentText], tokens: TokenPane) -> int:
+    def spare(self, texts: Sequence[DocumentText], tokens: TokenPane) -> int:
         """Pixels of the minimum of the card that it can do without: further lines of labels and
         values, and lines of texts that are held.
         """
@@ -88,5 +88,5 @@ class CardLayout:
         spare = sum(max(0, height - theme.px(LINE)) for height in stacks)
         if self._values.editors:
             spare += max(0, self._values.sizeHint().height() - self._values.least())
-        held = (part.minimumHeight() - part.minimumSizeHint().height() for part in (*shown, tokens))
+        held = (part.minimumHeight() - part.minimumSizeHint().height() for part in (*texts, tokens))
         return spare + sum(max(0, height) for height in held)

@@ -37,23 +37,23 @@ class ChoiceRow(QAbstractButton):
         for part in (self._text, self._message):
             part.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 
-    def set(self, shown: ShownChoice, *, enabled: bool) -> None:
-        rtl = starts_rtl(shown.text)
+    def set(self, choice: ShownChoice, *, enabled: bool) -> None:
+        rtl = starts_rtl(choice.text)
         side = Qt.LayoutDirection.RightToLeft if rtl else Qt.LayoutDirection.LeftToRight
         self._text.setLayoutDirection(side)
-        self._text.setText(shown.text)
+        self._text.setText(choice.text)
         message = ""
-        if shown.score is not None:
-            message = _("suggested {score}%").format(score=formats.points(shown.score))
-        elif shown.chosen:
+        if choice.score is not None:
+            message = _("suggested {score}%").format(score=formats.points(choice.score))
+        elif choice.chosen:
             message = _("chosen")
         self._message.setText(message)
-        name = _("Choice {n}: {text}").format(n=self.number, text=shown.text)
+        name = _("Choice {n}: {text}").format(n=self.number, text=choice.text)
         self.setAccessibleName(name)
         self.setAccessibleDescription(message)
-        self.setChecked(shown.chosen)
+        self.setChecked(choice.chosen)
         self.setEnabled(enabled)
-        self._suggested = shown.score is not None and not shown.chosen
+        self._suggested = choice.score is not None and not choice.chosen
         self.updateGeometry()
         self.update()
 
@@ -116,16 +116,16 @@ class ChoiceList(QWidget):
         self._layout.addStretch(1)
 
     def set(
-        self, shown: tuple[ShownChoice, ...], tips: tuple[str, ...] = (), *, enabled: bool
+        self, choices: tuple[ShownChoice, ...], tips: tuple[str, ...] = (), *, enabled: bool
     ) -> None:
         """tips: who made each choice."""
-        while len(self.rows) < len(shown):
+        while len(self.rows) < len(choices):
             row = ChoiceRow(len(self.rows) + 1)
             row.clicked.connect(lambda _on, number=row.number: self.picked.emit(number))
             self.rows.append(row)
             self._layout.insertWidget(len(self.rows) - 1, row)
         for number, row in enumerate(self.rows):
-            row.setVisible(number < len(shown))
-            if number < len(shown):
-                row.set(shown[number], enabled=enabled)
+            row.setVisible(number < len(choices))
+            if number < len(choices):
+                row.set(choices[number], enabled=enabled)
                 escaping.set_tip(row, tips[number] if number < len(tips) else "")

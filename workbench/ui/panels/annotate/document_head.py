@@ -131,9 +131,9 @@ class DocumentHead(QWidget):
             part.setEnabled(state.can_edit)
         self._fit()
 
-    def show_layers(self, shown: bool) -> None:
+    def show_layers(self, visible: bool) -> None:
         """Show the button that selects layers, while the header with the usual one is hidden."""
-        self.layers.setVisible(shown)
+        self.layers.setVisible(visible)
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

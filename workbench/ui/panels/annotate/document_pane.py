@@ -434,8 +434,8 @@ class DocumentPane(QFrame):
         self._show_bars()
         self._fit_bars()
 
-    def _say_remark(self, shown: Any) -> None:
-        remark = without_labels(layer.name for layer in shown.values() if not layer.labels)
+    def _say_remark(self, name: Any) -> None:
+        remark = without_labels(layer.name for layer in name.values() if not layer.labels)
         if self.state.doc is not None and not self.state.active:
             remark = _("None of the selected layers applies to this document. Select layers above.")
         self._remark.setText(remark)

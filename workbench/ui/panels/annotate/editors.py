@@ -94,8 +94,8 @@ class ScaleSlider(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(260, 2 * KNOB + 8 + theme.px(16))
 
-    def set(self, shown: ShownNumber) -> None:
-        self._shown = shown
+    def set(self, number: ShownNumber) -> None:
+        self._shown = number
         self.update()
 
     def _track(self) -> QRectF:
@@ -232,10 +232,10 @@ class NumberEditor(ValueEditor):
         self._clear.setEnabled(self.state.can_edit and number.value is not None)
         self._tell(number)
 
-    def _tell(self, shown: ShownNumber) -> None:
+    def _tell(self, number: ShownNumber) -> None:
         message = ""
-        if shown.offered is not None and shown.offered != shown.value:
-            offered = formats.significant(shown.offered, 3)
+        if number.offered is not None and number.offered != number.value:
+            offered = formats.significant(number.offered, 3)
             message = (
                 _("predicted {number}") if self.state.errors else _("suggested {number}")
             ).format(number=offered)

@@ -78,10 +78,10 @@ class Finder(State):
 
     # ------------------------------------------------------------ actions
 
-    def open(self, wanted: str, field: str, position: int) -> None:
-        """Open the search, for `wanted` unless that is empty; the next match becomes current."""
+    def open(self, query: str, field: str, position: int) -> None:
+        """Open the search, for `query` unless that is empty; the next match becomes current."""
         self._from = (field, position)
-        self.update(shown=True, text=wanted or self.text)
+        self.update(shown=True, text=query or self.text)
         self.search()
 
     def close_search(self) -> None:
@@ -134,9 +134,9 @@ class Finder(State):
             self._context.drop(SEARCH)
             self._take(search())
 
-    def _take(self, found: dict[str, TextMatches]) -> None:
+    def _take(self, matches: dict[str, TextMatches]) -> None:
         self.found = {}  # refresh even if the matches are equal: the document may have changed
-        self.update(found=found, current=None, searching=False)
+        self.update(found=matches, current=None, searching=False)
         if self.count:
             self.update(current=self._next_from(*self._from))
 

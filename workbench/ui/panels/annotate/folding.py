@@ -20,9 +20,9 @@ class Sides:
     """
 
     def __init__(
-        self, splitter: QSplitter, kept: MutableMapping[str, Any], leave: Callable[[], None]
+        self, splitter: QSplitter, settings: MutableMapping[str, Any], leave: Callable[[], None]
     ):
-        self._splitter, self._kept, self._leave = splitter, kept, leave
+        self._splitter, self._kept, self._leave = splitter, settings, leave
         self._parts = {
             "left": cast(QWidget, splitter.widget(0)),
             "right": cast(QWidget, splitter.widget(2)),

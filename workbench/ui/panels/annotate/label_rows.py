@@ -219,18 +219,18 @@ class LabelAndText(QStyledItemDelegate):
         below = self._below_of(item) if self._below_of is not None else ""
         return Shown(name, label, self._text_of(item), below, score)
 
-    def _draw(self, painter: QPainter, box: QRect, scale: float, shown: Shown) -> None:
-        height, name = self._height, shown.name
+    def _draw(self, painter: QPainter, box: QRect, scale: float, row: Shown) -> None:
+        height, name = self._height, row.name
         if self._below_of is not None:
             under = box.adjusted(14, box.height() // 2, -4, -2)
             box = box.adjusted(0, 2, 0, -(box.height() // 2 - 4))
             if under.isValid():
-                below = self._line_below(shown.below, under.width(), under.height(), scale)
+                below = self._line_below(row.below, under.width(), under.height(), scale)
                 painter.drawPixmap(under.topLeft(), below)
         if name not in self._widths:
             self._widths[name] = chip_width(name)
         width = min(self._widths[name], int(box.width() * 0.6))
-        chip = self._chip(name, shown.label, width, height, painter)
+        chip = self._chip(name, row.label, width, height, painter)
         painter.drawPixmap(box.left() + 12, box.center().y() - height // 2 + 1, chip)
         painter.setFont(self._font)
         painter.setPen(theme.qcolour("text"))
@@ -243,15 +243,15 @@ class LabelAndText(QStyledItemDelegate):
                 self._side,
                 self._cross,
             )
-        if shown.score is not None:
-            score = formats.decimal(shown.score, 2)
+        if row.score is not None:
+            score = formats.decimal(row.score, 2)
             painter.setPen(theme.qcolour("muted"))
             painter.drawText(
                 words_box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, score
             )
             painter.setPen(theme.qcolour("text"))
             words_box.setRight(words_box.right() - self._metrics.horizontalAdvance(score) - 8)
-        painter.drawText(words_box, _VERBATIM, self._cut(shown.text, words_box.width()))
+        painter.drawText(words_box, _VERBATIM, self._cut(row.text, words_box.width()))
 
     def editorEvent(
         self,

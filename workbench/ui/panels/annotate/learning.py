@@ -39,6 +39,6 @@ def of_instant(model: Instant) -> Curve:
     return Curve(_("Instant model"), model.points, advice, f"{source} {measured}")
 
 
-def of_rounds(found: Rounds) -> Curve:
-    title = _("Rounds of retraining up to {run}").format(run=found.runs[-1])
-    return Curve(title, found.points, rounds.advice(found), rounds.describe(found))
+def of_rounds(of_run: Rounds) -> Curve:
+    title = _("Rounds of retraining up to {run}").format(run=of_run.runs[-1])
+    return Curve(title, of_run.points, rounds.advice(of_run), rounds.describe(of_run))

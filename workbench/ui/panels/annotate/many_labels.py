@@ -322,9 +322,9 @@ _RETURN = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 class _Line(QStyledItemDelegate):
     """A square in the colour of the label, the name, and a number at the right."""
 
-    def __init__(self, shown: QListWidget) -> None:
-        super().__init__(shown)
-        self._view = shown
+    def __init__(self, labels: QListWidget) -> None:
+        super().__init__(labels)
+        self._view = labels
 
     def sizeHint(self, _option: QStyleOptionViewItem, _index: QModelIndex) -> QSize:
         return self._view.gridSize()

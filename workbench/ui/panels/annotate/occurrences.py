@@ -133,9 +133,9 @@ class OccurrencesState(State):
             match_case=self.match_case,
         )
 
-    def _take(self, found: Occurrences, free: Free) -> None:
+    def _take(self, places: Occurrences, free: Free) -> None:
         self._free = free
-        self.update(found=found, ticked=free[self.gold], share=None)
+        self.update(found=places, ticked=free[self.gold], share=None)
 
     def _failed(self, error: Exception) -> None:
         self.leave()

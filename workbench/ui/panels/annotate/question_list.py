@@ -54,29 +54,29 @@ class QuestionRow(QAbstractButton):
             part.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             layout.addWidget(part)
 
-    def set(self, shown: ShownQuestion) -> None:
-        self.id = shown.id
-        rtl = starts_rtl(shown.text)
+    def set(self, question: ShownQuestion) -> None:
+        self.id = question.id
+        rtl = starts_rtl(question.text)
         side = Qt.LayoutDirection.RightToLeft if rtl else Qt.LayoutDirection.LeftToRight
         for part in (self._question, self._answer, self._suggested):
             part.setLayoutDirection(side)
-        self._question.setText(shown.text)
-        message = BETWEEN.join(f"“{answer}”" for answer in shown.answers)
-        if shown.is_null:
+        self._question.setText(question.text)
+        message = BETWEEN.join(f"“{answer}”" for answer in question.answers)
+        if question.is_null:
             message = _("no answer in the text")
         self._answer.setText(message or _("not answered yet"))
         set_tone(self._answer, "muted" if message else "warn")
         suggested = ""
-        if shown.suggested:
-            score = formats.points(shown.score) if shown.score is not None else "?"
+        if question.suggested:
+            score = formats.points(question.score) if question.score is not None else "?"
             suggested = _("suggested: {answer} ({score}%)").format(
-                answer=shown.suggested, score=score
+                answer=question.suggested, score=score
             )
         self._suggested.setText(suggested)
         self._suggested.setVisible(bool(suggested))
-        self.setAccessibleName(shown.text)
+        self.setAccessibleName(question.text)
         self.setAccessibleDescription(BETWEEN.join(filter(None, (self._answer.text(), suggested))))
-        self.setChecked(shown.current)
+        self.setChecked(question.current)
         self.updateGeometry()
         self.update()
 

@@ -307,10 +307,10 @@ class QueueState(State):
             total = len(ids) if whole else annotate.queue_size(project, every)
             return self._in_order(ids), total, annotate.source_files(project)
 
-        def take(found: tuple[Any, ...]) -> None:
+        def take(answer: tuple[Any, ...]) -> None:
             if narrowed != self.narrowed or self.errors:
                 return
-            self._take_queue(*found)
+            self._take_queue(*answer)
             if self._reordered:
                 self._reorder(self.skipped)
             self._check(self._meanwhile)

@@ -60,10 +60,10 @@ class RemarkParts:
         self._noted.setVisible(bool(state.found.note()))
         self.line.setVisible(bool(text))
 
-    def show_words(self, shown: bool) -> None:
+    def show_words(self, visible: bool) -> None:
         """Show the buttons with or without their words, where there is no room."""
         for button, text in ((self.flag, _("Flag")), (self.note, _("Note"))):
-            button.shorten(not shown, text)
+            button.shorten(not visible, text)
 
     # ------------------------------------------------------------ flags
 

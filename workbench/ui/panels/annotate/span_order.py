@@ -80,9 +80,9 @@ class SpanOrder:
     def _gold(self, number: int) -> list[Key]:
         return [self._key(self._row(number))] if 0 <= number < len(self) else []
 
-    def _place(self, wanted: Key | tuple[int, int]) -> int:
+    def _place(self, position: Key | tuple[int, int]) -> int:
         """Number of spans before a key."""
-        return bisect_left(range(len(self)), wanted, key=lambda n: self._key(self._row(n)))
+        return bisect_left(range(len(self)), position, key=lambda n: self._key(self._row(n)))
 
 
 def _range(spans: SpanRows, field: str) -> range:

@@ -115,16 +115,16 @@ class AnnotateState(LabelKeys):
         return cached[2]
 
     def _filter_spans(
-        self, given: SpanRows, last: tuple[SpanRows, object, SpanRows] | None
+        self, spans: SpanRows, last: tuple[SpanRows, object, SpanRows] | None
     ) -> SpanRows:
         layer_ids = {layer.id for layer in self.active}
         if layer_ids.issuperset(layer.id for layer in self.shown_doc.layers):
-            return given
+            return spans
         if last is not None and last[1] is self.off and last[2] is not last[0]:
-            filtered = given.kept(last[0], last[2], lambda row: row.layer_id in layer_ids)
+            filtered = spans.kept(last[0], last[2], lambda row: row.layer_id in layer_ids)
             if filtered is not None:
                 return filtered
-        return SpanRows(row for row in given if row.layer_id in layer_ids)
+        return SpanRows(row for row in spans if row.layer_id in layer_ids)
 
     @property
     def relations(self) -> tuple[RelationRow, ...]:

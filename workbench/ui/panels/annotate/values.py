@@ -205,13 +205,13 @@ class ValueState(ChoiceState):
         return shortest(round(value, 3)), layer
 
 
-def _moved(shown: ShownNumber, steps: int) -> float:
+def _moved(number: ShownNumber, steps: int) -> float:
     """The number moved by steps; the first step goes to the suggested number or the middle."""
-    scale = shown.scale
-    if shown.value is None:
+    scale = number.scale
+    if number.value is None:
         middle = (scale.minimum + scale.maximum) / 2
-        return scale.nearest(shown.offered if shown.offered is not None else middle)
-    return scale.nearest(shown.value + steps * scale.step)
+        return scale.nearest(number.offered if number.offered is not None else middle)
+    return scale.nearest(number.value + steps * scale.step)
 
 
 def _parsed(text: str) -> float | None:

@@ -151,9 +151,9 @@ class RulesDialog(Dialog):
         self.accept()
 
 
-def shown_pairs(found: Sequence[Pair]) -> str:
+def shown_pairs(pairs: Sequence[Pair]) -> str:
     """The pairs as they are typed."""
-    return ", ".join(f"{a or ANYTHING} → {b or ANYTHING}" for a, b in found)
+    return ", ".join(f"{a or ANYTHING} → {b or ANYTHING}" for a, b in pairs)
 
 
 def typed_pairs(text: str, known: Sequence[str]) -> list[Pair]:

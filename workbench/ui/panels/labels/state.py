@@ -143,10 +143,10 @@ class LabelsState(State):
             self.context.drop(key)
             done(work())
 
-    def _show(self, layers: Sequence[Layer], wanted: int | None) -> None:
-        """Show these layers, with the labels of the layer `wanted`, by default of the first."""
+    def _show(self, layers: Sequence[Layer], layer_id: int | None) -> None:
+        """Show these layers, with the labels of the layer `layer_id`, by default of the first."""
         rows = tuple(LayerRow(layer, self._submitted.get(row_id(layer))) for layer in layers)
-        row = next((row for row in rows if row.id == wanted), rows[0] if rows else None)
+        row = next((row for row in rows if row.id == layer_id), rows[0] if rows else None)
         labels = row.layer.labels if row else ()
         label_rows = tuple(LabelRow(label, self._counts.get(row_id(label))) for label in labels)
         chosen = tuple(id for id in self.chosen if any(label.id == id for label in label_rows))
