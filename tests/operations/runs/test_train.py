@@ -8,8 +8,9 @@ import pytest
 from tests import flair_models
 from tests.models import folders
 from workbench.base import paths
-from workbench.base.errors import ModelError, SpecError, WorkbenchError
+from workbench.base.errors import Cancelled, ModelError, SpecError, WorkbenchError
 from workbench.base.settings import Settings
+from workbench.base.watch import Watch
 from workbench.models.families.bilstm.info import BilstmInfo
 from workbench.operations.models import installed
 from workbench.operations.runs import train
@@ -237,6 +238,16 @@ def test_a_start_that_cannot_be_leaves_nothing_behind(project, queue, add_layer,
         train.start(project, queue, spec())
 
     assert runs.all(project.db) == () and queue.jobs == () and not project.runs_folder.exists()
+
+
+def test_preparing_a_training_can_be_cancelled(project, queue, topics):
+    shares = []
+    watch = Watch(lambda share: (shares.append(share), watch.cancel()))
+
+    with pytest.raises(Cancelled):
+        train.prepare(project, spec(), watch=watch)
+
+    assert len(shares) == 1 and runs.all(project.db) == ()
 
 
 def test_two_runs_cannot_have_one_name(project, queue, topics):

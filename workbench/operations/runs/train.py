@@ -118,23 +118,27 @@ class PreparedTraining:
     texts: adaptation.TextFiles | None = None
 
 
-def prepare(project: Project, spec: TrainSpec) -> PreparedTraining:
+def prepare(project: Project, spec: TrainSpec, *, watch: Watch = QUIET) -> PreparedTraining:
     """Assign splits to submitted documents without one, and freeze the data. Run it in a thread:
     reads every submitted document.
 
-    Raises WorkbenchError saying why training cannot start; only the splits are kept then.
+    Raises WorkbenchError saying why training cannot start, or Cancelled; only the splits are kept
+    then.
     """
     folder = card(spec.model, allow_pickle=spec.allow_pickle)
     installed.check_task(replace(folder, name=spec.model_name or folder.name), spec.task)
     check_settings(project, spec, folder)
     layer, _remark = choose_layer(project, spec.task, spec.layer or None)
     limit = spec.option("train_limit")
+    watch.at(0.1)
     plan, data, whole = freeze(project, spec.task, layer, train_limit=limit, seed=spec.seed)
     splits = {**whole, "train": limited(whole["train"], limit, spec.seed)}
     if not spec.with_test:
         del splits["test"]
+    watch.at(0.6)
     adapts = adaptation.check(spec, folder) is not None
     texts = adaptation.write_texts(project) if adapts else None
+    watch.at(0.8)
     spec = replace(spec, layer=layer.name)
     settings = _resolved(project, spec, folder, plan, splits["train"])
     return PreparedTraining(spec, layer, plan, settings, data, splits, texts)
@@ -243,7 +247,7 @@ def first_batches(
     With several batches, the rows of each of the others are in "more". Raises WorkbenchError as
     `prepare` does, Cancelled or JobFailed.
     """
-    prepared = prepare(project, spec)
+    prepared = prepare(project, spec, watch=watch.part(0, 0.2))
     params = {
         "spec": with_models(prepared.spec).to_json(),
         "batches": batches,
@@ -252,7 +256,7 @@ def first_batches(
         "plan": to_plain(prepared.settings),
     }
     title = _("First batch of task “{task}”").format(task=_(prepared.spec.info.title))
-    return queue.run(JobSpec(SHOW, params, title=title, short=True), watch)
+    return queue.run(JobSpec(SHOW, params, title=title, short=True), watch.part(0.2, 1))
 
 
 def start(project: Project, queue: Queue, spec: TrainSpec, *, parent_id: int | None = None) -> Run:
