@@ -8,8 +8,11 @@ from tests.pretraining.test_loop import run, spec
 from workbench.models.base import LoadOptions
 from workbench.models.loading import load
 from workbench.pretraining.blocks import Tokens
-from workbench.pretraining.objectives.span_masking.boundary import POSITION_WIDTH, SpanBoundary
-from workbench.pretraining.objectives.span_masking.objective import SpanMasking
+from workbench.pretraining.objectives.span_masking.objective import (
+    POSITION_WIDTH,
+    SpanBoundary,
+    SpanMasking,
+)
 from workbench.tasks.base import IGNORED
 
 

@@ -3,15 +3,15 @@
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
 from workbench.base.errors import SpecError
-from workbench.training.vectors import counts as counts_module
 from workbench.training.vectors import glove as glove_module
 from workbench.training.vectors import spec
 from workbench.training.vectors.corpus import Corpus
-from workbench.training.vectors.glove import Glove, weights
+from workbench.training.vectors.glove import Cooccurrences, Glove, weights
 
 
 def test_the_weights_are_those_of_equation_9():
@@ -69,15 +69,15 @@ def test_texts_without_pairs_of_words_are_refused(tmp_path):
 
 def test_vectors_with_counts_in_files_equal_those_with_counts_in_memory(tmp_path, monkeypatch):
     """Window 2: sums of 1 and 1/2 are exact in any order."""
-    monkeypatch.setattr(counts_module, "IN_BUCKET", 40)
-    monkeypatch.setattr(counts_module, "LEAST_MERGED", 10)
+    monkeypatch.setattr(glove_module, "IN_BUCKET", 40)
+    monkeypatch.setattr(glove_module, "LEAST_MERGED", 10)
     draw = random.Random(1)
     source = tmp_path / "text.txt"
     words = [chr(97 + number) * 2 for number in range(20)]
     source.write_text("\n".join(" ".join(draw.choices(words, k=9)) for _line in range(200)))
     found = []
     for memory in (1, 10**6):
-        monkeypatch.setattr(glove_module, "MB", 20 * counts_module.WORKING)  # 20 counts at once
+        monkeypatch.setattr(glove_module, "MB", 20 * glove_module.WORKING)  # 20 counts at once
         (folder := tmp_path / str(memory)).mkdir()
         corpus = Corpus(folder / "corpus.txt")
         list(corpus.fill([source], lowercase=True))
@@ -103,3 +103,95 @@ def test_a_file_has_five_digits_per_number_as_the_published_ones(glove, tmp_path
     numbers = (tmp_path / "glove.txt").read_text().split("\n")[0].split(" ")[1:]
     digits = [number.partition("e")[0].lstrip("-0.").replace(".", "") for number in numbers]
     assert max(map(len, digits)) == 5
+
+
+@pytest.fixture
+def made(tmp_path):
+    """`made(size, window)`, with room for `most` counts."""
+
+    def new(size, window, most=1 << 20):
+        (folder := tmp_path / str(len(list(tmp_path.iterdir())))).mkdir()
+        return Cooccurrences(size, window, folder, most * glove_module.WORKING)
+
+    return new
+
+
+def finished(counts):
+    """Keys, in order, and values of all buckets."""
+    for _part in counts.finish():
+        pass
+    parts = [bucket.read() for bucket in counts.buckets]
+    keys, values = (np.concatenate(part) for part in zip(*parts, strict=True))
+    order = np.argsort(keys)
+    return keys[order], values[order]
+
+
+def table(counts):
+    keys, values = finished(counts)
+    zeros = np.zeros((counts.size, counts.size))
+    zeros[keys // counts.size, keys % counts.size] = values
+    return zeros
+
+
+def test_words_at_distance_d_count_one_over_d_on_both_sides(made):
+    counts = made(3, 2)
+
+    counts.add([[0, 1, 2], [0, 1]])
+
+    assert table(counts).tolist() == [[0, 2, 0.5], [2, 0, 1], [0.5, 1, 0]]
+
+
+def test_counts_that_are_merged_later_are_the_same(made, monkeypatch):
+    lines = [[0, 1, 2, 1], [2, 2, 0], [1, 0]]
+    whole = made(3, 2)
+    whole.add(lines)
+    monkeypatch.setattr(glove_module, "LEAST_MERGED", 0)
+    parts = made(3, 2)
+    for line in lines:
+        parts.add([line])
+
+    (keys, values), (wanted, sums) = finished(parts), finished(whole)
+    assert keys.tolist() == wanted.tolist()
+    assert np.allclose(values, sums)
+
+
+def test_words_left_out_keep_their_place_and_lines_do_not_touch(made):
+    counts = made(2, 3)
+
+    counts.add([[0, -1, 1], [0]])
+    counts.add([[1, 1]])
+
+    assert table(counts).tolist() == [[0, 0.5], [0.5, 2]]
+
+
+@pytest.mark.parametrize("most", [1, 7, 50])
+def test_counts_in_files_are_those_in_memory(made, monkeypatch, most):
+    monkeypatch.setattr(glove_module, "LEAST_MERGED", 0)
+    monkeypatch.setattr(glove_module, "IN_BUCKET", 16)
+    draw = np.random.default_rng(1)
+    lines = [draw.integers(-1, 12, 8).tolist() for _line in range(60)]
+    whole, files = made(12, 3), made(12, 3, most)
+    for counts in (whole, files):
+        for line in lines:
+            counts.add([line])
+
+    (keys, values), (wanted, sums) = finished(files), finished(whole)
+
+    assert keys.tolist() == wanted.tolist() and files.total == len(wanted)
+    assert np.allclose(values, sums, rtol=1e-12)
+    assert len(files.buckets) == len(whole.buckets) == -(-len(wanted) // 16)
+    for own, other in zip(files.buckets, whole.buckets, strict=True):
+        assert own.read()[0].tolist() == other.read()[0].tolist()  # in the same order
+    assert not [*files.folder.glob("*.run"), *files.folder.glob("*.merged")]
+
+
+def test_a_pair_is_in_a_random_bucket(made, monkeypatch):
+    monkeypatch.setattr(glove_module, "IN_BUCKET", 500)
+    counts = made(100, 1)
+    counts.add([[row, column] for row in range(100) for column in range(row, 100)])
+
+    finished(counts)
+
+    sizes = [len(bucket.read()[0]) for bucket in counts.buckets]
+    assert len(sizes) == 20 and sum(sizes) == 10_000
+    assert min(sizes) > 400 and max(sizes) < 600  # 500 ± 4.6 standard deviations

@@ -11,8 +11,8 @@ from workbench.base.watch import QUIET, Watch
 from workbench.storage.annotation import answers, document_values
 from workbench.storage.connections.database import Database
 from workbench.storage.documents.deletion import delete
-from workbench.storage.documents.gold_relations import gold_relations
-from workbench.storage.documents.gold_remarks import with_remarks
+from workbench.storage.documents.flags import REVIEWS
+from workbench.storage.documents.notes import span_column
 from workbench.storage.labels import labels
 from workbench.storage.queries.listing import (
     DocumentCounts,
@@ -37,8 +37,79 @@ from workbench.text.dataset import Record
 from workbench.text.document import CHOICE, CHOICES, Document
 from workbench.text.labels import NUMBERS, WRITTEN, Layer
 from workbench.text.questions import texts_of
+from workbench.text.relations import Relation
+from workbench.text.remarks import FLAG, NOTE, DocumentRemark
 from workbench.text.rows import row_id
 from workbench.text.spans import Span
+
+
+def _remarks(db: Database, page: Sequence[int]) -> dict[int, tuple[DocumentRemark, ...]]:
+    """Document id → its notes and flags, and those of its gold spans."""
+    remarks_of: dict[int, list[DocumentRemark]] = {}
+    for kind, table, text in ((NOTE, "note", "body"), (FLAG, "flag", "name")):
+        span = span_column(db, table)
+        statement = (
+            f'select r.document_id, r.{text}, {span}, l.name, s.field, s.start, s."end", b.name,'
+            f" s.parts from {table} r left join span s on s.id = {span} left join layer l on"
+            " l.id = s.layer_id and l.gold = s.annotator_id left join label b on b.id = s.label_id"
+            f" where r.document_id in (select value from json_each(?)) and r.{text} not glob ?"
+            " order by r.id"
+        )
+        values = ids_in(page), f"{REVIEWS}*" if kind == FLAG else ""
+        for id, words, on_span, layer, *place, parts in (
+            db.reader().execute(statement, values).fetchall()
+        ):
+            if on_span is None:
+                remarks_of.setdefault(id, []).append(DocumentRemark(kind, words))
+            elif layer is not None and place[-1] is not None:
+                field, start, end, label = place
+                at = field, start, end, label, parts_out(parts)
+                remarks_of.setdefault(id, []).append(DocumentRemark(kind, words, layer, at))
+    return {id: tuple(some) for id, some in remarks_of.items()}
+
+
+def with_remarks(db: Database, records: Iterable[Record]) -> Iterator[Record]:
+    """The records of a page with their notes and flags."""
+    page = list(records)
+    remarks = _remarks(db, [row_id(record.document) for record in page])
+    for record in page:
+        some = remarks.get(row_id(record.document))
+        yield replace(record, remarks=some) if some else record
+
+
+_SPAN = '{0}.start, {0}."end", {0}_label.name, {0}.field, {0}.score, {0}.id, {0}.parts'
+_STATEMENT = (
+    "select r.document_id, r.layer_id, label.name, r.score, r.id,"
+    f" {_SPAN.format('f')}, {_SPAN.format('t')}"
+    " from relation r join layer l on l.id = r.layer_id and l.gold = r.annotator_id"
+    " join label on label.id = r.label_id join span f on f.id = r.from_span"
+    " join span t on t.id = r.to_span join label f_label on f_label.id = f.label_id"
+    " join label t_label on t_label.id = t.label_id"
+    " where r.document_id in (select value from json_each(?)) and r.layer_id in"
+    " (select value from json_each(?)) order by f.start, t.start, r.id"
+)
+
+
+def gold_relations(
+    db: Database, page: Sequence[int], chosen: Sequence[Layer]
+) -> dict[int, dict[str, tuple[Relation, ...]]]:
+    """Document id → layer → relations, of these documents and layers."""
+    names = {row_id(layer): layer.name for layer in chosen if layer.traits.between_spans}
+    if not names:
+        return {}
+    lists: dict[int, dict[str, list[Relation]]] = {}
+    values = ids_in(page), ids_in(names)
+    for id, layer, label, score, row, *ends in db.reader().execute(_STATEMENT, values).fetchall():
+        from_span, to_span = (
+            Span(*(*some[:6], parts_out(some[6]))) for some in (ends[:7], ends[7:])
+        )
+        relation = Relation(label, from_span, to_span, score, row)
+        lists.setdefault(id, {}).setdefault(names[layer], []).append(relation)
+    return {
+        id: {name: tuple(layer_relations) for name, layer_relations in by_layer.items()}
+        for id, by_layer in lists.items()
+    }
+
 
 __all__ = [
     "DocumentCounts",

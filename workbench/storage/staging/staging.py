@@ -19,7 +19,6 @@ from workbench.base.errors import ImportFailed, WorkbenchError
 from workbench.base.i18n import _
 from workbench.storage.annotation.answers import rows_of
 from workbench.storage.schema.values import Row, json_in, json_out, name_in, offsets_in, text_in
-from workbench.storage.staging.staged_rows import remark_rows, span_rows
 from workbench.storage.staging.staging_tables import INSERTS, SHORT_INSERTS, STATE_NUMBERS, TABLES
 from workbench.text.dataset import Record
 from workbench.text.document import CHOICES, TEXT, Document, choice_names
@@ -38,7 +37,28 @@ from workbench.text.labels import (
 )
 from workbench.text.relations import SPANS, layer_of_ends, span_layer
 from workbench.text.scale import Scale, decimals_of
-from workbench.text.spans import Span
+from workbench.text.spans import Place, Span
+
+
+def span_rows(record: Record, first: int) -> dict[tuple[str, Place], int]:
+    """(layer, place) of each span → its row; `first`: that of the first span of the record."""
+    spans = ((of, span.place) for of, some in record.spans.items() for span in some)
+    return {span: number for number, span in enumerate(spans, first)}
+
+
+def remark_rows(record: Record, seq: int, first: int) -> Iterator[tuple[str, Row]]:
+    """(table, row) of notes and flags; those of spans that the record does not have are left out.
+
+    `first`: the row of the first span of the record.
+    """
+    if not record.remarks:
+        return
+    numbers = span_rows(record, first)
+    for remark in record.remarks:
+        row = None if remark.place is None else numbers.get((remark.layer, remark.place))
+        if remark.place is None or row is not None:
+            yield remark.kind, (seq, name_in(remark.text), row)
+
 
 _BATCH = 2000
 LISTED = 100_000  # skipped records that are kept; a file of the wrong format may have millions

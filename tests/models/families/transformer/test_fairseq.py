@@ -15,8 +15,7 @@ from workbench.base.errors import ModelError
 from workbench.models.base import LoadOptions
 from workbench.models.families.transformer.family import TransformerFamily
 from workbench.models.spec import card, preparer, read_folder
-from workbench.pretraining.objectives.span_masking.boundary import SpanBoundary
-from workbench.pretraining.objectives.span_masking.objective import SpanMasking
+from workbench.pretraining.objectives.span_masking.objective import SpanBoundary, SpanMasking
 from workbench.runtime.inputs import MASK
 from workbench.text.document import Document
 
