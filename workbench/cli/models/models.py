@@ -151,7 +151,7 @@ def catalogue(search: str, sort: str | None, as_json: bool) -> None:
 
     Works offline. Systems that are installed are marked.
     """
-    from workbench.operations.models.catalogue import published
+    from workbench.operations.models.installed import published
 
     entries = published(search, sort or "")
     if as_json:

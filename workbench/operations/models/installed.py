@@ -20,6 +20,7 @@ from workbench.jobs.spec import JobSpec
 from workbench.models import spec
 from workbench.models.results import Download, Repository, SearchHit, SearchResult
 from workbench.models.spec import ModelInfo, tokenizers
+from workbench.models.spec.catalogue import Published, catalogue, matches
 from workbench.tasks import spec as tasks
 
 if TYPE_CHECKING:
@@ -157,6 +158,29 @@ def check_task(card: ModelInfo, task: str, settings: Settings | None = None) -> 
         fitting = [info.name for info in list(settings) if info.usable and not unfit(info, task)]
         hint = _("Models that support it: {names}.").format(names=", ".join(fitting[:5]))
         raise ModelError(reason, hint=hint if fitting else "")
+
+
+def published(
+    search: str = "", sort: str = "", *, settings: Settings | None = None
+) -> tuple[Published, ...]:
+    """The entries of the catalogue that match, each with its installed model.
+
+    sort: the name of a field, "" for the order of the file; unknown values come last.
+    """
+    entries = catalogue()
+    titles = {group.id: group.title for group in entries.groups}
+    rows = [
+        item
+        for item in entries.with_installed(list(settings))
+        if matches(item, titles[item.group], search)
+    ]
+    if sort:
+        rows.sort(key=lambda item: _sort_key(getattr(item, sort)))
+    return tuple(rows)
+
+
+def _sort_key(value: object) -> tuple[bool, object]:
+    return not value, value.casefold() if isinstance(value, str) else value
 
 
 # ---------------------------------------------------------------- adding and removing
