@@ -13,7 +13,6 @@ from tests.operations.conftest import (  # noqa: F401 (fixtures)
 from tests.panel_tasks import add_tasks
 from workbench.base.errors import WorkbenchError
 from workbench.base.settings import Settings
-from workbench.base.watch import QUIET
 from workbench.operations.schema import labels
 from workbench.project.project import Project
 from workbench.storage.documents import documents
@@ -77,14 +76,6 @@ def context(filled):
             made.message.append(str(error))
             return None
 
-    def run(work, done, failed=None):
-        try:
-            result = work()
-        except WorkbenchError as error:
-            (failed or made.fail)(error)
-        else:
-            done(result)
-
     made.attempt = attempt
 
     def note(text, undo=False, *, action="", more=()):
@@ -93,8 +84,6 @@ def context(filled):
 
     made.note = note
     made.go = lambda page, **args: made.gone.append((page, args))
-    made.run = run
-    made.long = lambda title, act, done: done(act(QUIET))
     made.dispatch = lambda act: act()
     made.fail = lambda error: made.message.append(str(error))
     return add_tasks(made)
