@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.runtime.preparers.words import InputUnits, WordPreparer
+from workbench.runtime.preparers.words import Units, WordPreparer
 
 PADDING, UNKNOWN = "<pad>", "<unk>"
 
@@ -35,7 +35,7 @@ class Words(WordPreparer):
     def is_known(self, word: str) -> bool:
         return self._look_up(word) != self.unknown
 
-    def arrays(self, units: InputUnits) -> dict[str, np.ndarray]:
+    def arrays(self, units: Units) -> dict[str, np.ndarray]:
         ids = [self._look_up(word) for word in units.words]
         return {"input_ids": np.array(ids, dtype=np.int32)}
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from workbench.runtime.preparers.words import SPECIAL, InputUnits, WordPreparer, _shortened
+from workbench.runtime.preparers.words import SPECIAL, Units, WordPreparer, _shortened
 from workbench.text.document import Document
 
 VOCABULARY = ["<unk>", "the", "cat", "sat", "on", "mat"]
@@ -33,7 +33,7 @@ class Marked(Lookup):
     added = 1
 
     def framed(self, units):
-        return InputUnits(("<s>",), ((0, 0),), (SPECIAL,)).joined(units)
+        return Units(("<s>",), ((0, 0),), (SPECIAL,)).joined(units)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from workbench.runtime.inputs import EncodedInput
-from workbench.runtime.preparers.words import InputUnits, WordPreparer
+from workbench.runtime.preparers.words import Units, WordPreparer
 
 FILE = "character_lm.json"
 NEXT, PREVIOUS = "next", "previous"  # what a language model predicts, also its reading direction
@@ -92,7 +92,7 @@ class CharacterTexts(WordPreparer):
     def size(self) -> int:
         return max(table.size for table in self.tables.values())
 
-    def arrays(self, units: InputUnits) -> dict[str, np.ndarray]:
+    def arrays(self, units: Units) -> dict[str, np.ndarray]:
         """Arrays for each direction: characters int32 (C,) with delimiter and end; positions int32
         (T,).
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from workbench.runtime.inputs import EncodedInput
-from workbench.runtime.preparers.words import SPECIAL, InputUnits, WordPreparer
+from workbench.runtime.preparers.words import SPECIAL, Units, WordPreparer
 
 # Ids of bilm-tf before the shift: bytes are 0 to 255.
 SENTENCE_START, SENTENCE_END, WORD_START, WORD_END, PADDING = range(256, 261)
@@ -31,7 +31,7 @@ class WordCharacters(WordPreparer):
     def size(self) -> int:
         return PADDING + SHIFT + 1
 
-    def arrays(self, units: InputUnits) -> dict[str, np.ndarray]:
+    def arrays(self, units: Units) -> dict[str, np.ndarray]:
         """`characters` int32 (T, longest).
 
         A row is 0 for the token that stands for an input without words.

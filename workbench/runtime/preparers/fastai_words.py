@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from workbench.runtime.preparers import fastai_rules
-from workbench.runtime.preparers.words import SPECIAL, InputUnits, WordPreparer
+from workbench.runtime.preparers.words import SPECIAL, Units, WordPreparer
 
 ITOS = "itos.json"  # the vocabulary as a list of words, in the order of the embeddings
 PADDING_ID = 1  # of every published model
@@ -43,7 +43,7 @@ class FastaiWords(WordPreparer):
     def word(self, number: int) -> str:
         return self.vocabulary[number]
 
-    def arrays(self, units: InputUnits) -> dict[str, np.ndarray]:
+    def arrays(self, units: Units) -> dict[str, np.ndarray]:
         """`input_ids` int32 (T,)."""
         ids = [self._numbers.get(word, self.unknown) for word in units.words]
         return {"input_ids": np.array(ids, dtype=np.int32)}
@@ -51,19 +51,19 @@ class FastaiWords(WordPreparer):
     def split(self, text: str) -> Sequence[tuple[int, int]]:
         return fastai_rules.split(text)
 
-    def units(self, text: str, words: Sequence[tuple[int, int]], number: int) -> InputUnits:
+    def units(self, text: str, words: Sequence[tuple[int, int]], number: int) -> Units:
         """A second text begins with the mark of its field."""
         begin: list[fastai_rules.Unit] = [(self.rules.field, None), ("2", None)]
         every = (begin if number else []) + fastai_rules.units(text, words, self.rules)
-        return InputUnits(
+        return Units(
             tuple(word for word, _span in every),
             tuple(span or (0, 0) for _word, span in every),
             tuple(number if span else SPECIAL for _word, span in every),
         )
 
-    def framed(self, units: InputUnits) -> InputUnits:
+    def framed(self, units: Units) -> Units:
         begin = self.rules.begin
-        empty = InputUnits(begin, ((0, 0),) * len(begin), (SPECIAL,) * len(begin))
+        empty = Units(begin, ((0, 0),) * len(begin), (SPECIAL,) * len(begin))
         return empty.joined(units)
 
     def save(self, folder: Path) -> None:

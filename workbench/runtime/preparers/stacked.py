@@ -19,7 +19,7 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.runtime.decoding import align
 from workbench.runtime.inputs import EncodedInput, Prepared, Preparer
-from workbench.runtime.preparers.words import InputUnits, WordPreparer
+from workbench.runtime.preparers.words import Units, WordPreparer
 from workbench.text.document import TEXT, TEXT_B, Document
 
 VOCABULARY = "words.json"  # words and characters, beside the parts
@@ -49,12 +49,12 @@ class Part(ABC):
     size = 0
 
     @abstractmethod
-    def arrays(self, units: InputUnits) -> dict[str, np.ndarray]:
+    def arrays(self, units: Units) -> dict[str, np.ndarray]:
         """Arrays by name, without the prefix of the part: (T, …), T tokens, if not stated
         otherwise.
         """
 
-    def fits(self, units: InputUnits) -> int:
+    def fits(self, units: Units) -> int:
         """How many of the first tokens fit into one input of the part."""
         return len(units)
 
@@ -86,7 +86,7 @@ class WordNumbers(Part):
     def number(self, word: str) -> int:
         return self._numbers.get(word) or self._numbers.get(word.lower(), 0)
 
-    def arrays(self, units: InputUnits) -> dict[str, np.ndarray]:
+    def arrays(self, units: Units) -> dict[str, np.ndarray]:
         """`ids` int32 (T,), 0 for unknown words."""
         return {IDS: np.array([self.number(word) for word in units.words], np.int32)}
 
@@ -109,7 +109,7 @@ class CharacterNumbers(Part):
     def of(cls, words: Iterable[str]) -> CharacterNumbers:
         return cls(sorted(set().union(*words)))
 
-    def arrays(self, units: InputUnits) -> dict[str, np.ndarray]:
+    def arrays(self, units: Units) -> dict[str, np.ndarray]:
         """`ids` int32 (T, MAX_WORD_CHARS + 2)."""
         rows = [self._rows(word) for word in units.words]
         return {IDS: np.stack(rows)}
@@ -127,7 +127,7 @@ class WordModel(Part):
     def __init__(self, preparer: WordPreparer):
         self.preparer, self.fill, self.size = preparer, preparer.fill, preparer.size
 
-    def arrays(self, units: InputUnits) -> dict[str, np.ndarray]:
+    def arrays(self, units: Units) -> dict[str, np.ndarray]:
         """The arrays (T, …) of its preparer."""
         return self.preparer.arrays(units)
 
@@ -149,13 +149,13 @@ class UnitModel(Part):
         self.preparer, self.fill, self.longest = preparer, preparer.fill, longest
         self.size = preparer.size
 
-    def arrays(self, units: InputUnits) -> dict[str, np.ndarray]:
+    def arrays(self, units: Units) -> dict[str, np.ndarray]:
         """The arrays of its preparer, first axis S; units int32 (S,); first, end int32 (T,)."""
         encoded, first, end = self._encoded(units, self.longest)
         ones = np.ones(len(encoded), np.int32)
         return {**encoded.arrays, UNITS: ones, FIRST: first, END: end}
 
-    def fits(self, units: InputUnits) -> int:
+    def fits(self, units: Units) -> int:
         """All words before the first whose tokens are truncated."""
         if not self._whole(_joined(units)[0], self.longest).cut[0]:
             return len(units)
@@ -167,9 +167,7 @@ class UnitModel(Part):
     def _whole(self, document: Document, longest: int) -> Prepared:
         return self.preparer.whole([document], longest, texts=len(document.texts))
 
-    def _encoded(
-        self, units: InputUnits, longest: int
-    ) -> tuple[EncodedInput, np.ndarray, np.ndarray]:
+    def _encoded(self, units: Units, longest: int) -> tuple[EncodedInput, np.ndarray, np.ndarray]:
         document, places = _joined(units)
         whole = self._whole(document, longest).inputs[0]
         first, end = (np.zeros(len(units), np.int32) for _ in range(2))
@@ -187,7 +185,7 @@ class UnitModel(Part):
         self.preparer.save(folder)
 
 
-def _joined(units: InputUnits) -> tuple[Document, list[list[int]]]:
+def _joined(units: Units) -> tuple[Document, list[list[int]]]:
     """The words of each text joined by spaces, and the tokens that they are."""
     names = (TEXT, TEXT_B)
     texts = max(0, *units.text) + 1 if len(units) else 1
@@ -226,7 +224,7 @@ class StackedWords(WordPreparer):
     def size(self) -> int:
         return max((part.size for part in self.stack if isinstance(part, WordNumbers)), default=0)
 
-    def arrays(self, units: InputUnits) -> dict[str, np.ndarray]:
+    def arrays(self, units: Units) -> dict[str, np.ndarray]:
         """The arrays (T, …) of all parts, each with the prefix of its part."""
         return {
             array(number, name): value
@@ -239,7 +237,7 @@ class StackedWords(WordPreparer):
         parts = [part for part in self.stack if not isinstance(part, CharacterNumbers)]
         return not parts or any(part.is_known(word) for part in parts)
 
-    def encoded(self, units: InputUnits) -> EncodedInput:
+    def encoded(self, units: Units) -> EncodedInput:
         """The words as text are kept for `pieces`."""
         encoded = super().encoded(units)
         words = np.array(units.words or (self.empty,), dtype=object)
@@ -248,7 +246,7 @@ class StackedWords(WordPreparer):
     def pieces(self, encoded: EncodedInput) -> list[str]:
         return [str(word) for word in encoded.arrays["words"]]
 
-    def fits(self, units: InputUnits) -> int:
+    def fits(self, units: Units) -> int:
         for part in self.stack:
             units = units[: part.fits(units)]
         return len(units)

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from workbench.runtime.preparers.character_texts import FILE, CharacterTable, CharacterTexts
-from workbench.runtime.preparers.words import InputUnits
+from workbench.runtime.preparers.words import Units
 
 WORDS = "static_words.json"  # beside the tables of characters
 _DIGIT = re.compile(r"\d")
@@ -36,7 +36,7 @@ class TaggedTexts(CharacterTexts):
         self.words = tuple(dict(word) for word in words)
         self._row = lru_cache(maxsize=1 << 16)(self._looked_up)
 
-    def arrays(self, units: InputUnits) -> dict[str, np.ndarray]:
+    def arrays(self, units: Units) -> dict[str, np.ndarray]:
         """As `CharacterTexts.arrays`, and for each table the rows of the words, int32 (T,)."""
         arrays = super().arrays(units)
         for table in range(len(self.words)):

@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
-from workbench.runtime.preparers.words import InputUnits, WordPreparer
+from workbench.runtime.preparers.words import Units, WordPreparer
 from workbench.runtime.vectors.ngrams import Ngrams
 from workbench.runtime.vectors.words import WordIndex
 from workbench.text.segmenters import stored
@@ -68,7 +68,7 @@ class VectorWords(WordPreparer):
     def is_known(self, word: str) -> bool:
         return self._numbers(word) != self.unknown or bool(self.ngrams and self._parts(word))
 
-    def arrays(self, units: InputUnits) -> dict[str, np.ndarray]:
+    def arrays(self, units: Units) -> dict[str, np.ndarray]:
         """`input_ids` int32 (T,); with n-grams also `ngrams` and `ngram_words` int32 (G,).
 
         G: n-grams of all words, at least 1. ngram_words: the word of each.

@@ -31,7 +31,7 @@ SPECIAL = -1  # `text` of tokens that belong to no text
 
 
 @dataclass(frozen=True)
-class InputUnits:
+class Units:
     """The tokens of one input before they are numbered.
 
     words: the token at each position as text. offsets: code points, (0, 0) at special tokens.
@@ -45,13 +45,11 @@ class InputUnits:
     def __len__(self) -> int:
         return len(self.words)
 
-    def __getitem__(self, part: slice) -> InputUnits:
-        return InputUnits(self.words[part], self.offsets[part], self.text[part])
+    def __getitem__(self, part: slice) -> Units:
+        return Units(self.words[part], self.offsets[part], self.text[part])
 
-    def joined(self, other: InputUnits) -> InputUnits:
-        return InputUnits(
-            self.words + other.words, self.offsets + other.offsets, self.text + other.text
-        )
+    def joined(self, other: Units) -> Units:
+        return Units(self.words + other.words, self.offsets + other.offsets, self.text + other.text)
 
 
 class WordPreparer(ABC):
@@ -76,7 +74,7 @@ class WordPreparer(ABC):
         """Entries of the vocabulary, 0 without one."""
 
     @abstractmethod
-    def arrays(self, units: InputUnits) -> dict[str, np.ndarray]:
+    def arrays(self, units: Units) -> dict[str, np.ndarray]:
         """The arrays of one input, by name; usually one row per token, first axis T."""
 
     @abstractmethod
@@ -109,14 +107,14 @@ class WordPreparer(ABC):
         has_tokens = bool(document.tokens.get(name))
         return tokens_of(document, name) if has_tokens else self.words_of(document.content(name))
 
-    def units(self, text: str, words: Sequence[tuple[int, int]], number: int) -> InputUnits:
+    def units(self, text: str, words: Sequence[tuple[int, int]], number: int) -> Units:
         """The tokens of text `number`, whose words are at the given offsets."""
         offsets = tuple(words)
-        return InputUnits(
+        return Units(
             tuple(text[start:end] for start, end in offsets), offsets, (number,) * len(offsets)
         )
 
-    def framed(self, units: InputUnits) -> InputUnits:
+    def framed(self, units: Units) -> Units:
         """The tokens of a whole input or window with the special tokens around them."""
         return units
 
@@ -130,9 +128,9 @@ class WordPreparer(ABC):
             inputs.append(self.encoded(units))
         return Prepared(list(documents), inputs, np.arange(len(inputs)), np.array(cut, dtype=bool))
 
-    def _truncated(self, parts: Sequence[InputUnits], room: int) -> InputUnits:
+    def _truncated(self, parts: Sequence[Units], room: int) -> Units:
         while True:
-            units = InputUnits((), (), ())
+            units = Units((), (), ())
             lengths = _shortened([len(part) for part in parts], room)
             for part, length in zip(parts, lengths, strict=True):
                 units = units.joined(part[:length])
@@ -141,7 +139,7 @@ class WordPreparer(ABC):
                 return units
             room = max(1, fits)
 
-    def fits(self, units: InputUnits) -> int:
+    def fits(self, units: Units) -> int:
         """How many of the first tokens fit into one input for reasons besides its length."""
         return len(units)
 
@@ -173,7 +171,7 @@ class WordPreparer(ABC):
             document_windows.append(windows)
         return paired_windows(documents, document_windows)
 
-    def _windows(self, units: InputUnits, room: int) -> Iterator[InputUnits]:
+    def _windows(self, units: Units, room: int) -> Iterator[Units]:
         start = 0
         while True:
             window = units[start : start + room]
@@ -207,8 +205,8 @@ class WordPreparer(ABC):
         ]
         return 1 - sum(known) / len(known) if known else 0.0
 
-    def encoded(self, units: InputUnits) -> EncodedInput:
-        units = units if len(units) else InputUnits((self.empty,), ((0, 0),), (SPECIAL,))
+    def encoded(self, units: Units) -> EncodedInput:
+        units = units if len(units) else Units((self.empty,), ((0, 0),), (SPECIAL,))
         units = self.framed(units)
         return EncodedInput(
             self.arrays(units),
@@ -216,7 +214,7 @@ class WordPreparer(ABC):
             np.array(units.text, dtype=np.int8),
         )
 
-    def _texts(self, document: Document, texts: int) -> list[InputUnits]:
+    def _texts(self, document: Document, texts: int) -> list[Units]:
         """The tokens of the first `texts` texts; a missing second text has none."""
         names = [name for name, _content in document.texts[:texts]]
         text_units = [
