@@ -3,6 +3,7 @@ import random
 import pytest
 
 from workbench.base.errors import Cancelled
+from workbench.base.watch import Watch
 from workbench.operations.documents import corpus
 from workbench.storage.documents import documents
 from workbench.storage.queries import listing, text_search
@@ -111,8 +112,10 @@ def test_without_conditions_all_documents_are_listed_with_and_without_gaps(fille
 
 def test_a_search_that_is_no_longer_wanted_stops(filled, monkeypatch):
     monkeypatch.setattr("workbench.storage.connections.reading.STEPS", 10)
+    watch = Watch()
+    watch.cancel()
 
     with pytest.raises(Cancelled):
-        corpus.filter_ids(filled, Filter(text="a"), stop=lambda: True)
+        corpus.filter_ids(filled, Filter(text="a"), watch=watch)
 
     assert len(corpus.filter_ids(filled, Filter())) == 120  # the connection can be used again
