@@ -3,8 +3,9 @@
 import pytest
 
 from tests import a_plugin
-from tests.ui.panels.inspect.test_state import Host
+from tests.ui.panels.inspect.test_state import Host, holding
 from workbench.base import registry
+from workbench.jobs import threads
 from workbench.operations.application import plugins
 from workbench.operations.inspecting import inspect, inspect_host
 from workbench.operations.inspecting.inspect import InspectableModel
@@ -36,6 +37,7 @@ def hosts(monkeypatch):
         return made[-1]
 
     monkeypatch.setattr(inspect_host, "InspectorHost", start)
+    monkeypatch.setattr(threads, "run", holding(threads.run))
     monkeypatch.setattr(inspect, "choices", lambda project, settings=None: (STARTER,))
     return made
 
