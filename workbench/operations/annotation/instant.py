@@ -69,7 +69,7 @@ def fits(layer: Layer) -> bool:
 # ---------------------------------------------------------------- what it learns from
 
 
-class Texts:
+class WordSource:
     """The texts of documents in a file, `path`, which is deleted with this object."""
 
     def __init__(self, path: Path):
@@ -86,7 +86,7 @@ class Sources:
 
     documents: frozenset[tuple[int, str]]
     need: Need
-    texts: Texts | None
+    texts: WordSource | None
 
 
 def sources(
@@ -107,7 +107,7 @@ def sources(
     need = _need(project, layer, model)
     texts = None
     if not layer.traits.in_text or (learns_from_words and not need.ready):
-        texts = Texts(corpus_index.texts_of(project, need))
+        texts = WordSource(corpus_index.texts_of(project, need))
     return Sources(there, need, texts)
 
 
@@ -210,7 +210,7 @@ class Learner:
     """
 
     def __init__(
-        self, queue: Queue, layer: Layer, vectors: str, index: Path | None, texts: Texts | None
+        self, queue: Queue, layer: Layer, vectors: str, index: Path | None, texts: WordSource | None
     ):
         from workbench.jobs.host import Host
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.events import Signal
 from workbench.base.i18n import _
 from workbench.operations.annotation import instant, instant_curve, queue_orders
-from workbench.operations.annotation.instant import WORDS, Answer, Learner, Sources, Texts
+from workbench.operations.annotation.instant import WORDS, Answer, Learner, Sources, WordSource
 from workbench.operations.annotation.instant_curve import CurvePoint
 from workbench.ui.project.opened import opened
 
@@ -54,7 +54,7 @@ class Instant:
         self.progressed = Signal("instant.progressed")
         self._choice: InspectableModel | None = None
         self._learner: Learner | None = None
-        self._texts: Texts | None = None  # that the learner reads words from
+        self._texts: WordSource | None = None  # that the learner reads words from
         self._known: frozenset[tuple[int, str]] = frozenset()  # documents with vectors
         self._vectors_missing = False  # they are computed after the next answer
         self._watch: Watch | None = None  # of the job that computes them
