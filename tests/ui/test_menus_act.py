@@ -71,7 +71,7 @@ class Trace:
         while self.app.window._steps is not None:  # a page is being built
             self.app.qt.processEvents()
         for _round in range(3):
-            while not threads.idle():
+            while threads.computing():
                 self.app.qt.processEvents()
                 time.sleep(0.001)  # else threads that are waited for get little of the interpreter
             self.app.qt.processEvents()

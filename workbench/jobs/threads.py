@@ -102,6 +102,11 @@ def idle() -> bool:
     return _busy == 0
 
 
+def computing() -> bool:
+    """Whether a task is posted or running that does not wait for a job or another process."""
+    return _busy > _waiting
+
+
 def _serve() -> None:
     global _busy
     while not _is_surplus():
