@@ -1,6 +1,9 @@
 """Plugins may use the former names of the interface; they are told the present ones."""
 
 import importlib
+import pickle
+import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -11,7 +14,9 @@ from workbench.metrics import differences
 from workbench.pretraining import results
 from workbench.text import alignment
 from workbench.text.fields import TokenScores
+from workbench.text.labels import Layer
 from workbench.text.spans import Span
+from workbench.ui.panels.inspect import inspector_state
 
 OFFSETS = ((0, 3), (4, 7))
 
@@ -25,6 +30,7 @@ OFFSETS = ((0, 3), (4, 7))
         (lambda: importers.span_borders(1, 2), (1, 2)),
         (lambda: differences.BORDER, "border"),
         (lambda: results.ShownUnit, results.ShownToken),
+        (lambda: inspector_state.Shown, inspector_state.InspectorState),
         (lambda: verify.first_window, verify.every_window),
         (lambda: scores(borders=OFFSETS).offsets, OFFSETS),
         (lambda: scores(offsets=OFFSETS).borders, OFFSETS),
@@ -48,9 +54,67 @@ def scores(**given):
     return TokenScores(pieces=(), ids=(), labels=(), scores=np.zeros((0, 0)), **given)
 
 
-@pytest.mark.parametrize("name", ["corpus", "labels"])
-def test_a_module_that_was_moved_is_importable_by_its_former_name(name):
-    with pytest.warns(DeprecationWarning, match=rf"operations\.{name} is deprecated"):
-        module = getattr(importlib.import_module("workbench.operations"), name)
+FORMER_MODULES = [
+    ("workbench.operations.corpus", "workbench.operations.documents.corpus"),
+    ("workbench.operations.labels", "workbench.operations.schema.labels"),
+    ("workbench.ui.panels.inspect.shown", "workbench.ui.panels.inspect.inspector_state"),
+]
 
-    assert module.__name__.endswith(f".{name}")
+
+@pytest.fixture(params=FORMER_MODULES, ids=lambda names: names[0])
+def moved(request, monkeypatch):
+    """A former and the present name of a module that is not yet imported by the former one."""
+    former, present = request.param
+    package, _dot, name = former.rpartition(".")
+    monkeypatch.delitem(sys.modules, former, raising=False)
+    monkeypatch.delattr(importlib.import_module(package), name, raising=False)
+    yield former, present
+    sys.modules.pop(former, None)
+    vars(sys.modules[package]).pop(name, None)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "import {module} as imported",
+        "from {package} import {name} as imported",
+        "from {module} import __name__ as imported",
+    ],
+)
+def test_a_module_that_was_moved_is_imported_by_its_former_name(moved, form):
+    former, present = moved
+    package, _dot, name = former.rpartition(".")
+    names = {}
+
+    with pytest.warns(DeprecationWarning, match=f"{former} is deprecated; use {present}") as warned:
+        exec(form.format(module=former, package=package, name=name), names)
+
+    assert names["imported"] in (sys.modules[present], present)
+    assert sys.modules[present].__spec__.name == present
+    assert [warning.filename for warning in warned] == ["<string>"]
+
+
+def test_a_refused_former_name_can_be_imported_later(moved):
+    former, present = moved
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(DeprecationWarning):
+            importlib.import_module(former)
+    with pytest.warns(DeprecationWarning):
+        assert importlib.import_module(former) is importlib.import_module(present)
+
+
+def test_a_pickle_finds_a_value_by_its_former_names():
+    pickled = pickle.dumps(Layer, protocol=0).replace(
+        b"workbench.text.labels", b"workbench.operations.labels"
+    )
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert pickle.loads(pickled) is Layer
+
+
+def test_an_unknown_module_is_not_found():
+    with pytest.raises(ModuleNotFoundError, match="workbench.operations.corpora"):
+        importlib.import_module("workbench.operations.corpora")

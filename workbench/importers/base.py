@@ -180,7 +180,7 @@ def span_offsets(start: object, end: object) -> tuple[int, int]:
 
 
 if not TYPE_CHECKING:
-    __getattr__ = deprecation.former(__name__, {"span_borders": ("span_offsets", span_offsets)})
+    __getattr__ = deprecation.former(__name__, span_borders="span_offsets")
 
 
 def placed_span(text: str, start: object, end: object, covered: object) -> tuple[int, int]:

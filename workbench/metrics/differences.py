@@ -12,7 +12,7 @@ from workbench.text.spans import Span, overlap
 AGREED, MISSED, EXTRA, BOUNDARY, LABEL = KINDS = ("agreed", "missed", "extra", "border", "label")
 
 if not TYPE_CHECKING:
-    __getattr__ = deprecation.former(__name__, {"BORDER": ("BOUNDARY", BOUNDARY)})
+    __getattr__ = deprecation.former(__name__, BORDER="BOUNDARY")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,8 @@ Folders are named by their subject.
 
 from workbench.base.deprecation import former_modules
 
-__getattr__ = former_modules(
+former_modules(
     __name__,
-    {
-        "corpus": "workbench.operations.documents.corpus",
-        "labels": "workbench.operations.schema.labels",
-    },
+    corpus="workbench.operations.documents.corpus",
+    labels="workbench.operations.schema.labels",
 )

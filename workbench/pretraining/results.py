@@ -23,7 +23,7 @@ class ShownToken:
 
 
 if not TYPE_CHECKING:
-    __getattr__ = deprecation.former(__name__, {"ShownUnit": ("ShownToken", ShownToken)})
+    __getattr__ = deprecation.former(__name__, ShownUnit="ShownToken")
 
 
 @dataclass(frozen=True)

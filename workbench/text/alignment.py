@@ -17,7 +17,7 @@ from workbench.text.spans import Span, flatten
 Offsets = Sequence[tuple[int, int]]
 
 if not TYPE_CHECKING:
-    __getattr__ = deprecation.former(__name__, {"Borders": ("Offsets", Offsets)})
+    __getattr__ = deprecation.former(__name__, Borders="Offsets")
 
 
 @dataclass(frozen=True, slots=True)

@@ -329,7 +329,7 @@ def every_window(loaded: Predictor) -> Ask:
 
 
 if not TYPE_CHECKING:
-    __getattr__ = deprecation.former(__name__, {"first_window": ("every_window", every_window)})
+    __getattr__ = deprecation.former(__name__, first_window="every_window")
 
 
 def _decided(

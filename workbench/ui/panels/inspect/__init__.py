@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from workbench.base.deprecation import former_modules
 from workbench.base.i18n import _
 from workbench.ui.commands import Command
 from workbench.ui.panel import Panel
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext
     from workbench.ui.panels.inspect.state import InspectState
     from workbench.ui.panels.inspect.view import InspectView
+
+former_modules(__name__, shown="workbench.ui.panels.inspect.inspector_state")
 
 MAP = "document_map"  # the view that shows selected documents among all others
 

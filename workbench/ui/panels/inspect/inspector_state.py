@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from workbench.base import deprecation
 from workbench.base.errors import details_of
 from workbench.base.events import State
 from workbench.base.i18n import _
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from workbench.operations.inspecting.inspect import InspectorChoice
     from workbench.ui.panels.inspect.state import InspectState
     from workbench.ui.project.indexing import Build, Indexing
+
+if not TYPE_CHECKING:
+    __getattr__ = deprecation.former(__name__, Shown="InspectorState")
 
 
 class InspectorState(State):
