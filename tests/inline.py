@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from workbench.base import scratch
 from workbench.base.events import Signal
 from workbench.base.watch import QUIET
-from workbench.jobs import events, host, serving, worker
+from workbench.jobs import events, host, serving, target, worker
 from workbench.jobs.queue import Job, Queue
 
 
@@ -66,7 +66,7 @@ class InlineHost:
 
     def ask_now(self, request, timeout=0.0, watch=QUIET, kind=""):
         if self._answer is None:
-            self._answer = worker.resolve(self._spec.target)(self._spec.params)
+            self._answer = target.resolve(self._spec.target)(self._spec.params)
         result = self._answer(json.loads(json.dumps(request)))
         plain = serving._with_arrays_in_files(result, self._folder, "1")
         result = host._with_arrays(json.loads(json.dumps(plain)), self._folder)

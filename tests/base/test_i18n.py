@@ -85,7 +85,7 @@ SINGLE = {
     "models/precision.py": dict.fromkeys(
         ("model name", "cpu family"), "names of lines in /proc/cpuinfo"
     ),
-    "jobs/worker.py": dict.fromkeys(
+    "jobs/target.py": dict.fromkeys(
         ("out of memory", "not enough memory", "can't allocate memory"),
         "looked for in what torch says",
     ),

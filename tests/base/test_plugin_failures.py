@@ -6,7 +6,7 @@ from tests import a_plugin
 from workbench.base import paths, plugin_failures, plugins, registry
 from workbench.base.errors import ModelError
 from workbench.cli import main
-from workbench.jobs import worker
+from workbench.jobs import target
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +47,7 @@ def test_what_is_asked_at_each_refresh_is_written_to_the_log_once(raised):
 
 
 def test_a_job_that_a_plugin_ends_says_so(raised):
-    finished = worker.failure(raised)
+    finished = target.failure(raised)
 
     assert finished.message == "The plugin lines failed: ZeroDivisionError: division by zero."
     assert "code.py" in finished.details

@@ -9,7 +9,8 @@ from workbench.base.errors import ModelError, WorkbenchError
 from workbench.baselines import job
 from workbench.baselines.base import prepared
 from workbench.inspection import serve, spec
-from workbench.inspection.predicting import BaselineSubject, load
+from workbench.inspection.loading import load
+from workbench.inspection.predicting import BaselineSubject
 from workbench.inspection.spec import Inspection
 from workbench.text.document import Document
 from workbench.text.fields import ClassScores

@@ -2,11 +2,9 @@
 without room.
 """
 
-import errno
 import json
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +12,7 @@ from subprocess import PIPE
 
 import pytest
 
-from workbench.jobs import events, worker
+from workbench.jobs import events
 from workbench.jobs.channel import Channel
 from workbench.jobs.spec import JobSpec
 
@@ -39,31 +37,6 @@ def test_the_parent_hears_the_end_though_the_record_cannot_be_written():
 def test_a_record_that_cannot_be_made_is_no_fault(tmp_path):
     Channel(os.open(os.devnull, os.O_WRONLY), tmp_path / "gone" / "events.jsonl").send(
         events.Finished("done")
-    )
-
-
-class FullLog:
-    def write(self, _text):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        OSError(errno.ENOSPC, "No space left on device", "/small/model.safetensors"),
-        sqlite3.OperationalError("database or disk is full"),
-        RuntimeError("I/O error: No space left on device (os error 28)"),
-    ],
-)
-def test_a_full_disk_is_reported_as_such_though_the_log_lies_on_it(monkeypatch, error):
-    monkeypatch.setattr("sys.stderr", FullLog())
-
-    finished = worker.failure(error)
-
-    assert (
-        finished.status == "failed"
-        and finished.message.startswith("No space left on the disk")
-        and finished.hint
     )
 
 

@@ -10,7 +10,7 @@ from workbench.base.records import json_text, to_plain
 from workbench.base.registry import registry
 from workbench.inspection import spec
 from workbench.inspection.base import Examiner
-from workbench.inspection.predicting import load
+from workbench.inspection.loading import load
 from workbench.text import dataset
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def run(
 ) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
     """Job target.
 
-    params: those of `predicting.load`, inspector (its id), input (documents as JSON lines), task
+    params: those of `loading.load`, inspector (its id), input (documents as JSON lines), task
     (see `Examiner.examine`), options, output (path of the result).
 
     Yields {"kind": "progress", "part"}. Writes the result as JSON; returns {}.

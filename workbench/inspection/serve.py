@@ -12,7 +12,8 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.base.registry import contract_hint, registry
 from workbench.inspection import spec
-from workbench.inspection.predicting import Predicting, document_of, load
+from workbench.inspection.loading import load
+from workbench.inspection.predicting import Predicting, document_of
 from workbench.inspection.spec import Inspection
 from workbench.text.document import TEXT, TEXT_B, Document
 
@@ -20,7 +21,7 @@ WARM = "A few words to begin with."
 
 
 def open(params: Mapping[str, Any]) -> Answering:
-    """Host target. params: as for `predicting.load`.
+    """Host target. params: as for `loading.load`.
 
     A request {"inspector": id, "documents": [{"texts": {field: content}, "tokens": {field:
     [[start, end], …]}}], "options": {name: value}} gives Answer.to_plain(). Raises ModelError if

@@ -15,7 +15,7 @@ from workbench.base.errors import TimeLimitExceeded, WorkbenchError
 from workbench.jobs import limits
 from workbench.jobs.channel import Channel, Commands
 from workbench.jobs.spec import JobSpec, Limits
-from workbench.jobs.worker import failure, resolve
+from workbench.jobs.target import failure, resolve
 
 ARRAY = "$npy"  # key of an array that is stored as a file
 QUIET = 2.0  # seconds; a step may take as long, and the user may be typing

@@ -14,7 +14,6 @@ import json
 import os
 import signal
 import sys
-import traceback
 from collections.abc import Callable, Generator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -22,12 +21,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from workbench.base import plugin_failures, processors, scratch
-from workbench.base.errors import WorkbenchError, is_disk_full
+from workbench.base import processors, scratch
 from workbench.base.i18n import _
-from workbench.jobs import events
+from workbench.jobs import events, serving
 from workbench.jobs.channel import Channel, Commands, take_over
 from workbench.jobs.spec import JobSpec
+from workbench.jobs.target import failure, resolve
 
 NICE, LOWEST = 10, 19  # of every job; of one in the background
 Send = Callable[[events.Event], None]
@@ -75,8 +74,6 @@ def _serve(folder: Path, outgoing: int, commands: Commands) -> int:
         commands.discard_if_orphaned(partial(scratch.remove, folder))
     try:
         if (folder / "host.json").is_file():
-            from workbench.jobs import serving
-
             return serving.serve(folder, Channel(outgoing), commands)
         return _job(folder, Channel(outgoing, _record(folder)), commands)
     finally:
@@ -179,62 +176,6 @@ def _drive(
     except StopIteration as end:
         status = {"": "done", "lost": "interrupted"}.get(stopping, "stopped")
         return events.Finished(status, end.value or {})
-
-
-def resolve(target: str) -> Callable[..., Any]:
-    """ "module:function" → the function."""
-    module, name = target.split(":")
-    function: Callable[..., Any] = getattr(importlib.import_module(module), name)
-    return function
-
-
-def failure(error: BaseException) -> events.Finished:
-    """The final event for an exception in the target, with a message for the user."""
-    details = "".join(traceback.format_exception(error))
-    with suppress(OSError):  # the disk of the log may be full
-        sys.stderr.write(details)
-    if isinstance(error, WorkbenchError):
-        return events.Finished("failed", message=error.message, hint=error.hint, details=details)
-    if _is_out_of_memory(error):
-        message = _("Out of memory: {error}").format(
-            error=_first_line(error) or type(error).__name__
-        )
-        return events.Finished(
-            "out_of_memory",
-            message=message,
-            hint=_("Use a smaller batch size or shorter texts."),
-            details=details,
-        )
-    if is_disk_full(error):
-        message = _("No space left on the disk: {error}.").format(error=_first_line(error))
-        return events.Finished(
-            "failed",
-            message=message,
-            hint=_("Free up disk space, then try again."),
-            details=details,
-        )
-    if (fault := plugin_failures.of(error)) is not None:
-        return events.Finished("failed", message=fault.message, hint=fault.hint, details=details)
-    message = (
-        f"{type(error).__name__}: {_first_line(error)}" if str(error) else type(error).__name__
-    )
-    return events.Finished("failed", message=message, details=details)
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [""])[0][:500]
-
-
-def _is_out_of_memory(error: BaseException) -> bool:
-    """Recognized by name and message, as torch is not imported here: torch.OutOfMemoryError,
-    "DefaultCPUAllocator: can't allocate memory".
-    """
-    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
-        return True
-    words = str(error).lower()
-    return isinstance(error, RuntimeError) and (
-        "out of memory" in words or "not enough memory" in words or "can't allocate memory" in words
-    )
 
 
 def write_result(folder: Path, finished: events.Finished) -> None:

@@ -10,7 +10,7 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option, complete
 from workbench.base.registry import registry
-from workbench.models.spec.info import ModelInfo
+from workbench.models.spec.info import Creation, ModelInfo
 
 PREFIX = "new:"  # of the names of such models, followed by the architecture
 
@@ -37,17 +37,6 @@ def size(
 
 def vocabulary(default: int, help: str) -> Option:
     return size("vocabulary", default, help, title=N_("Vocabulary"), low=16, high=10**6)
-
-
-@dataclass(frozen=True)
-class Creation:
-    """What can be created of one architecture.
-
-    gives: all outputs that it may have, depending on the options; keys of GIVES.
-    """
-
-    options: tuple[Option, ...]
-    gives: tuple[str, ...]
 
 
 @dataclass(frozen=True)

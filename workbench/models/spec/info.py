@@ -14,7 +14,6 @@ from workbench.base.options import Option
 from workbench.text.segmenters import stored
 
 if TYPE_CHECKING:
-    from workbench.models.spec.creation import Creation
     from workbench.runtime.inputs import Preparer
 
 # Outputs of an encoder for a task (`TaskInfo.needs`) or an inspector, as display text.
@@ -33,6 +32,17 @@ GIVES = {
     "layer_logits": N_("word predictions from every layer"),
     "token_embeddings": N_("token embeddings"),  # of which gradients can be taken
 }
+
+
+@dataclass(frozen=True)
+class Creation:
+    """What can be created of one architecture.
+
+    gives: all outputs that it may have, depending on the options; keys of GIVES.
+    """
+
+    options: tuple[Option, ...]
+    gives: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ class FoldPredictions:
 
 @dataclass(frozen=True)
 class PreparedFolds:
-    """A measurement with its frozen data; `start` queues its job."""
+    """A measurement with its frozen data; `measure` runs its job."""
 
     layer: Layer
     task: str

@@ -7,7 +7,7 @@ from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any
 
-from workbench.jobs.worker import resolve
+from workbench.jobs.target import resolve
 
 PREDICTIONS = "predictions.jsonl"  # that the job of a fold leaves in its folder
 TEST = '"split": "test"'  # in the lines of the documents that a fold has not learned from

@@ -56,7 +56,7 @@ class InspectableModel:
 
     @property
     def params(self) -> dict[str, Any]:
-        """What `inspection.predicting.load` needs."""
+        """What `inspection.loading.load` needs."""
         params: dict[str, Any] = {"model": self.folder, "allow_pickle": self.allow_pickle}
         if self.members:
             params["members"] = [{"name": item.title, **item.params} for item in self.members]

@@ -13,7 +13,6 @@ from workbench.ui.style import theme
 from workbench.ui.widgets.arc_layout import MOST_LEVELS, LineArc, give_levels
 
 if TYPE_CHECKING:
-    from workbench.ui.widgets.span_painter import Marked
     from workbench.ui.widgets.text_piece import Line
 
 _STROKE, _CHOSEN = 1.4, 2.2
@@ -38,15 +37,16 @@ class ArcPainter:
         """Height of a level in pixels."""
         return round(self._metrics.height() + 3 * self.zoom)
 
-    def paint(self, painter: QPainter, line: Line, origin: QPointF, marked: Marked) -> None:
+    def paint(
+        self, painter: QPainter, line: Line, origin: QPointF, chosen: tuple[str, int] | None
+    ) -> None:
         """Paint the arcs of a line; labels last, so that no leg crosses them."""
-        shown = self.shown(line.arcs, marked.chosen)
+        shown = self.shown(line.arcs, chosen)
         if not shown:
             return
         painter.save()
         painter.setFont(self._font)
         bottom = origin.y() + line.top - _GAP
-        chosen = marked.chosen
         for line_arc in sorted(shown, key=lambda item: item.arc.name == chosen):
             self._arc(painter, line_arc, origin.x(), bottom, chosen=line_arc.arc.name == chosen)
         for line_arc in shown:

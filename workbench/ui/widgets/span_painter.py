@@ -89,7 +89,7 @@ class SpanPainter:
             if line.items:
                 self._over(painter, line, origin, marked)
             if line.arcs:
-                self.arcs.paint(painter, line, origin, marked)
+                self.arcs.paint(painter, line, origin, marked.chosen)
         self._paint_caret(painter, piece, lines, origin, marked)
 
     # ------------------------------------------------------------ below the glyphs

@@ -24,7 +24,7 @@ from workbench.ui.widgets.offsets import DisplayText, Utf16Map
 if TYPE_CHECKING:
     from workbench.ui.widgets.text_view import TextView
 
-_installed = False
+_views: type[TextView] | None = None  # the class whose instances the factory serves
 
 
 class TextAccess(QAccessibleTextInterface):
@@ -142,18 +142,16 @@ class ViewAccess(QAccessibleInterface):
         return self._text if kind == QAccessible.InterfaceType.TextInterface else VoidPtr(0)
 
 
-def install() -> None:
-    """Install the accessibility factory for text views. Call once."""
-    global _installed
-    if not _installed:
-        _installed = True
+def install(views: type[TextView]) -> None:
+    """Install the accessibility factory for text views; the first call does it."""
+    global _views
+    if _views is None:
+        _views = views
         QAccessible.installFactory(_make)
 
 
 def _make(_class_name: str, thing: QObject) -> ViewAccess | None:
-    from workbench.ui.widgets.text_view import TextView
-
-    if not isinstance(thing, TextView):
+    if _views is None or not isinstance(thing, _views):
         return None
     access = ViewAccess(thing)
     cast(Any, thing).access = access  # Qt keeps a raw pointer: store a reference on the view

@@ -56,7 +56,7 @@ class TextView(RepaintArea):
     released = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        text_access.install()
+        text_access.install(TextView)
         super().__init__(parent)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setObjectName("reading")

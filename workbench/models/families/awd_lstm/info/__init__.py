@@ -16,7 +16,8 @@ from workbench.base.i18n import N_, _
 from workbench.models.families.awd_lstm.info import files
 from workbench.models.families.awd_lstm.info.weights import Network, read_shapes
 from workbench.models.spec import FamilyInfo, Match, ModelInfo
-from workbench.models.spec.creation import DIRECTION, MIN_COUNT, Creation, size, vocabulary
+from workbench.models.spec.creation import DIRECTION, MIN_COUNT, size, vocabulary
+from workbench.models.spec.info import Creation
 from workbench.text.segmenters import stored
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from workbench.base.options import Option
 from workbench.models.families.char_lm.info import reading
 from workbench.models.families.char_lm.info.files import TABLES
 from workbench.models.families.char_lm.info.taggers import MAX_WORDS
-from workbench.models.spec.creation import DIRECTION, MIN_COUNT, Creation, size, vocabulary
-from workbench.models.spec.info import FamilyInfo, Match, ModelInfo
+from workbench.models.spec.creation import DIRECTION, MIN_COUNT, size, vocabulary
+from workbench.models.spec.info import Creation, FamilyInfo, Match, ModelInfo
 
 if TYPE_CHECKING:
     from workbench.runtime.inputs import Preparer

@@ -9,7 +9,8 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
 from workbench.models.families.elmo.info import options as configs
-from workbench.models.spec.creation import MIN_COUNT, Creation, size, vocabulary
+from workbench.models.spec.creation import MIN_COUNT, size, vocabulary
+from workbench.models.spec.info import Creation
 
 FILTERS = "1x32 2x32 3x64 4x128 5x256 6x512 7x1024"  # of the published models
 CLIP = 3  # of cells and outputs, likewise

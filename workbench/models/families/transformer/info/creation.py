@@ -12,7 +12,8 @@ from workbench.models.families.transformer.info.architectures import (
     SENTENCE_PAIRS,
     SEQ2SEQ,
 )
-from workbench.models.spec.creation import MIN_COUNT, Creation, size, vocabulary
+from workbench.models.spec.creation import MIN_COUNT, size, vocabulary
+from workbench.models.spec.info import Creation
 
 
 @dataclass(frozen=True)
