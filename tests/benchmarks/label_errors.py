@@ -81,11 +81,10 @@ def _measured(
         path = _project(Path(folder), texts, labels)
         with session(path) as opened:
             project = opened.project
-            given = {"model": model, "folds": folds, "seed": seed}
-            prepared = measuring.prepare(project, "class", **given)
-            opened.ask(lambda then: measuring.start(project, opened.queue, prepared, then))
-            found = label_errors.ranking(project, prepared.layer)
-        return [int(suspect.key) for suspect in found.suspects], found.share
+            measuring.measure(project, opened.queue, "class", model=model, folds=folds, seed=seed)
+            layer = measuring.layer_named(project, "class")
+            ranking = label_errors.ranking(project, layer)
+        return [int(suspect.key) for suspect in ranking.suspects], ranking.share
 
 
 def _project(folder: Path, texts: list[str], labels: list[str]) -> Path:
