@@ -585,7 +585,7 @@ def compare(way: Walk, models) -> None:
 
     models.view.show_part(1)
     way.at("compare on my text, empty")
-    models.state.suit.update(busy=True, share=0.4, output="μέτρηση")
+    models.state.recommend.update(busy=True, share=0.4, output="μέτρηση")
     way.at("compare on my text, running")
     shared = {"cut_at": {"128": 0.5}, "lengths": (10, 130), "split": (("άβ", ("ά", "β"), 3, 2),)}
     kinds = ("pseudo", "pseudo", "causal", "both", "character", "")
@@ -595,7 +595,7 @@ def compare(way: Walk, models) -> None:
     ]
     fits.append(ModelFit("ξένο", "bert", 0.9))
     rows = recommend.ranked(fits)
-    models.state.suit.update(busy=False, rows=rows, chosen=rows[0].fit.name)
+    models.state.recommend.update(busy=False, rows=rows, chosen=rows[0].fit.name)
     way.at("compare on my text, measured")
     models.view.show_part(0)
     for tab in range(4):

@@ -91,7 +91,7 @@ def measure(
     usable = [card for card in cards if card.usable and not card.is_bare]
     if not usable:
         raise SpecError(_("None of the models can be used."))
-    folder = scratch.make("suit")
+    folder = scratch.make("recommend")
     try:
         texts_file = folder / "texts.json"
         texts_file.write_text(json.dumps(list(texts)), encoding="utf-8")

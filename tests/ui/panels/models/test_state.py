@@ -23,13 +23,13 @@ from workbench.operations.runs import published
 from workbench.pretraining.report import FIRST_BATCH
 from workbench.pretraining.results import ModelFit
 from workbench.ui.panels.models.download import DownloadState, repository_words
+from workbench.ui.panels.models.recommend_state import RecommendState, per_token
 from workbench.ui.panels.models.state import (
     ModelsState,
     facts,
     number_words,
     problem_words,
 )
-from workbench.ui.panels.models.suit_state import SuitState, per_token
 
 
 class HubQueue:
@@ -410,25 +410,25 @@ def measured_file(tmp_path):
 
 def test_models_that_are_measured_are_listed_as_they_arrive(context, measured_file):
     listed = []
-    context.queue = MeasuringQueue(lambda: listed.append([row.fit.name for row in suit.rows]))
-    suit = SuitState(context)
-    suit.read_files([measured_file])
+    context.queue = MeasuringQueue(lambda: listed.append([row.fit.name for row in state.rows]))
+    state = RecommendState(context)
+    state.read_files([measured_file])
 
-    suit.measure()
+    state.measure()
 
     assert listed == [["first"], ["first", "second"]]
-    assert suit.chosen == "first" and not suit.busy
+    assert state.chosen == "first" and not state.busy
     assert not Path(context.queue.specs[0].folder).exists()
 
 
 def test_models_are_measured_on_text_files_without_a_project(context, measured_file):
     """Perplexity per token: exp of the mean negative log-likelihood, here e^2."""
     context.queue = MeasuringQueue()
-    suit = SuitState(context)
+    state = RecommendState(context)
 
-    suit.read_files([measured_file])
-    assert suit.source == "Random sample of held-out.txt" and suit.can_measure
-    suit.measure()
+    state.read_files([measured_file])
+    assert state.source == "Random sample of held-out.txt" and state.can_measure
+    state.measure()
     assert " ".join(context.queue.texts) == "the tram was late again"
     fit = ModelFit("m", "bert", scored=10, total=20.0)
     assert per_token(Ranked(fit, True, False, "")) == pytest.approx(7.389056)
@@ -455,15 +455,15 @@ def test_a_measurement_that_is_cancelled_while_the_sample_is_drawn_is_not_listed
     context, measured_file
 ):
     context.queue = MeasuringQueue()
-    suit, held = SuitState(context), Held(context)
-    suit.read_files([measured_file])
-    suit.measure()
+    state, held = RecommendState(context), Held(context)
+    state.read_files([measured_file])
+    state.measure()
 
-    suit.cancel()
-    assert not suit.busy and suit.message == "Cancelled."
+    state.cancel()
+    assert not state.busy and state.message == "Cancelled."
     held.answer(0)
 
-    assert suit.rows == () and not suit.busy and suit.message == "Cancelled."
+    assert state.rows == () and not state.busy and state.message == "Cancelled."
 
 
 def test_a_measurement_that_fails_says_why(context, measured_file):
@@ -471,11 +471,11 @@ def test_a_measurement_that_fails_says_why(context, measured_file):
         raise JobFailed("The worker ended.", hint="Try again.")
 
     context.queue = SimpleNamespace(run=run)
-    suit = SuitState(context)
-    suit.read_files([measured_file])
-    suit.measure()
+    state = RecommendState(context)
+    state.read_files([measured_file])
+    state.measure()
 
-    assert suit.error == "The worker ended. Try again." and not suit.busy
+    assert state.error == "The worker ended. Try again." and not state.busy
 
 
 def test_the_list_that_changed_while_it_could_not_be_read_is_read_again(context):

@@ -11,7 +11,7 @@ from tests.inline import InlineQueue
 from tests.starters import SHIPPED
 from workbench.jobs import threads
 from workbench.models.results import Repository, RepositoryFile
-from workbench.operations.models import recommend as suit_operations
+from workbench.operations.models import recommend
 from workbench.pretraining.results import ModelFit
 from workbench.ui.panels.models.dialogs import Delete, Download, Trust
 from workbench.ui.panels.models.tokenizers_dialog import Tokenizers
@@ -332,7 +332,7 @@ def test_the_models_are_compared_on_the_projects_text(panel, app, qtbot, monkeyp
     panel.view._views.button(1).click()
     assert "Which model suits my text?" in visible(panel.view)
     button(panel, "Measure installed models").click()
-    qtbot.waitUntil(lambda: bool(panel.state.suit.rows))
+    qtbot.waitUntil(lambda: bool(panel.state.recommend.rows))
 
     table = panel.view._parts.widget(1)._table
     texts = [[column.text(row) for column in table.rows_model.columns] for row in table.rows()]
@@ -347,26 +347,26 @@ def test_the_models_are_compared_on_the_projects_text(panel, app, qtbot, monkeyp
 
 def test_a_measurement_keeps_the_focus_on_the_page(panel, qtbot):
     panel.view._views.button(1).click()
-    suit, view = panel.state.suit, panel.view._parts.widget(1)
+    recommend_state, view = panel.state.recommend, panel.view._parts.widget(1)
     view._go.setFocus()
     qtbot.waitUntil(view._go.hasFocus)
 
-    suit.update(busy=True, share=None)
+    recommend_state.update(busy=True, share=None)
     assert not view._go.isEnabled() and view._cancel.hasFocus()
-    suit.update(rows=suit_rows())
+    recommend_state.update(rows=recommended_rows())
     assert view._cancel.hasFocus() and view._sentence.text().startswith("Best so far: ")
-    suit.update(busy=False)
+    recommend_state.update(busy=False)
     assert "suits this text best" in view._sentence.text()
     assert view._cancel.isHidden() and view._measure.hasFocus()
 
     view._sample.setFocus()
-    suit.update(busy=True)
+    recommend_state.update(busy=True)
     assert view._sample.hasFocus()
 
 
 def test_a_narrow_comparison_leaves_room_for_the_recommendation(panel, app, qtbot):
     panel.view._views.button(1).click()
-    panel.state.suit.update(rows=suit_rows(), chosen="starter-bert")
+    panel.state.recommend.update(rows=recommended_rows(), chosen="starter-bert")
     table = panel.view._parts.widget(1)._table
     metrics = table.fontMetrics()
 
@@ -378,8 +378,8 @@ def test_a_narrow_comparison_leaves_room_for_the_recommendation(panel, app, qtbo
     qtbot.waitUntil(lambda: not table.isColumnHidden(1))
 
 
-def suit_rows():
-    return suit_operations.ranked(map(ModelFit.from_json, fits()))
+def recommended_rows():
+    return recommend.ranked(map(ModelFit.from_json, fits()))
 
 
 def job(params, ran):

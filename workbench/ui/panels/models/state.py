@@ -22,7 +22,7 @@ from workbench.operations.runs import published
 from workbench.ui.dialogs.batch_state import BatchState
 from workbench.ui.panels.models import listing
 from workbench.ui.panels.models.listing import Row
-from workbench.ui.panels.models.suit_state import SuitState
+from workbench.ui.panels.models.recommend_state import RecommendState
 from workbench.ui.panels.models.tokenizers_state import TokenizersState
 from workbench.ui.panels.models.vectors_state import AnalogiesState, WordMapState
 from workbench.ui.style import formats
@@ -62,7 +62,7 @@ class ModelsState(State):
         self.flat = False
         self.rows = self._shown()
         self.chosen = ""
-        self.suit = SuitState(context)
+        self.recommend = RecommendState(context)
         self.maps: Mapping[str, ModelMap] = {}
         self.listen(registry().changed, self.refresh)
 
@@ -167,7 +167,7 @@ class ModelsState(State):
         return state
 
     def close(self) -> None:
-        self.suit.close()
+        self.recommend.close()
         super().close()
 
     # ---------------------------------------------------------------- the list

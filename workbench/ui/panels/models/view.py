@@ -24,8 +24,8 @@ from workbench.ui.panel import View
 from workbench.ui.panels.models import listing
 from workbench.ui.panels.models.cards import ModelCard, PublishedCard
 from workbench.ui.panels.models.family_table import FamilyTable
+from workbench.ui.panels.models.recommend_view import RecommendView
 from workbench.ui.panels.models.state import DIRECTION_CHOICES, ModelsState
-from workbench.ui.panels.models.suit_view import SuitView
 from workbench.ui.style import theme
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.empty import EmptyState
@@ -92,7 +92,7 @@ class ModelsView(View):
         catalogue = QFrame()
         catalogue.setLayout(body)
         self._parts = LaterStack(
-            lambda: catalogue, lambda: SuitView(state.suit, self.ask_tokenizers)
+            lambda: catalogue, lambda: RecommendView(state.recommend, self.ask_tokenizers)
         )
         self._parts.setCurrentIndex(CATALOGUE)
         layout = QVBoxLayout(self)

@@ -37,7 +37,7 @@ class Histogram:
     counts: tuple[int, ...]
 
 
-class SuitState(State):
+class RecommendState(State):
     """`rows`: models measured so far, best first; `chosen`: name of the selected one.
 
     `share`: of the measurement that is running, None while the sample is drawn. `files`: text files

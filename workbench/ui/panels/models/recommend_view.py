@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QFileDialog, QFrame
 
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _, ngettext
-from workbench.ui.panels.models.suit_state import (
+from workbench.ui.panels.models.recommend_state import (
     SAMPLES,
-    SuitState,
+    RecommendState,
     figure,
     histogram,
     interval_words,
@@ -133,10 +133,10 @@ SPLIT = (
 )
 
 
-class SuitView(QFrame):
+class RecommendView(QFrame):
     """The second view of the Models page."""
 
-    def __init__(self, state: SuitState, ask_tokenizers: Callable[[], None]):
+    def __init__(self, state: RecommendState, ask_tokenizers: Callable[[], None]):
         super().__init__()
         self.state, self._ask_tokenizers = state, ask_tokenizers
         self._stack = LaterStack(self._empty, self._result)
