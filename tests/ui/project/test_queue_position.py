@@ -1,5 +1,7 @@
 """A page shows which run its job is waiting for, and can run the job first."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from tests import panel_tasks
@@ -30,7 +32,8 @@ def predict(queue, project, run_id=1, device="cuda"):
 
 @pytest.fixture
 def line(look, qtbot, queue, project):
-    made = WaitLine(QueuePosition(queue, of_project(project, "predict")))
+    context = panel_tasks.add_tasks(SimpleNamespace(queue=queue))
+    made = WaitLine(QueuePosition(context, of_project(project, "predict")))
     qtbot.addWidget(made)
     return made
 

@@ -122,7 +122,7 @@ class _Choices(QFrame):
             self._cards,
             self._folder_field,
             row(None, browse),
-            WaitLine(QueuePosition(state.queue, of_project(state.project, "export"))),
+            WaitLine(QueuePosition(state.context, of_project(state.project, "export"))),
             None,
             gap=12,
             margins=(20, 18, 20, 18),

@@ -120,7 +120,7 @@ class Outcome(QFrame):
         self._table = Table(
             columns, name=_("Scores by label"), key=lambda row: row.label, sortable=True
         )
-        self._waits = QueuePosition(state.queue, of_project(state.project, "prompt"))
+        self._waits = QueuePosition(state.context, of_project(state.project, "prompt"))
         self._status.setMinimumWidth(theme.px(120))
         head = TurningRow(
             (self._status, 1), flow(self._time, self._stop, self._cancel, self._results), gap=8

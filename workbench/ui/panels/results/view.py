@@ -179,9 +179,7 @@ class ResultsView(WatchingView):
         self._better_button = Button("", small=True, on=state.follow_baseline)
         self._better = Callout("", "warn", self._better_button)
         self._busy = words("", "small", "accent")
-        self._waiting = WaitLine(
-            QueuePosition(state.context.queue, of_project(state.project, "predict"))
-        )
+        self._waiting = WaitLine(QueuePosition(state.context, of_project(state.project, "predict")))
         tabs = row((self._tabs_of_run(), 1), self._busy, self._waiting)
         callouts = (
             self._asked,

@@ -42,6 +42,7 @@ from workbench.ui.widgets.wait_line import WaitLine
 from workbench.ui.widgets.words import Elided, call
 
 if TYPE_CHECKING:
+    from workbench.ui.panel import PanelContext
     from workbench.ui.widgets.charts.live_plot import LivePlot
 
 
@@ -66,7 +67,7 @@ REDRAW = 500  # minimum interval between two redraws of the curves, in milliseco
 class Followed(Protocol):
     """A state with a run that is shown while it trains."""
 
-    queue: Any
+    context: PanelContext
 
     @property
     def live(self) -> Live | None: ...
@@ -167,7 +168,7 @@ class LiveRun(QFrame):
         self.stop = Button(self._texts.stop, "square", on=state.stop)
         self.cancel = Button(_("Cancel"), kind="danger", on=state.cancel)
         self._results = Button(self._texts.results, "chart-column", on=state.show_results)
-        self._waits = QueuePosition(state.queue, state.is_live)
+        self._waits = QueuePosition(state.context, state.is_live)
         self._meter = Meter(0.0, name=_("Progress"))
         self._figures = {name: number(title) for name, title in _FIGURES}
         head = card(

@@ -36,7 +36,7 @@ class ExaminedView(InspectorView):
         self._cancel = Button(_("Cancel"), small=True, on=self.examined.cancel)
         self._meter = Meter(0.0, name=_("Progress"))
         self._meter.setFixedWidth(120)
-        self._waiting = WaitLine(QueuePosition(self.page.context.queue, self.examined.runs))
+        self._waiting = WaitLine(QueuePosition(self.page.context, self.examined.runs))
         self._empty = EmptyState("scan-search", "")
         self._meter.hide()
         self._cancel.hide()
