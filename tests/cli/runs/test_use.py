@@ -1,10 +1,22 @@
-"""What `evaluate`, `predict`, `suggest`, `prompt` and `export` say before any model is asked."""
+"""`evaluate`, `predict`, `suggest`, `prompt`, `export`: refusals before a job, and prompt runs."""
+
+import signal
 
 import pytest
 
+from tests.inline import InlineQueue
 from workbench.cli.runs.use import _in_words
+from workbench.cli.session import reading
+from workbench.jobs.events import Finished
 from workbench.project.project import Project
 from workbench.storage.runs import runs
+
+
+@pytest.fixture
+def template(tmp_path):
+    path = tmp_path / "template.jinja"
+    path.write_text("{{ text }} Topic: {{ label }}")
+    return path
 
 
 @pytest.mark.parametrize(
@@ -134,6 +146,44 @@ def test_a_template_that_runs_without_end_is_ended(call, copy_sample, tmp_path):
     )
 
     assert code == 1 and "takes too long (limit 2 s)" in err and out == ""
+
+
+@pytest.mark.process
+@pytest.mark.usefixtures("jobs_in_process")
+def test_a_prompt_run_is_scored_on_dev(ask, copy_sample, template, tiny_model, tmp_path):
+    sample = copy_sample(tmp_path)
+
+    report = ask("prompt", "prompt", sample, "--template", template, "--model", tiny_model)
+
+    assert (report["prompt"], report["n"]) == ("prompt-1", 60)
+    assert sum(report["prior"].values()) == pytest.approx(1)
+    again = ask("evaluate", "evaluate", sample, "--run", "prompt-1")
+    assert again["scores"] == report["scores"]
+
+
+@pytest.mark.process
+def test_ctrl_c_cancels_a_prompt_run_and_keeps_none(
+    call, copy_sample, template, tiny_model, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("workbench.jobs.queue.Queue", InterruptedQueue)
+    sample = copy_sample(tmp_path)
+
+    code, out, err = call("prompt", sample, "--template", template, "--model", tiny_model)
+
+    assert (code, out) == (1, "") and "The prompt run was cancelled. No result was kept." in err
+    with reading(sample) as project:
+        assert list(runs.all(project.db)) == []
+
+
+class InterruptedQueue(InlineQueue):
+    """Ctrl+C is pressed while a job runs, which ends only when it is cancelled."""
+
+    def _start(self, job):
+        job.status = "running"
+        self.dispatch(lambda: signal.raise_signal(signal.SIGINT))
+
+    def _end(self, job, how):
+        self._over(job, Finished("cancelled" if how == "cancel" else "failed"))
 
 
 def test_several_classes_are_reported_with_their_scores_and_none_with_a_dash():

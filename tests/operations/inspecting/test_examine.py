@@ -8,7 +8,8 @@ torch = pytest.importorskip("torch")
 
 from tests import tiny_models  # noqa: E402
 from tests.inline import InlineQueue  # noqa: E402
-from workbench.base.errors import SpecError, WorkbenchError  # noqa: E402
+from workbench.base.errors import Cancelled, SpecError, WorkbenchError  # noqa: E402
+from workbench.base.watch import Watch  # noqa: E402
 from workbench.operations.inspecting import examine, inspect  # noqa: E402
 from workbench.operations.models import installed  # noqa: E402
 from workbench.project.project import Project  # noqa: E402
@@ -67,7 +68,23 @@ def test_an_error_of_the_job_is_passed_on(project, choice, queue):
     with pytest.raises(WorkbenchError):
         examine.compute(queue, prepared)
 
-    assert examine.kept(prepared) is None
+    assert examine.kept(prepared) is None and not Path(queue.jobs[-1].spec.folder).exists()
+
+
+def test_a_cancelled_job_leaves_no_folder_and_no_result(project, choice, queue):
+    prepared = examine.prepare(project, choice, "layer_similarity", {"documents": "5"})
+    folders = []
+
+    def cancel(_payload):
+        folders.append(Path(queue.jobs[-1].spec.folder))
+        assert (folders[0] / examine.DOCUMENTS).exists()
+        watch.cancel()
+
+    watch = Watch(on_event=cancel)
+    with pytest.raises(Cancelled):
+        examine.compute(queue, prepared, watch=watch)
+
+    assert folders and not folders[0].exists() and examine.kept(prepared) is None
 
 
 def test_wrong_options_and_layers_are_refused(project, choice):

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from workbench.base.errors import WorkbenchError
+from workbench.base.errors import Cancelled, JobFailed, WorkbenchError
+from workbench.base.watch import Watch
 from workbench.operations.runs import predict, predict_files
 from workbench.text.document import Document
 from workbench.text.fields import ClassScores, Prediction
@@ -77,6 +78,39 @@ def test_answers_are_saved_as_csv_or_json_lines_and_the_project_stays(
     from workbench.operations.documents import corpus
 
     assert corpus.info(project)["documents"] == 20
+
+
+def cancelled(job, watch):
+    watch.cancel()
+    job.end("cancelled")
+
+
+def failed(job, _watch):
+    job.end("failed", message="No memory.")
+
+
+def damaged(job, _watch):
+    job.end("done")  # without the file of the predictions
+
+
+@pytest.mark.parametrize(
+    ("end", "error"), [(cancelled, Cancelled), (failed, JobFailed), (damaged, JobFailed)]
+)
+def test_a_prediction_without_a_result_leaves_no_folder(queue, tmp_path, end, error):
+    folders, watch = [], Watch()
+
+    def worker(job):
+        folders.append(Path(job.spec.folder))
+        assert list(folders[0].iterdir())  # the texts
+        end(job, watch)
+
+    queue.worker = worker
+    documents = [Document("1", (("text", "one"),), id=1)]
+
+    with pytest.raises(error):
+        predict.answers(queue, tmp_path, documents, title="Predict", watch=watch)
+
+    assert [folder.exists() for folder in folders] == [False]
 
 
 def test_an_answer_has_the_keys_of_the_command_line():
