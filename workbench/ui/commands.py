@@ -2,7 +2,7 @@
 
 Tables of commands define the menus, keyboard shortcuts, command palette and shortcut list.
 
-Also a `Choice`: one line of a context menu or of a submenu.
+Also a `MenuChoice`: one line of a context menu or of a submenu.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _nothing(_target: Any) -> None:
 
 
 @dataclass(frozen=True)
-class Choice:
+class MenuChoice:
     """One entry of a context menu or submenu; `choices` make it a submenu.
 
     `title` may contain a mnemonic. The shortcut shown is that of the command whose id is `command`,
@@ -39,7 +39,7 @@ class Choice:
     command: str = ""
     key: str = ""
     on: bool | None = None
-    choices: tuple[Choice | None, ...] = ()
+    choices: tuple[MenuChoice | None, ...] = ()
     tip: str = ""
 
 
@@ -74,7 +74,7 @@ class Command:
     shown_only: bool = False
     bare: bool = False
     with_ctrl: bool = False
-    choices: Callable[[Any], Sequence[Choice | None]] | None = None
+    choices: Callable[[Any], Sequence[MenuChoice | None]] | None = None
     group: str = ""  # groups of a menu are divided by separators
     # for the shortcut list, if the title is a function: a title that does not depend on the target
     name: str = ""

@@ -32,7 +32,7 @@ from workbench.base.watch import OnEvent, Watch, takes_watch
 Done = Callable[[Any, Exception | None], None]
 
 
-class Task:
+class RunningTask:
     """Work that has been started and has not ended. `watch` is None if it cannot be cancelled."""
 
     def __init__(self, title: str, watch: Watch | None, writes: bool):
@@ -44,15 +44,15 @@ class Task:
             self.watch.cancel()
 
 
-class Board(Protocol):
+class TaskBoard(Protocol):
     """Where the window shows the tasks that have a title or write: `ui.shell.work.Work`."""
 
-    def begin(self, task: Task) -> None:
+    def begin(self, task: RunningTask) -> None:
         """Raises ProjectBusy if the task writes and another one does."""
 
-    def report(self, task: Task) -> None: ...
+    def report(self, task: RunningTask) -> None: ...
 
-    def end(self, task: Task) -> None: ...
+    def end(self, task: RunningTask) -> None: ...
 
 
 class Tasks:
@@ -69,13 +69,13 @@ class Tasks:
         run: Callable[[Callable[[], Any], Done], Any],
         *,
         dispatch: Callable[[Callable[[], None]], None],
-        board: Callable[[], Board],
+        board: Callable[[], TaskBoard],
         fail: Callable[[Exception], None],
         note: Callable[[str], None],
     ):
         self._run, self._dispatch, self._board = run, dispatch, board
         self._fail, self._note = fail, note
-        self._tasks: dict[Hashable, Task] = {}
+        self._tasks: dict[Hashable, RunningTask] = {}
         self._closed = False
 
     def start(
@@ -93,7 +93,7 @@ class Tasks:
         """Call `work()`, or `work(watch=…)`, in a thread, then `done(result)`."""
         if self._closed:
             return
-        task = Task(title, None, writes)
+        task = RunningTask(title, None, writes)
         if takes_watch(work):
             task.watch = self._watch(key, task, progress, on_event)
         try:
@@ -145,7 +145,7 @@ class Tasks:
     def _watch(
         self,
         key: Hashable,
-        task: Task,
+        task: RunningTask,
         progress: Callable[[Watch], None] | None,
         on_event: OnEvent | None,
     ) -> Watch:
@@ -166,11 +166,11 @@ class Tasks:
         watch = Watch(lambda _share: self._dispatch(report), on_event=take)
         return watch
 
-    def _off_board(self, task: Task) -> None:
+    def _off_board(self, task: RunningTask) -> None:
         if task.title or task.writes:
             self._board().end(task)
 
-    def _show_error(self, task: Task) -> Callable[[Exception], None]:
+    def _show_error(self, task: RunningTask) -> Callable[[Exception], None]:
         def show(error: Exception) -> None:
             if not isinstance(error, Cancelled):
                 self._fail(error)

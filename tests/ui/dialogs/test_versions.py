@@ -4,7 +4,7 @@ import pytest
 
 from workbench.operations.documents import corpus
 from workbench.project import backup
-from workbench.ui.dialogs.versions import Question, Versions
+from workbench.ui.dialogs.versions import VersionQuestion, Versions
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_nothing_can_be_restored_without_a_version(dialog):
 def test_a_version_is_restored_and_the_project_is_open_again(saved, app, qtbot, monkeypatch):
     path, before = app.project.path, corpus.counts(app.project).documents
     corpus.delete_documents(app.project, corpus.filter_ids(app.project, corpus.Filter())[:1])
-    monkeypatch.setattr(Question, "exec", lambda _question: True)
+    monkeypatch.setattr(VersionQuestion, "exec", lambda _question: True)
 
     saved._restore_chosen()
     qtbot.waitUntil(lambda: saved.state.over, timeout=30_000)
@@ -64,7 +64,7 @@ def test_a_version_opens_read_only_and_is_no_recent_project(saved, app):
 
 def test_a_version_is_deleted_only_after_a_question(saved, monkeypatch):
     answers = iter((False, True))
-    monkeypatch.setattr(Question, "exec", lambda _question: next(answers))
+    monkeypatch.setattr(VersionQuestion, "exec", lambda _question: next(answers))
 
     saved._delete_chosen()
     assert len(saved.state.versions) == 1
@@ -76,7 +76,7 @@ def test_a_failure_is_shown_and_the_project_stays_open(saved, app, qtbot, monkey
     (version,) = saved.state.versions
     path = app.project.path
     version.path.write_bytes(b"no project")
-    monkeypatch.setattr(Question, "exec", lambda _question: True)
+    monkeypatch.setattr(VersionQuestion, "exec", lambda _question: True)
 
     saved._restore_chosen()
     qtbot.waitUntil(lambda: bool(saved.state.fault), timeout=30_000)

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import QPoint
 
 from tests.ui.context import choose, open_menu
-from workbench.ui.commands import SEPARATOR, Choice
+from workbench.ui.commands import SEPARATOR, MenuChoice
 from workbench.ui.widgets.context_menu import RowMenu
 from workbench.ui.widgets.table import Column, Table
 
@@ -20,10 +20,12 @@ def table(look, qtbot):
     RowMenu(
         made,
         lambda: (
-            Choice("&Greet", lambda: made.done.append(tuple(made.chosen_rows())), key="G"),
+            MenuChoice("&Greet", lambda: made.done.append(tuple(made.chosen_rows())), key="G"),
             SEPARATOR,
-            Choice("Never", enabled=False),
-            Choice("More", choices=(Choice("Inner", lambda: made.done.append("inner"), on=True),)),
+            MenuChoice("Never", enabled=False),
+            MenuChoice(
+                "More", choices=(MenuChoice("Inner", lambda: made.done.append("inner"), on=True),)
+            ),
         ),
     )
     return made

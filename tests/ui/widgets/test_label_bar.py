@@ -11,7 +11,7 @@ from workbench.text.labels import Label
 from workbench.ui.widgets.chip import chip_width
 from workbench.ui.widgets.document_list import PAGE, DocumentList, DocumentModel
 from workbench.ui.widgets.label_bar import LabelBar
-from workbench.ui.widgets.label_palette import Choice, LabelPalette, matching
+from workbench.ui.widgets.label_palette import LabelChoice, LabelPalette, matching
 
 NAMES = ("delay", "crowding", "driver", "ticket", "accessibility", "praise")
 LABELS = tuple(
@@ -117,7 +117,8 @@ def test_folded_sublabels_are_behind_a_button_unless_chosen(look, qtbot):
 
 def test_typing_finds_beginnings_before_words_before_parts():
     choices = [
-        Choice(Label(name), "l") for name in ("REST_STOP", "STOP", "BUS STOP", "NONSTOP", "LINE")
+        LabelChoice(Label(name), "l")
+        for name in ("REST_STOP", "STOP", "BUS STOP", "NONSTOP", "LINE")
     ]
 
     assert [choice.label.name for choice in matching(choices, "sto")] == [
@@ -131,8 +132,8 @@ def test_typing_finds_beginnings_before_words_before_parts():
 
 def test_matching_ignores_case_and_accents_and_finds_words_and_groups():
     names = ("ÉTAT", "birthPlace", "date/place", "replaced", "x")
-    choices = [Choice(Label(name), "") for name in names]
-    choices.append(Choice(Label("town", parent="Place"), ""))
+    choices = [LabelChoice(Label(name), "") for name in names]
+    choices.append(LabelChoice(Label("town", parent="Place"), ""))
 
     def found(typed):
         return [choice.label.name for choice in matching(choices, typed)]
@@ -155,12 +156,12 @@ def test_the_palette_gives_the_focus_back_and_reports_what_was_picked(look, qtbo
         page.show()
         page.activateWindow()
     field.setFocus()
-    palette.ask([Choice(label, "class") for label in LABELS], QPoint(300, 480))
+    palette.ask([LabelChoice(label, "class") for label in LABELS], QPoint(300, 480))
     line = palette.findChild(QLineEdit)
     QTest.keyClick(line, Qt.Key.Key_Escape)
     assert not palette.isVisible() and field.hasFocus()
 
-    palette.ask([Choice(label, "class") for label in LABELS], QPoint(300, 480))
+    palette.ask([LabelChoice(label, "class") for label in LABELS], QPoint(300, 480))
     QTest.keyClicks(line, "d")
     QTest.keyClick(line, Qt.Key.Key_Down)
     with qtbot.waitSignal(palette.picked) as message:
@@ -174,7 +175,7 @@ def test_the_palette_is_as_tall_as_what_is_found_and_its_field_stays(look, qtbot
     page.resize(600, 500)
     page.show()
     palette = LabelPalette(page)
-    palette.ask([Choice(label, "class") for label in LABELS], QPoint(300, 480))
+    palette.ask([LabelChoice(label, "class") for label in LABELS], QPoint(300, 480))
     before = palette.geometry()
 
     QTest.keyClicks(palette.findChild(QLineEdit), "praise")
@@ -187,7 +188,7 @@ def test_the_palette_is_below_a_text_or_above_it_where_there_is_no_room(look, qt
     qtbot.addWidget(page)
     page.resize(600, 500)
     page.show()
-    palette, choices = LabelPalette(page), [Choice(label, "class") for label in LABELS]
+    palette, choices = LabelPalette(page), [LabelChoice(label, "class") for label in LABELS]
 
     def opened(beside):
         palette.ask(choices, QPoint(300, 480), beside=beside)

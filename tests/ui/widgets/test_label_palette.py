@@ -5,13 +5,15 @@ from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QLabel, QLineEdit, QListView, QWidget
 
 from workbench.text.labels import Label
-from workbench.ui.widgets.label_palette import Choice, LabelPalette, matching
+from workbench.ui.widgets.label_palette import LabelChoice, LabelPalette, matching
 
 NAMES = ("pending_cash_withdrawal", "cash_withdrawal_charge", "cardArrival", "top-up.failed")
 
 
 def choices(*names, **named):
-    return [Choice(Label(name, id=number, **named), "class") for number, name in enumerate(names)]
+    return [
+        LabelChoice(Label(name, id=number, **named), "class") for number, name in enumerate(names)
+    ]
 
 
 @pytest.mark.parametrize(

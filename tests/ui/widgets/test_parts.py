@@ -24,7 +24,7 @@ from workbench.ui.widgets.button import Button, Segments, icon_button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.chip import Chip, ChipButton, chip_width
 from workbench.ui.widgets.empty import EmptyState
-from workbench.ui.widgets.field import Field, combo, fill
+from workbench.ui.widgets.field import TitledField, combo, fill
 from workbench.ui.widgets.form import Form
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.job_row import progress_of
@@ -85,7 +85,7 @@ def test_segments_tell_what_a_person_chose_but_not_what_the_program_set(look, qt
 
 @pytest.mark.parametrize("control", [QLineEdit, QSpinBox, QComboBox])
 def test_a_field_gives_its_control_the_name(look, qtbot, control):
-    field = Field("Epochs", control())
+    field = TitledField("Epochs", control())
     qtbot.addWidget(field)
 
     assert accessible_name(field.control) == "Epochs"
@@ -94,7 +94,7 @@ def test_a_field_gives_its_control_the_name(look, qtbot, control):
 
 
 def test_an_error_takes_the_place_of_the_hint_and_goes_again(look, qtbot):
-    field = Field("Epochs", QLineEdit(), "Passes over the data")
+    field = TitledField("Epochs", QLineEdit(), "Passes over the data")
     qtbot.addWidget(field)
 
     field.set_error("must be at least 1")
@@ -580,7 +580,7 @@ def test_the_error_of_a_narrow_field_is_shown_in_full(look, qtbot, percent):
     from workbench.ui.style import style_sheet
 
     style_sheet.apply(look, settings.Settings(theme="light", text_size=percent))
-    first, second = Field("Epochs", QLineEdit()), Field("Learning rate", QLineEdit())
+    first, second = TitledField("Epochs", QLineEdit()), TitledField("Learning rate", QLineEdit())
     whole = layout.row((first, 1), (second, 1))
     page = layout.column(whole, None)
     qtbot.addWidget(page)

@@ -9,7 +9,7 @@ from workbench.ui.widgets.span_layout import (
     GOLD,
     PREDICTED,
     SUGGESTED,
-    Index,
+    SpanIndex,
     TextSpan,
     assign_lanes,
 )
@@ -21,7 +21,7 @@ from workbench.ui.widgets.text_pieces import Pieces
 def pieces_of(text: str, spans=(), width=800.0, least=1) -> Pieces:
     font = QFont("DejaVu Sans")
     font.setPixelSize(16)
-    return Pieces(DisplayText(text), Measures(font, width, 19.0, 6.0, 8.0, least), Index(spans))
+    return Pieces(DisplayText(text), Measures(font, width, 19.0, 6.0, 8.0, least), SpanIndex(spans))
 
 
 def items_of(text: str, *spans: TextSpan, **how):
@@ -112,7 +112,7 @@ def test_a_span_of_zero_length_can_be_seen_even_at_the_end(qapp):
 
 
 def test_the_index_finds_what_touches_a_range():
-    index = Index(
+    index = SpanIndex(
         [
             TextSpan(0, 100, "L", 0, 1),
             TextSpan(10, 20, "A", 0, 2),

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtGui import QFont, QTextLayout, QTextOption
 
 from workbench.ui.widgets.offsets import DisplayText, Utf16Map
-from workbench.ui.widgets.span_layout import Index, TextSpan
+from workbench.ui.widgets.span_layout import SpanIndex, TextSpan
 from workbench.ui.widgets.text_piece import Measures
 from workbench.ui.widgets.text_pieces import KEPT, Pieces
 
@@ -28,7 +28,7 @@ def long_line(length: int, words=WORDS, joint=" ") -> str:
 
 
 def make(text: str, width=500.0, spans=()) -> Pieces:
-    return Pieces(DisplayText(text), Measures(font(), width, 19.0, 6.0, 8.0, 1), Index(spans))
+    return Pieces(DisplayText(text), Measures(font(), width, 19.0, 6.0, 8.0, 1), SpanIndex(spans))
 
 
 def line_starts(pieces: Pieces) -> list[int]:
@@ -105,11 +105,11 @@ def test_a_new_span_shapes_nothing_and_moves_lines_only_where_a_lane_is_added(qa
     settle(pieces)
     layout, height = pieces.ensure(0).layout, pieces.height
 
-    pieces.respan(Index([TextSpan(0, 5, "A", 0, 1), TextSpan(6, 10, "B", 0, 2)]), [(6, 10)])
+    pieces.respan(SpanIndex([TextSpan(0, 5, "A", 0, 1), TextSpan(6, 10, "B", 0, 2)]), [(6, 10)])
     pieces.ensure(0)
     assert pieces.pieces[0].layout is layout and pieces.height == height
 
-    pieces.respan(Index([TextSpan(0, 5, "A", 0, 1), TextSpan(0, 10, "B", 0, 2)]), [(0, 10)])
+    pieces.respan(SpanIndex([TextSpan(0, 5, "A", 0, 1), TextSpan(0, 10, "B", 0, 2)]), [(0, 10)])
     pieces.ensure(0)
     assert pieces.pieces[0].layout is layout and pieces.height == height + 19
 
@@ -138,14 +138,14 @@ def test_a_new_span_places_its_line_alone_and_those_that_it_moves():
     at = next(i for i, line in enumerate(before) if line.items)
 
     other = TextSpan(before[at + 2].first, before[at + 2].first + 5, "LOC", 1, 2)
-    pieces.respan(Index([first, other]), [(other.start, other.end)])
+    pieces.respan(SpanIndex([first, other]), [(other.start, other.end)])
     after = pieces.ensure(0).placed
     assert [new is old for new, old in zip(after, before, strict=True)] == [
         number != at + 2 for number in range(len(before))
     ]
 
     below = TextSpan(102, 105, "ORG", 2, 3)  # in a second lane, which moves the lines that follow
-    pieces.respan(Index([first, other, below]), [(below.start, below.end)])
+    pieces.respan(SpanIndex([first, other, below]), [(below.start, below.end)])
     moved = pieces.ensure(0).placed
     assert [new is old for new, old in zip(moved, after, strict=True)] == [
         number < at for number in range(len(before))

@@ -4,14 +4,14 @@ import pytest
 from PySide6.QtCore import Qt
 
 from workbench.text.labels import Label
-from workbench.ui.widgets.token_grid import Cell, Tag, TokenGrid
+from workbench.ui.widgets.token_grid import GridToken, Tag, TokenGrid
 
 Key = Qt.Key
 
 
 def cells(count, first=0):
     tag = Tag("NOUN", Label("NOUN"))
-    return [Cell(number, f"word{number}", (tag,)) for number in range(first, first + count)]
+    return [GridToken(number, f"word{number}", (tag,)) for number in range(first, first + count)]
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def grid(look, qtbot):
 
 
 def test_it_wraps_at_its_width_and_a_new_line_of_the_text_begins_a_line(grid):
-    grid.set([*cells(30), Cell(30, "next", breaks=True)])
+    grid.set([*cells(30), GridToken(30, "next", breaks=True)])
 
     assert max(area.right() for area in grid._areas) <= 400
     assert grid._areas[30].left() == 0 and grid._areas[30].top() > grid._areas[29].top()

@@ -3,11 +3,11 @@
 import pytest
 from PySide6.QtCore import Qt
 
-from workbench.ui.widgets.token_strip import Cell, Line, TokenStrip, Word
+from workbench.ui.widgets.token_strip import PredictionLine, StripToken, TokenStrip, Word
 
 
 def word(number, text="tram"):
-    return Word(text, (Cell(number, text, (Line("O", 0.9, "accent"),)),))
+    return Word(text, (StripToken(number, text, (PredictionLine("O", 0.9, "accent"),)),))
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def test_it_wraps_at_its_width_and_grows(strip):
 
 
 def test_the_subwords_of_a_word_stand_together(strip):
-    strip.set([Word("Northfield", (Cell(0, "north"), Cell(1, "##field"))), word(2)])
+    strip.set([Word("Northfield", (StripToken(0, "north"), StripToken(1, "##field"))), word(2)])
 
     first, second, third = strip._placed
     assert (first.word, second.word) == ("Northfield", "")

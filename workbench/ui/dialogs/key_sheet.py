@@ -16,7 +16,7 @@ from workbench.ui.shell.keys import PORTABLE, bare_name, conflicts, keys_of, rem
 from workbench.ui.widgets import key_cap
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import Field
+from workbench.ui.widgets.field import TitledField
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import call
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Line:
+class KeyLine:
     place: str
     title: str
     keys: str
@@ -65,7 +65,7 @@ class KeySheet(Dialog):
         self._fill()
         self._search.setFocus()
 
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[KeyLine]:
         """Every command that has a key or a menu entry."""
         pages, lines = (
             {
@@ -79,7 +79,7 @@ class KeySheet(Dialog):
             keys = shown(command, self._app.settings)
             if not command.choices and (keys or command.menu):
                 title = command.lasting().rstrip("…")
-                lines.append(Line(pages.get(entry.page, _("All pages")), title, keys, command))
+                lines.append(KeyLine(pages.get(entry.page, _("All pages")), title, keys, command))
         return lines
 
     def _fill(self) -> None:
@@ -92,7 +92,7 @@ class KeySheet(Dialog):
             ]
         )
 
-    def _change(self, line: Line | None) -> None:
+    def _change(self, line: KeyLine | None) -> None:
         if line is None:
             return
         if line.command.shown_only and not line.command.bare:
@@ -116,7 +116,7 @@ class KeySheet(Dialog):
 class KeyDialog(Dialog):
     """Records the new key. Keys of other commands are rejected with the name of the command."""
 
-    def __init__(self, parent: KeySheet, app: App, line: Line) -> None:
+    def __init__(self, parent: KeySheet, app: App, line: KeyLine) -> None:
         super().__init__(
             parent,
             line.title,
@@ -133,7 +133,7 @@ class KeyDialog(Dialog):
         )
         self._edit.setMaximumSequenceLength(1)
         self._edit.setClearButtonEnabled(True)
-        self._field = Field(_("Key"), self._edit)
+        self._field = TitledField(_("Key"), self._edit)
         self.put(self._field)
         self.end(
             None,

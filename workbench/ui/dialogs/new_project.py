@@ -32,7 +32,7 @@ from workbench.ui.dialogs.files import folder_of
 from workbench.ui.style import escaping, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import Field
+from workbench.ui.widgets.field import TitledField
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import card, row
 from workbench.ui.widgets.words import words
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Kind:
+class ProjectKind:
     """One kind of annotation, and the layer created for it. example: of its labels."""
 
     id: str
@@ -64,7 +64,7 @@ class Kind:
 
 
 KINDS = (
-    Kind(
+    ProjectKind(
         "class",
         N_("Class"),
         N_("One label per document: topic, sentiment, intent"),
@@ -74,7 +74,7 @@ KINDS = (
         N_("delay, crowding, driver"),
         N_("“The 42 was late again.” → delay"),
     ),
-    Kind(
+    ProjectKind(
         "spans",
         N_("Spans"),
         N_("Labelled pieces of text: names, times, places"),
@@ -84,7 +84,7 @@ KINDS = (
         N_("PERSON, PLACE, TIME"),
         N_("“Ada lives in Paris.” → PERSON: Ada, PLACE: Paris"),
     ),
-    Kind(
+    ProjectKind(
         "pairs",
         N_("Pairs"),
         N_("One label per pair of texts: same, contradiction"),
@@ -99,7 +99,7 @@ KINDS = (
 
 # Further layer kinds, offered where layers are added one by one.
 MORE_KINDS = (
-    Kind(
+    ProjectKind(
         "classes",
         N_("Classes"),
         N_("Any number of labels per document: topics, complaints"),
@@ -109,7 +109,7 @@ MORE_KINDS = (
         N_("delay, crowding, driver"),
         N_("“Late, and far too full.” → delay, crowding"),
     ),
-    Kind(
+    ProjectKind(
         "choice",
         N_("Choice"),
         N_("The correct one of several texts, such as answers to a question"),
@@ -119,7 +119,7 @@ MORE_KINDS = (
         N_("numbered automatically"),
         N_("“Where does the 42 stop?” + “Elm Park”, “on Monday” → “Elm Park”"),
     ),
-    Kind(
+    ProjectKind(
         "number",
         N_("Number"),
         N_("A number on a scale per document: a rating, a grade"),
@@ -129,7 +129,7 @@ MORE_KINDS = (
         "",
         N_("“Best ride ever!” → 5"),
     ),
-    Kind(
+    ProjectKind(
         "similarity",
         N_("Similarity"),
         N_("A number on a scale per pair of texts: how similar they are"),
@@ -139,7 +139,7 @@ MORE_KINDS = (
         "",
         N_("“The tram is late.” + “The tram is delayed.” → 4.5"),
     ),
-    Kind(
+    ProjectKind(
         "text",
         N_("Text"),
         N_("A written text per document: a summary, a translation, a rationale"),
@@ -149,7 +149,7 @@ MORE_KINDS = (
         "",
         N_("“The 42 was late again, and so was the 7.” → “Two trams were late.”"),
     ),
-    Kind(
+    ProjectKind(
         "questions",
         N_("Questions"),
         N_("Questions about a text, each answered by a part of it, or by none"),
@@ -159,7 +159,7 @@ MORE_KINDS = (
         "",
         N_("“The 42 leaves at 6:10.” + “When does it leave?” → “6:10”"),
     ),
-    Kind(
+    ProjectKind(
         "tags",
         N_("Tags"),
         N_("A tag for every token: parts of speech"),
@@ -169,7 +169,7 @@ MORE_KINDS = (
         N_("NOUN, VERB, ADJ"),
         N_("“Trams run late” → NOUN VERB ADV"),
     ),
-    Kind(
+    ProjectKind(
         "relation",
         N_("Relation"),
         N_("A labelled relation between two spans: works for, located in"),
@@ -179,7 +179,7 @@ MORE_KINDS = (
         N_("works for, located in"),
         N_("“Ada drives for Metro.” → Ada – works for – Metro"),
     ),
-    Kind(
+    ProjectKind(
         "chains",
         N_("Chain"),
         N_("Spans that mean the same person or thing, in numbered chains"),
@@ -192,12 +192,12 @@ MORE_KINDS = (
 )
 
 
-def all_kinds() -> tuple[Kind, ...]:
+def all_kinds() -> tuple[ProjectKind, ...]:
     """All kinds of layers that can be added, those not described above by their table row."""
     described = (*KINDS, *MORE_KINDS)
     known = {kind.kind for kind in described}
     others = (
-        Kind(row.id, row.title, row.title, row.id, row.id, 1, "")
+        ProjectKind(row.id, row.title, row.title, row.id, row.id, 1, "")
         for row in LAYER_KINDS.values()
         if row.id not in known and row.editor
     )
@@ -227,15 +227,15 @@ class NewProject(Dialog):
         self._app, self._data = app, list(data)
         self._name = QLineEdit(self._free_name())
         self._folder = QLineEdit(str(folder_of(app)))
-        self._name_field = Field(_("Name"), self._name)
+        self._name_field = TitledField(_("Name"), self._name)
         browse = Button(_("Choose…"), "folder-open", on=self._browse, name=_("Choose the folder"))
-        self._folder_field = Field(_("Folder"), self._folder)
+        self._folder_field = TitledField(_("Folder"), self._folder)
         self._folder_field.put_beside(browse)
         self.put(self._name_field, self._folder_field)
         self.put(words(_("What do you want to label?"), weight=600))
         self._boxes: dict[str, QCheckBox] = {}
         self._labels: dict[str, QPlainTextEdit] = {}
-        self._fields: dict[str, Field] = {}
+        self._fields: dict[str, TitledField] = {}
         self.put(row(*[(self._kind(kind), 1) for kind in KINDS], gap=12))
         self._more = {kind.id: self._box(kind) for kind in MORE_KINDS}
         self.put(flow(words(_("Also:"), "small", "muted"), *self._more.values()))
@@ -257,13 +257,13 @@ class NewProject(Dialog):
         self._name.selectAll()
         self._name.setFocus()
 
-    def _box(self, kind: Kind) -> QCheckBox:
+    def _box(self, kind: ProjectKind) -> QCheckBox:
         box = QCheckBox(_(kind.title))
         box.setAccessibleName(_("Label {what}").format(what=_(kind.title).lower()))
         escaping.set_tip(box, _(kind.hint))
         return box
 
-    def _kind(self, kind: Kind) -> QWidget:
+    def _kind(self, kind: ProjectKind) -> QWidget:
         box = self._box(kind)
         text = QPlainTextEdit()
         text.setPlaceholderText(_(kind.example))
@@ -273,7 +273,7 @@ class NewProject(Dialog):
         text.textChanged.connect(
             lambda: box.setChecked(box.isChecked() or bool(text.toPlainText().strip()))
         )
-        field = Field(_("Labels, typed or pasted"), text, name=text.accessibleName())
+        field = TitledField(_("Labels, typed or pasted"), text, name=text.accessibleName())
         self._boxes[kind.id], self._labels[kind.id], self._fields[kind.id] = box, text, field
         return card(
             box,

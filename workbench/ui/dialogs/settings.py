@@ -22,7 +22,7 @@ from workbench.ui.dialogs.plugins_state import PluginsState
 from workbench.ui.style import theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import Field
+from workbench.ui.widgets.field import TitledField
 from workbench.ui.widgets.form import Form
 from workbench.ui.widgets.layout import column, layout_of, row, scrolled
 from workbench.ui.widgets.words import words
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Record:
+class SettingRecord:
     """Describes the control for one field of Settings; see `widgets.form`.
 
     `words` names the choices.
@@ -49,7 +49,7 @@ class Record:
 
 
 ASKED = (
-    Record(
+    SettingRecord(
         "theme",
         "choice",
         N_("Theme"),
@@ -58,7 +58,7 @@ ASKED = (
         ("system", "light", "dark"),
         (N_("Use system theme"), N_("Light"), N_("Dark")),
     ),
-    Record(
+    SettingRecord(
         "text_size",
         "choice",
         N_("Text size"),
@@ -67,31 +67,31 @@ ASKED = (
         theme.TEXT_SIZES,
         tuple(f"{text_size}%" for text_size in theme.TEXT_SIZES),
     ),
-    Record(
+    SettingRecord(
         "font", "choice", N_("Font"), "", "look", ("inter", "system"), ("Inter", N_("System font"))
     ),
-    Record(
+    SettingRecord(
         "annotator",
         "text",
         N_("Annotator"),
         N_("Your name, stored with the labels you create. Takes effect when a project is opened."),
         "work",
     ),
-    Record(
+    SettingRecord(
         "documents_folder",
         "text",
         N_("Folder for projects"),
         N_("Folder for new projects and the sample. Empty: your documents folder."),
         "work",
     ),
-    Record(
+    SettingRecord(
         "selection_bar",
         "bool",
         N_("Labels beside a selection"),
         N_("Shows labels beside text that is selected with the mouse in Annotate."),
         "work",
     ),
-    Record(
+    SettingRecord(
         "device",
         "choice",
         N_("Device"),
@@ -100,7 +100,7 @@ ASKED = (
         ("auto", "cpu", "cuda", "mps"),
         (N_("Automatic"), "CPU", "CUDA", N_("Apple MPS")),
     ),
-    Record(
+    SettingRecord(
         "weights",
         "choice",
         N_("Precision in Inspect"),
@@ -112,14 +112,14 @@ ASKED = (
         ("auto", "fp32", "bf16"),
         (N_("Automatic"), "fp32", "bf16"),
     ),
-    Record(
+    SettingRecord(
         "offline",
         "bool",
         N_("Work offline"),
         N_("Nothing is downloaded from the Hugging Face Hub while this is on."),
         "network",
     ),
-    Record(
+    SettingRecord(
         "warm_worker",
         "bool",
         N_("Keep a worker process running"),
@@ -151,7 +151,7 @@ GROUPS = (
 PLUGINS = len(GROUPS) - 1
 
 
-def records(group: str) -> tuple[Record, ...]:
+def records(group: str) -> tuple[SettingRecord, ...]:
     """The controls of a tab."""
     return tuple(record for record in ASKED if record.group == group)
 
@@ -217,7 +217,7 @@ class SettingsDialog(Dialog):
         self._list.setFixedHeight(theme.px(96))
         remove = Button(_("Remove from list"), "x", "quiet", small=True, on=self._forget)
         add = Button(_("Add folder…"), "plus", small=True, on=self._add_folder)
-        field = Field(
+        field = TitledField(
             _("Model folders"),
             self._list,
             _("Models in the Hugging Face cache ({cache}) are listed automatically.").format(
@@ -295,7 +295,7 @@ class SettingsDialog(Dialog):
 class _Unnamed:
     """A record without its group, which the tab already names; every value counts as changed."""
 
-    def __init__(self, record: Record):
+    def __init__(self, record: SettingRecord):
         self.name, self.kind, self.title, self.help = (
             record.name,
             record.kind,

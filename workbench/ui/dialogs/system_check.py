@@ -53,7 +53,7 @@ class SystemCheckDialog(Dialog):
         self._state = Callout("", "accent")
         self._meter = Meter(None, name=_("Progress"))
         titles = {ATTENTION: _("Needs attention"), **{id: _(title) for id, title in GROUPS.items()}}
-        self._groups = {id: Group(title) for id, title in titles.items()}
+        self._groups = {id: CheckGroup(title) for id, title in titles.items()}
         area = scrolled(column(*self._groups.values(), None, gap=0, margins=(0, 0, 8, 0)))
         area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         FocusRing(area)
@@ -123,7 +123,7 @@ class SystemCheckDialog(Dialog):
         self._check.close()
 
 
-class Group(QFrame):
+class CheckGroup(QFrame):
     """A heading and its results; hidden while there are none."""
 
     def __init__(self, title: str):

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLineEdit, QStackedLayout, QWidget
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _
 from workbench.base.terms import term
-from workbench.ui.commands import Choice
+from workbench.ui.commands import MenuChoice
 from workbench.ui.dialogs.versions_state import VersionsState
 from workbench.ui.style import formats, theme
 from workbench.ui.widgets.button import Button
@@ -109,12 +109,12 @@ class Versions(Dialog):
         rows = self.table.chosen_rows()
         return rows[0] if rows else None
 
-    def _choices(self) -> tuple[Choice, ...]:
+    def _choices(self) -> tuple[MenuChoice, ...]:
         can = not self.state.title
         return (
-            Choice(_("Open read-only"), self._view_chosen, can, key=_("Enter")),
-            Choice(_("Restore"), self._restore_chosen, can),
-            Choice(_("Delete"), self._delete_chosen, can, key=_("Del")),
+            MenuChoice(_("Open read-only"), self._view_chosen, can, key=_("Enter")),
+            MenuChoice(_("Restore"), self._restore_chosen, can),
+            MenuChoice(_("Delete"), self._delete_chosen, can, key=_("Del")),
         )
 
     def _enable(self) -> None:
@@ -133,12 +133,12 @@ class Versions(Dialog):
 
     def _restore_chosen(self) -> None:
         version = self._chosen()
-        if version is not None and Question(self, version).exec():
+        if version is not None and VersionQuestion(self, version).exec():
             self.state.restore(version)
 
     def _delete_chosen(self) -> None:
         version = self._chosen()
-        if version is not None and Question(self, version, delete=True).exec():
+        if version is not None and VersionQuestion(self, version, delete=True).exec():
             self.state.delete(version)
 
     def _show_folder(self) -> None:
@@ -146,7 +146,7 @@ class Versions(Dialog):
             QDesktopServices.openUrl(QUrl.fromLocalFile(self.state.folder))
 
 
-class Question(Dialog):
+class VersionQuestion(Dialog):
     """Whether to restore or delete a version. Cancel is the default."""
 
     def __init__(self, parent: QWidget, version: Version, *, delete: bool = False) -> None:

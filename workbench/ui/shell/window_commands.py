@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _
 from workbench.base.manifest import Contribution
-from workbench.ui.commands import SEPARATOR, Choice, Command
+from workbench.ui.commands import SEPARATOR, Command, MenuChoice
 from workbench.ui.shell import recent, undo_steps
 from workbench.ui.style import escaping
 
@@ -141,19 +141,19 @@ def _file() -> tuple[Command, ...]:
     )
 
 
-def recent_choices(app: App) -> tuple[Choice | None, ...]:
+def recent_choices(app: App) -> tuple[MenuChoice | None, ...]:
     """Entries of File ▸ Open recent: one per project, disabled if the file is missing; then Clear
     list.
     """
     choices = [
-        Choice(
+        MenuChoice(
             recent_title(project),
             partial(app.open_project, project.path),
             enabled=not project.missing,
         )
         for project in recent.projects(app.settings.recent[:RECENT])
     ]
-    return (*choices, SEPARATOR, Choice(_("&Clear list"), app.clear_recent))
+    return (*choices, SEPARATOR, MenuChoice(_("&Clear list"), app.clear_recent))
 
 
 def recent_title(item: recent.Recent) -> str:

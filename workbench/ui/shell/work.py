@@ -14,7 +14,7 @@ from workbench.ui.widgets.work_line import WorkLine
 
 if TYPE_CHECKING:
     from workbench.ui.app import App
-    from workbench.ui.tasks import Task
+    from workbench.ui.tasks import RunningTask
 
 SHOWN_AFTER = 300  # milliseconds before a progress bar appears
 
@@ -30,9 +30,11 @@ class Work:
     def __init__(self, app: App):
         self.changed = Signal("work.changed")
         self._app = app
-        self._tasks: dict[Task, QTimer] = {}  # in the order begun; the timer runs until shown
-        self._writing: Task | None = None
-        self._shown: Task | None = None
+        self._tasks: dict[
+            RunningTask, QTimer
+        ] = {}  # in the order begun; the timer runs until shown
+        self._writing: RunningTask | None = None
+        self._shown: RunningTask | None = None
         self.line = WorkLine(cast(QWidget, app.window.note_line.parentWidget()))
         self.line.cancelled.connect(self._cancel_shown)
 
@@ -44,7 +46,7 @@ class Work:
     def title(self) -> str:
         return self._writing.title if self._writing is not None else ""
 
-    def begin(self, task: Task) -> None:
+    def begin(self, task: RunningTask) -> None:
         """Raises ProjectBusy if the task writes and another one does."""
         if task.writes and self._writing is not None:
             raise ProjectBusy(
@@ -59,12 +61,12 @@ class Work:
             self._writing = task
             self.changed.emit()
 
-    def report(self, task: Task) -> None:
+    def report(self, task: RunningTask) -> None:
         """Show how far a task is."""
         if task is self._shown and task.watch is not None:
             self.line.set(task.watch.share)
 
-    def end(self, task: Task) -> None:
+    def end(self, task: RunningTask) -> None:
         if (delay := self._tasks.pop(task, None)) is None:
             return
         delay.stop()

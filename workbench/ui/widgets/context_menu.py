@@ -8,10 +8,10 @@ from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QAbstractItemView, QAbstractScrollArea, QMenu, QWidget
 
-from workbench.ui.commands import Choice
+from workbench.ui.commands import MenuChoice
 from workbench.ui.style import escaping
 
-Choices = Sequence[Choice | None]
+Choices = Sequence[MenuChoice | None]
 
 
 def fill(menu: QMenu, choices: Choices) -> None:
@@ -29,7 +29,7 @@ def fill(menu: QMenu, choices: Choices) -> None:
             _add(menu, choice)
 
 
-def _add(menu: QMenu, choice: Choice) -> None:
+def _add(menu: QMenu, choice: MenuChoice) -> None:
     key = choice.key or _shortcut(menu, choice.command)
     action = menu.addAction(f"{choice.title}\t{key}" if key else choice.title)
     action.setEnabled(choice.enabled)

@@ -126,7 +126,7 @@ class Classes:
         painter.restore()
 
 
-class Cell:
+class TextLine:
     """A line of text; `text_of(row)`. `right`: aligned at the right."""
 
     mode = Qt.TextElideMode.ElideRight
@@ -188,7 +188,7 @@ def _text_option(*, rtl: bool) -> QTextOption:
     return option
 
 
-class FoundText(Cell):
+class FoundText(TextLine):
     """Text with the matches of a search marked. `places(text, wanted)` returns their code points.
 
     `middle`: elide in the middle, as for names.

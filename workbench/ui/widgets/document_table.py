@@ -28,11 +28,11 @@ from workbench.text.find import marks
 from workbench.ui.style import theme
 from workbench.ui.widgets.delegates import PAD
 from workbench.ui.widgets.document_cells import (
-    Cell,
     Classes,
     Drawn,
     FoundText,
     StateIcon,
+    TextLine,
     in_key,
     paint_rows,
 )
@@ -305,7 +305,7 @@ class DocumentTable(MarkedTable):
         """What draws a column; those of text and numbers are made on first use."""
         if column not in self._cells:
             model = self.documents
-            self._cells[column] = Cell(
+            self._cells[column] = TextLine(
                 lambda row: model.words(row, column), right=model.is_number(column)
             )
         return self._cells[column]

@@ -30,7 +30,7 @@ from workbench.ui.widgets.layout import layout_of, row
 from workbench.ui.widgets.words import IconLabel, call, set_tone, words
 
 
-class Field(QFrame):
+class TitledField(QFrame):
     """A control with its title, which is the accessible name unless `name` is given."""
 
     def __init__(self, title: str, control: QWidget, hint: str = "", *, name: str = ""):

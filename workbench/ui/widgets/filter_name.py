@@ -10,7 +10,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import Field
+from workbench.ui.widgets.field import TitledField
 
 
 class FilterName(Dialog):
@@ -23,7 +23,7 @@ class FilterName(Dialog):
         self._act = act
         self.line = QLineEdit(name)
         self.line.selectAll()
-        self.put(Field(_("Name"), self.line))
+        self.put(TitledField(_("Name"), self.line))
         self._save = Button(_("Save"), kind="primary", on=self.save)
         self._save.setDefault(True)
         self.end(None, Button(_("Cancel"), on=self.reject), self._save)

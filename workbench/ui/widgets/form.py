@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from workbench.base.i18n import N_, _
 from workbench.base.terms import term
 from workbench.ui.style import escaping
-from workbench.ui.widgets.field import Field, choose, combo
+from workbench.ui.widgets.field import TitledField, choose, combo
 from workbench.ui.widgets.spin import SpinBox
 from workbench.ui.widgets.words import call, words
 
@@ -53,7 +53,7 @@ class Form(QFrame):
         self._options = {option.name: option for option in options}
         self._others: dict[str, str] = {}  # values of options that are elsewhere
         self._wanted = ""  # text that is searched for
-        self._fields: dict[str, Field | QWidget] = {}
+        self._fields: dict[str, TitledField | QWidget] = {}
         self._controls: dict[str, QWidget] = {}
         self._headings: dict[str, tuple[QWidget, list[str]]] = {}  # group → heading, options
         if columns > 1:
@@ -68,7 +68,7 @@ class Form(QFrame):
         grid.setSpacing(10)
         for number, option in enumerate(self._options.values()):
             field = self._field(option)
-            if isinstance(field, Field):
+            if isinstance(field, TitledField):
                 field.set_hint("")
             escaping.set_tip(field, _(option.help))
             grid.addWidget(field, *divmod(number, columns))
@@ -117,7 +117,7 @@ class Form(QFrame):
     def set_errors(self, errors: Mapping[str, str]) -> None:
         """Show errors (name of an option → message) at their fields, and none at the others."""
         for name, widget in self._fields.items():
-            if isinstance(widget, Field):
+            if isinstance(widget, TitledField):
                 widget.set_error(errors.get(name, ""))
 
     def filter(self, text: str) -> int:
@@ -159,7 +159,7 @@ class Form(QFrame):
 
     def put_beside(self, name: str, *parts: QWidget) -> None:
         """Place buttons beside the control of an option."""
-        cast(Field, self._fields[name]).put_beside(*parts)
+        cast(TitledField, self._fields[name]).put_beside(*parts)
 
     def _field(self, option: Any) -> QWidget:
         control = self._control(option)
@@ -172,7 +172,7 @@ class Form(QFrame):
             layout.addWidget(control)
             layout.addWidget(words(_(option.help), "caption", "muted", wrap=True))
         else:
-            it = Field(_title(option), control, _(option.help))
+            it = TitledField(_title(option), control, _(option.help))
         self._fields[option.name] = it
         return it
 

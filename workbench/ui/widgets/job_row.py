@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from workbench.base.i18n import N_, _
 from workbench.base.terms import term
-from workbench.ui.commands import SEPARATOR, Choice
+from workbench.ui.commands import SEPARATOR, MenuChoice
 from workbench.ui.style import formats
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chip import Chip
@@ -82,19 +82,19 @@ class JobRow(QFrame):
         ContextMenu(self, lambda _point: self._choices())
         self.show_job(job)
 
-    def _choices(self) -> tuple[Choice | None, ...]:
+    def _choices(self) -> tuple[MenuChoice | None, ...]:
         job = self.job
         active, log = job.status in ("waiting", "running"), job.log_file
         keeps = job.status == "running" and job.spec.stoppable
         return (
-            Choice(_("&Run first"), job.run_first, job.can_run_first),
-            Choice(_("&Stop and keep best"), job.stop, keeps and not job.ending),
-            Choice(_("&Cancel"), job.cancel, active and job.ending != "cancel"),
+            MenuChoice(_("&Run first"), job.run_first, job.can_run_first),
+            MenuChoice(_("&Stop and keep best"), job.stop, keeps and not job.ending),
+            MenuChoice(_("&Cancel"), job.cancel, active and job.ending != "cancel"),
             SEPARATOR,
-            Choice(_("Open &log file"), lambda: _open(log), log.is_file()),
-            Choice(_("Copy &message"), lambda: _copy(self._describe()), bool(self._describe())),
+            MenuChoice(_("Open &log file"), lambda: _open(log), log.is_file()),
+            MenuChoice(_("Copy &message"), lambda: _copy(self._describe()), bool(self._describe())),
             SEPARATOR,
-            Choice(_("&Remove from list"), job.forget, job.over),
+            MenuChoice(_("&Remove from list"), job.forget, job.over),
         )
 
     def _describe(self) -> str:

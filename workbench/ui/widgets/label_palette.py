@@ -49,7 +49,7 @@ DESCRIPTION = 340  # left edge of the descriptions in a list of one layer, pixel
 _WORD = re.compile(r"[^\W_a-z]*[^\W_A-Z]+|[^\W_]+")
 
 
-class Choice(NamedTuple):
+class LabelChoice(NamedTuple):
     """`layer`: its name, shown at the right; "" shows the description of the label instead."""
 
     label: Label
@@ -69,7 +69,7 @@ def _plain(text: str) -> str:
     return "".join(char for char in split if not unicodedata.combining(char))
 
 
-def matching(choices: Sequence[Choice], typed: str) -> list[Choice]:
+def matching(choices: Sequence[LabelChoice], typed: str) -> list[LabelChoice]:
     """Labels whose name or description contains the text, whatever its case and accents: those that
     start with it first, then word starts, other places in names, sublabels of a label that starts
     with it, and descriptions. Otherwise in the given order. Words may be typed with spaces for
@@ -79,7 +79,7 @@ def matching(choices: Sequence[Choice], typed: str) -> list[Choice]:
     typed_words = part.split()
     phrase = " " + " ".join(typed_words)
 
-    def rank(choice: Choice) -> int | None:
+    def rank(choice: LabelChoice) -> int | None:
         name, spaced = _folded(choice.label.name)
         if name.startswith(part) or spaced.startswith(phrase) or choice.label.key == key:
             return 0
@@ -104,9 +104,9 @@ def matching(choices: Sequence[Choice], typed: str) -> list[Choice]:
 class _Model(QAbstractListModel):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.choices: list[Choice] = []
+        self.choices: list[LabelChoice] = []
 
-    def set(self, choices: list[Choice]) -> None:
+    def set(self, choices: list[LabelChoice]) -> None:
         self.beginResetModel()
         self.choices = choices
         self.endResetModel()
@@ -175,7 +175,7 @@ class LabelSearch(QObject):
         """
         super().__init__(parent)
         self._at_once = at_once
-        self._choices: Sequence[Choice] = ()
+        self._choices: Sequence[LabelChoice] = ()
         self.line = QLineEdit()
         self.line.setPlaceholderText(hint)
         self.line.setAccessibleName(name)
@@ -196,7 +196,7 @@ class LabelSearch(QObject):
         """Number of matches."""
         return len(self._model.choices)
 
-    def offer(self, choices: Sequence[Choice]) -> None:
+    def offer(self, choices: Sequence[LabelChoice]) -> None:
         """Search in these labels."""
         self._choices = choices
         self.filter()
@@ -268,7 +268,7 @@ class LabelPalette(QFrame):
 
     def ask(
         self,
-        choices: Sequence[Choice],
+        choices: Sequence[LabelChoice],
         above: QPoint,
         *,
         beside: QRect | None = None,

@@ -20,7 +20,7 @@ MOST_NAME = 0.42  # share of the width for names
 
 
 @dataclass(frozen=True)
-class Row:
+class PlotRow:
     """A name, a bar or a range, and a text on the right.
 
     low, high: ends of the bar on the scale from 0 to the top of the plot. middle: a tick in a
@@ -46,10 +46,10 @@ class RowPlot(Plot):
 
     def __init__(self, name: str, head: Sequence[str]) -> None:
         super().__init__(name)
-        self.rows: tuple[Row, ...] = ()
+        self.rows: tuple[PlotRow, ...] = ()
         self._head, self._top = tuple(head), 1.0
 
-    def show_rows(self, rows: Sequence[Row], top: float | None = None) -> None:
+    def show_rows(self, rows: Sequence[PlotRow], top: float | None = None) -> None:
         """Show rows; top: end of the scale, None for the longest row."""
         self.rows = tuple(rows)
         self._top = max((row.high for row in rows), default=1.0) if top is None else top
@@ -103,7 +103,7 @@ class RowPlot(Plot):
         painter.setBrush(QColor(colour))
         painter.drawRoundedRect(QRectF(box.left(), box.center().y() - size / 2, size, size), 2, 2)
 
-    def _draw_scale(self, painter: QPainter, scale: QRectF, row: Row) -> None:
+    def _draw_scale(self, painter: QPainter, scale: QRectF, row: PlotRow) -> None:
         def at(value: float) -> float:
             return scale.left() + scale.width() * min(max(value / self._top, 0.0), 1.0)
 

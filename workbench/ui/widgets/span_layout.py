@@ -67,7 +67,7 @@ def reading_order(span: TextSpan) -> tuple[object, ...]:
 
 
 @dataclass(slots=True)
-class Item:
+class SpanSegment:
     """The part of a span on one line, in pixels of the line.
 
     `runs` are its visual pieces, left to right.
@@ -92,7 +92,7 @@ class Item:
 
 
 @dataclass(slots=True)
-class Units:
+class UnitRange:
     """A span in UTF-16 units of a piece, [start, end); `whole` may start before the piece."""
 
     span: TextSpan
@@ -111,7 +111,7 @@ class Units:
         ]
 
 
-class Index:
+class SpanIndex:
     """The spans of a text, sorted by start, with fast lookup of spans that touch [a, b)."""
 
     def __init__(self, spans: Iterable[TextSpan] = ()):
@@ -245,7 +245,7 @@ def assign_lanes(ranges: Sequence[tuple[int, int]], least: Sequence[int] = ()) -
     return lanes
 
 
-def units_on(spans: Sequence[Units], first: int, after: int, *, last: bool) -> list[Units]:
+def units_on(spans: Sequence[UnitRange], first: int, after: int, *, last: bool) -> list[UnitRange]:
     """The spans on a line of UTF-16 units [first, after). `last`: the paragraph ends with it."""
     return [
         span
@@ -258,7 +258,9 @@ def units_on(spans: Sequence[Units], first: int, after: int, *, last: bool) -> l
     ]
 
 
-def line_items(line: QTextLine, here: Sequence[Units], *, mixed: bool, width: float) -> list[Item]:
+def line_items(
+    line: QTextLine, here: Sequence[UnitRange], *, mixed: bool, width: float
+) -> list[SpanSegment]:
     """The spans on one line (`units_on`), in reading order, with lanes and positions."""
     if not here:
         return []
@@ -282,15 +284,17 @@ def line_items(line: QTextLine, here: Sequence[Units], *, mixed: bool, width: fl
             )
             covered = end
         items.append(
-            Item(units.span, lane, runs, units.begins and units.start >= first, units.rtl, ground)
+            SpanSegment(
+                units.span, lane, runs, units.begins and units.start >= first, units.rtl, ground
+            )
         )
     _give_room(items, width)
     return items
 
 
 def _parted(
-    line: QTextLine, units: Units, lane: int, on: tuple[int, int], edges: Run, *, mixed: bool
-) -> Item:
+    line: QTextLine, units: UnitRange, lane: int, on: tuple[int, int], edges: Run, *, mixed: bool
+) -> SpanSegment:
     """A discontinuous span on a line: its parts, and the gaps between them."""
     runs = sorted(
         run
@@ -300,7 +304,7 @@ def _parted(
     ground = tuple(runs) if units.span.kind == GOLD else ()
     gaps = tuple((a[1], b[0]) for a, b in zip(runs, runs[1:], strict=False) if a[1] < b[0])
     begins = units.begins and units.start >= on[0]
-    return Item(units.span, lane, tuple(runs), begins, units.rtl, ground, gaps=gaps)
+    return SpanSegment(units.span, lane, tuple(runs), begins, units.rtl, ground, gaps=gaps)
 
 
 def starts_rtl(text: str) -> bool:
@@ -314,7 +318,7 @@ def starts_rtl(text: str) -> bool:
     return False
 
 
-def _give_room(items: list[Item], width: float) -> None:
+def _give_room(items: list[SpanSegment], width: float) -> None:
     """Let captions extend to the next span of their lane, or to the line's edge."""
     for item in items:
         if not item.first:

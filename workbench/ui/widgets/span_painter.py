@@ -11,7 +11,14 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QTextCha
 from workbench.text.find import TextMatches
 from workbench.ui.style import theme
 from workbench.ui.widgets.arc_painter import ArcPainter
-from workbench.ui.widgets.span_layout import GOLD, PREDICTED, Item, Run, cursor_x, visual_runs
+from workbench.ui.widgets.span_layout import (
+    GOLD,
+    PREDICTED,
+    Run,
+    SpanSegment,
+    cursor_x,
+    visual_runs,
+)
 from workbench.ui.widgets.text_piece import Line, Piece
 
 BAR, BAR_SUGGESTED, OUTLINE, CARET = 2.5, 1.8, 2.0, 2.0  # strokes, pixels
@@ -192,7 +199,9 @@ class SpanPainter:
                 self._outline(painter, item, x, top, line.height, dashed=dashed)
         painter.setOpacity(1.0)
 
-    def _gaps(self, painter: QPainter, item: Item, colour: QColor, x: float, y: float) -> None:
+    def _gaps(
+        self, painter: QPainter, item: SpanSegment, colour: QColor, x: float, y: float
+    ) -> None:
         """Dashes between the parts of a discontinuous span."""
         pen = QPen(colour, 1.2)
         pen.setDashPattern(_GAP_DASHES)
@@ -200,14 +209,16 @@ class SpanPainter:
         for left, right in item.gaps:
             painter.drawLine(QPointF(x + left, y), QPointF(x + right, y))
 
-    def _bar(self, item: Item, colour: QColor) -> QPen:
+    def _bar(self, item: SpanSegment, colour: QColor) -> QPen:
         pen = QPen(colour, BAR if item.span.kind == GOLD else BAR_SUGGESTED)
         pen.setCapStyle(Qt.PenCapStyle.RoundCap)
         if item.span.kind != GOLD:
             pen.setDashPattern(_DOTS if item.span.kind == PREDICTED else _DASHES)
         return pen
 
-    def _caption(self, painter: QPainter, item: Item, colour: QColor, x: float, y: float) -> None:
+    def _caption(
+        self, painter: QPainter, item: SpanSegment, colour: QColor, x: float, y: float
+    ) -> None:
         left, right = item.room
         if right - left < _LEAST_ROOM:
             return
@@ -229,7 +240,14 @@ class SpanPainter:
         return self._elided[key]
 
     def _outline(
-        self, painter: QPainter, item: Item, x: float, top: float, height: float, *, dashed: bool
+        self,
+        painter: QPainter,
+        item: SpanSegment,
+        x: float,
+        top: float,
+        height: float,
+        *,
+        dashed: bool,
     ) -> None:
         pen = QPen(self._accent, OUTLINE)
         if dashed:
@@ -276,7 +294,7 @@ def abbreviated(caption: str, room: float, metrics: QFontMetricsF) -> str:
     return metrics.elidedText(longer, Qt.TextElideMode.ElideRight, more).removesuffix(dots)
 
 
-def _opacity(item: Item, marked: Marked) -> float:
+def _opacity(item: SpanSegment, marked: Marked) -> float:
     lit, span = marked.lit, item.span
     return _DIMMED if lit and (span.end <= lit[0] or span.start >= lit[1]) else 1.0
 

@@ -30,7 +30,7 @@ from workbench.ui.style import formats, theme
 from workbench.ui.widgets.chip import chip_width
 from workbench.ui.widgets.delegates import PAD, BarDelegate, ChipDelegate, follow_direction
 from workbench.ui.widgets.savable import SavableTable
-from workbench.ui.widgets.table_rows import CHIP, INDENTED, SHARE, Column, Rows
+from workbench.ui.widgets.table_rows import CHIP, INDENTED, SHARE, Column, RowsModel
 
 _NUMBER = re.compile(r"((?:^[+-])?\d[\d,]*(?:\.\d+)?)")
 CHIP_PAD = PAD + 2  # left and right of a chip
@@ -41,7 +41,7 @@ MOST_PROSE = 480  # what sentences may ask of other columns
 SAMPLE = 500  # rows that are measured
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
-__all__ = ["Column", "Rows", "Table", "dress"]
+__all__ = ["Column", "RowsModel", "Table", "dress"]
 
 
 def natural(text: str) -> tuple[object, ...] | None:
@@ -121,7 +121,7 @@ class Table(SavableTable):
                 column if column.sort else replace(column, sort=_by_text(column))
                 for column in columns
             ]
-        self.rows_model, self._most = Rows(columns, key, self), 0
+        self.rows_model, self._most = RowsModel(columns, key, self), 0
         self._squeezed: set[int] = set()  # columns; also of those that were hidden afterwards
         self._own_widths: dict[int, int] = {}  # column → width set by `set_width`, at 100%
         self._grown: dict[int, int] = {}  # column → pixels beyond its width

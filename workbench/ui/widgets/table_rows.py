@@ -52,7 +52,7 @@ class Column:
     )
 
 
-class Rows(QAbstractTableModel):
+class RowsModel(QAbstractTableModel):
     """Row objects as a Qt model.
 
     `key(row)` identifies rows, so that the selection survives a reload.

@@ -19,7 +19,7 @@ from workbench.base.i18n import _
 from workbench.ui.style import escaping
 from workbench.ui.widgets import text_caret as moves
 from workbench.ui.widgets.arc_layout import TextArc
-from workbench.ui.widgets.span_layout import GOLD, Item, TextSpan
+from workbench.ui.widgets.span_layout import GOLD, SpanSegment, TextSpan
 
 if TYPE_CHECKING:
     from workbench.ui.widgets.text_view import TextView
@@ -298,7 +298,7 @@ class Mouse:
         return message.format(label=arc.label, first=ends[0], second=ends[1])
 
 
-def _on_bar(item: Item, x: float) -> bool:
+def _on_bar(item: SpanSegment, x: float) -> bool:
     if any(left - 2 <= x <= right + 2 for left, right in item.runs):
         return True
     left, right = item.caption_box

@@ -8,7 +8,7 @@ from PySide6.QtGui import QFont, QTextLayout, QTextLine
 
 from workbench.ui.widgets.arc_layout import LineArc
 from workbench.ui.widgets.offsets import Utf16Map
-from workbench.ui.widgets.span_layout import Item, TextSpan
+from workbench.ui.widgets.span_layout import SpanSegment, TextSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Line:
     pitch: float  # to the next line
     first: int
     after: int
-    items: list[Item] = field(default_factory=list)
+    items: list[SpanSegment] = field(default_factory=list)
     arcs: list[LineArc] = field(default_factory=list)
     head: float = 0.0
 

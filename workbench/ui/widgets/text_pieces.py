@@ -18,8 +18,8 @@ from PySide6.QtGui import QFontMetricsF, QTextLayout, QTextLine, QTextOption
 from workbench.ui.widgets.arc_layout import ArcIndex, LineArc, Seat, levels, line_arcs
 from workbench.ui.widgets.offsets import DisplayText, Utf16Map, has_rtl
 from workbench.ui.widgets.span_layout import (
-    Index,
-    Units,
+    SpanIndex,
+    UnitRange,
     cursor_x,
     line_items,
     reading_order,
@@ -42,7 +42,7 @@ class Pieces:
         self,
         text: DisplayText,
         measures: Measures,
-        spans: Index,
+        spans: SpanIndex,
         *,
         arcs: ArcIndex | None = None,
     ):
@@ -252,7 +252,7 @@ class Pieces:
         piece: Piece,
         line: QTextLine,
         known: Line | None,
-        spans: list[Units],
+        spans: list[UnitRange],
         y: float,
         *,
         last: bool,
@@ -307,13 +307,13 @@ class Pieces:
         runs = visual_runs(line, start, max(start, end), mixed=piece.mixed)
         return runs[-1] if self.text.rtl(piece.paragraph) else runs[0]
 
-    def _units(self, piece: Piece) -> list[Units]:
+    def _units(self, piece: Piece) -> list[UnitRange]:
         found, to_units = [], piece.point_map.to_units
         for span in sorted(self.spans.touching(piece.start, piece.end), key=reading_order):
             start, end = max(span.start, piece.start), min(span.end, piece.end)
             rtl = piece.mixed and starts_rtl(self.text.text[span.start : span.start + 80])
             found.append(
-                Units(
+                UnitRange(
                     span,
                     to_units(start - piece.start),
                     to_units(max(start, end) - piece.start),
@@ -331,7 +331,7 @@ class Pieces:
             )
         return found
 
-    def respan(self, spans: Index, changed: list[tuple[int, int]]) -> None:
+    def respan(self, spans: SpanIndex, changed: list[tuple[int, int]]) -> None:
         """Set other spans; lines in the `changed` ranges are placed again when next needed.
 
         The same holds for relations, which are changed in `arcs`.

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 from workbench.ui.widgets import text_caret
 from workbench.ui.widgets.arc_layout import ArcIndex
 from workbench.ui.widgets.offsets import DisplayText
-from workbench.ui.widgets.span_layout import Index
+from workbench.ui.widgets.span_layout import SpanIndex
 from workbench.ui.widgets.text_piece import Measures
 from workbench.ui.widgets.text_pieces import Pieces
 
@@ -30,7 +30,7 @@ class PiecesArea(QAbstractScrollArea):
 
     _pieces: Pieces
     _text: DisplayText
-    _spans: Index
+    _spans: SpanIndex
     _arcs: ArcIndex
 
     def __init__(self, parent: QWidget | None = None) -> None:

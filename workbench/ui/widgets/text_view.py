@@ -26,7 +26,7 @@ from workbench.ui.widgets.arc_layout import ArcIndex, TextArc, starts
 from workbench.ui.widgets.arc_painter import rubber_band
 from workbench.ui.widgets.focus_ring import FocusRing
 from workbench.ui.widgets.offsets import DisplayText
-from workbench.ui.widgets.span_layout import Index, TextSpan, compared
+from workbench.ui.widgets.span_layout import SpanIndex, TextSpan, compared
 from workbench.ui.widgets.span_painter import Marked, SpanPainter, reading_font
 from workbench.ui.widgets.text_bounds import Bounds
 from workbench.ui.widgets.text_mouse import Mouse
@@ -71,7 +71,7 @@ class TextView(RepaintArea):
         self.word_steps = True  # Ctrl+arrow moves by word; a page may use those keys itself
         self.boundaries_move = False  # whether dragging moves the boundaries of the selected span
         self.connects = False  # whether dragging the bar of a span to another one connects both
-        self._text, self._spans = DisplayText(""), Index()
+        self._text, self._spans = DisplayText(""), SpanIndex()
         self._arcs = ArcIndex()
         self._shown_arcs: dict[int, TextArc] = {}
         self._shown: dict[int, TextSpan] = {}
@@ -101,7 +101,7 @@ class TextView(RepaintArea):
 
         `tokens`: token offsets of an import, which are then the words.
         """
-        self._text, self._spans, self._shown, self._named = DisplayText(text), Index(), {}, {}
+        self._text, self._spans, self._shown, self._named = DisplayText(text), SpanIndex(), {}, {}
         self._arcs, self._shown_arcs = ArcIndex(), {}
         self._bounds = Bounds(self._text, tokens, snaps_to=self._bounds.snaps_to)
         self._caret = self._anchor = 0

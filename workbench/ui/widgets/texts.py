@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import overload
 
 
-class Texts(Sequence[str]):
+class LazyTexts(Sequence[str]):
     """A sequence of `count` texts, such as the notes of the points of a chart.
 
     `text(number)` makes one of them when it is asked for.

@@ -39,7 +39,7 @@ class Tag:
 
 
 @dataclass(frozen=True)
-class Cell:
+class GridToken:
     """One token: `number` is its index in the text; `breaks`: it starts a new line."""
 
     number: int
@@ -62,7 +62,7 @@ class TokenGrid(QWidget):
         self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
-        self._cells: tuple[Cell, ...] = ()
+        self._cells: tuple[GridToken, ...] = ()
         self._areas: list[QRectF] = []
         self._rows = 1  # height of tags
         self._rtl, self._zoom, self._see = False, 100, see
@@ -72,7 +72,7 @@ class TokenGrid(QWidget):
 
     # ---------------------------------------------------------------- contents
 
-    def set(self, cells: Sequence[Cell], *, rtl: bool = False) -> None:
+    def set(self, cells: Sequence[GridToken], *, rtl: bool = False) -> None:
         """Set the tokens; the selection is kept if possible."""
         before, self._cells, self._rtl = self._cells, tuple(cells), rtl
         self._rows = max([1, *(len(cell.tags) for cell in self._cells)])
@@ -104,7 +104,7 @@ class TokenGrid(QWidget):
         message = _("{token}: {tags}").format(token=cell.text, tags=names or "–") if cell else ""
         self.setAccessibleDescription(message)
 
-    def _cell(self) -> Cell | None:
+    def _cell(self) -> GridToken | None:
         return next((cell for cell in self._cells if cell.number == self._number), None)
 
     def _show_chosen(self) -> None:
@@ -172,7 +172,7 @@ class TokenGrid(QWidget):
             if area.intersects(seen):
                 self._paint(painter, cell, area)
 
-    def _paint(self, painter: QPainter, cell: Cell, area: QRectF) -> None:
+    def _paint(self, painter: QPainter, cell: GridToken, area: QRectF) -> None:
         word, line = self._sizes()
         if cell.number == self._number:
             tone = "accent" if self.hasFocus() else "strong_line"

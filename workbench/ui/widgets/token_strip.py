@@ -39,7 +39,7 @@ _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
 @dataclass(frozen=True)
-class Line:
+class PredictionLine:
     """One prediction: text, probability in [0, 1], and the colour of its bar.
 
     The colour is #RRGGBB or a name of the theme.
@@ -51,12 +51,12 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Cell:
+class StripToken:
     """One subword. `number` is its index in the text."""
 
     number: int
     piece: str
-    lines: tuple[Line, ...] = ()
+    lines: tuple[PredictionLine, ...] = ()
     quiet: bool = False  # special: no part of the text
     marked: bool = False  # unknown to the model
 
@@ -64,13 +64,13 @@ class Cell:
 @dataclass(frozen=True)
 class Word:
     text: str
-    cells: tuple[Cell, ...]
+    cells: tuple[StripToken, ...]
 
 
 @dataclass
 class _Placed:
     area: QRectF
-    cell: Cell
+    cell: StripToken
     word: str  # written above; "" if the word started in an earlier cell
     word_width: float = 0.0
 
@@ -229,7 +229,7 @@ class TokenStrip(QWidget):
             if count % CHUNK == 0:
                 yield
 
-    def _cell_width(self, cell: Cell, metrics: dict[str, QFontMetricsF]) -> float:
+    def _cell_width(self, cell: StripToken, metrics: dict[str, QFontMetricsF]) -> float:
         share = metrics["line"].horizontalAdvance(" 100")
         widest = max(
             (
@@ -295,7 +295,9 @@ class TokenStrip(QWidget):
             Qt.AlignmentFlag.AlignRight if self._rtl else Qt.AlignmentFlag.AlignLeft
         )
 
-    def _paint_piece(self, painter: QPainter, area: QRectF, cell: Cell, sizes: _Sizes) -> None:
+    def _paint_piece(
+        self, painter: QPainter, area: QRectF, cell: StripToken, sizes: _Sizes
+    ) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
         if cell.number == self._number:
             painter.setPen(QPen(theme.qcolour("accent"), 2))
@@ -312,7 +314,7 @@ class TokenStrip(QWidget):
         painter.drawText(inner, self._side(), shown)
 
     def _paint_line(
-        self, painter: QPainter, area: QRectF, line: Line, first: bool, sizes: _Sizes
+        self, painter: QPainter, area: QRectF, line: PredictionLine, first: bool, sizes: _Sizes
     ) -> None:
         painter.setFont(sizes.fonts["line"])
         painter.setPen(theme.qcolour("text" if first else "muted"))

@@ -6,7 +6,7 @@ from tests.held import Held
 from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
-from workbench.ui.panels.annotate.finder import Match
+from workbench.ui.panels.annotate.finder import TextMatch
 
 
 @pytest.fixture
@@ -16,10 +16,10 @@ def finder(state):
 
 def test_the_first_match_is_the_one_at_the_caret_or_behind_it(finder):
     finder.open("a", "text", 1)  # Ada met Bob in Paris.
-    assert (finder.count, finder.match) == (3, Match("text", 2, 3))
+    assert (finder.count, finder.match) == (3, TextMatch("text", 2, 3))
 
     finder.open("ada", "text", 1)
-    assert (finder.current, finder.match) == (0, Match("text", 0, 3))  # wraps around at the end
+    assert (finder.current, finder.match) == (0, TextMatch("text", 0, 3))  # wraps around at the end
 
 
 def test_steps_go_round_the_ends(finder):
@@ -35,9 +35,9 @@ def test_steps_go_round_the_ends(finder):
 def test_a_step_begins_at_the_caret_where_that_has_been_moved(finder):
     finder.open("a", "text", 0)
     finder.step(1, "text", 10)
-    assert finder.match == Match("text", 16, 17)
+    assert finder.match == TextMatch("text", 16, 17)
     finder.step(-1, "text", 10)
-    assert finder.match == Match("text", 2, 3)
+    assert finder.match == TextMatch("text", 2, 3)
 
 
 def test_case_and_whole_words_narrow_the_search(finder):
@@ -54,14 +54,14 @@ def test_all_texts_of_a_pair_are_searched_in_order(state, finder):
     assert [len(value) for value in finder.found.values()] == [1, 3]
     finder.step(1, "text", finder.match.end)
 
-    assert finder.match == Match("text_b", 4, 5)
+    assert finder.match == TextMatch("text_b", 4, 5)
 
 
 def test_another_document_is_searched_for_the_same(state, finder):
     finder.open("a", "text", 12)
     state.step(1)  # The 42 tram was late.
 
-    assert (finder.count, finder.match) == (3, Match("text", 9, 10))
+    assert (finder.count, finder.match) == (3, TextMatch("text", 9, 10))
 
 
 def test_nothing_is_searched_while_the_search_is_closed(state, finder):
@@ -86,4 +86,4 @@ def test_a_long_document_is_searched_off_the_main_thread(state, finder, context)
 
     held.answer(1, 0)  # the result of the first search arrives too late
     assert not finder.searching and finder.count == 40_000
-    assert finder.match == Match("text", 0, 4)
+    assert finder.match == TextMatch("text", 0, 4)

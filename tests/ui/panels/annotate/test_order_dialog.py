@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QComboBox, QLabel
 from tests.ui.tips import read
 from workbench.operations.annotation.instant_curve import CurvePoint
 from workbench.operations.annotation.queue_orders import QueueOrder
-from workbench.ui.panels.annotate.learning import Curve
+from workbench.ui.panels.annotate.learning import LearningCurve
 
 
 @pytest.fixture
@@ -82,7 +82,10 @@ def test_the_learning_curve_shows_its_points_and_advice(qtbot):
     from workbench.ui.panels.annotate.learning_dialog import LearningDialog
 
     points = (CurvePoint(10, None, 0, None), CurvePoint(20, 0.6, 20, 0.9))
-    curves = (Curve("Instant model", points, "Go on.", ""), Curve("Rounds", points, "Stop.", "a"))
+    curves = (
+        LearningCurve("Instant model", points, "Go on.", ""),
+        LearningCurve("Rounds", points, "Stop.", "a"),
+    )
     dialog = LearningDialog(None, SimpleNamespace(read_curves=lambda done: done(curves)))
     qtbot.addWidget(dialog)
 

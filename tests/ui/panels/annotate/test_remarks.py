@@ -4,13 +4,13 @@ import pytest
 
 from tests.ui.panels.annotate.test_state import label_id
 from workbench.operations.documents import notes
-from workbench.ui.panels.annotate.state import Target
+from workbench.ui.panels.annotate.state import SpanTarget
 
 
 @pytest.fixture
 def spanned(state):
     """The state with the first document open and a span in it."""
-    state.label(label_id(state, "PER"), Target("text", 0, 3))
+    state.label(label_id(state, "PER"), SpanTarget("text", 0, 3))
     state.choose(None)
     return state
 

@@ -13,7 +13,7 @@ from workbench.text.document import Document
 from workbench.ui.panels.annotate.actions import AnnotateActions
 from workbench.ui.panels.annotate.shown_spans import ShownSpans
 from workbench.ui.panels.annotate.view import AnnotateView
-from workbench.ui.widgets.span_layout import GOLD, Index
+from workbench.ui.widgets.span_layout import GOLD, SpanIndex
 
 
 @pytest.fixture
@@ -172,7 +172,7 @@ def test_a_text_that_missed_an_edit_is_given_all_spans_later(view):
 
     shown_spans.show_in([other])
 
-    assert other.spans == Index(view.document_pane.texts[1].spans).spans
+    assert other.spans == SpanIndex(view.document_pane.texts[1].spans).spans
     assert {span.id for span in other.spans} == {
         row.id for row in state.spans if row.field == "text_b"
     }

@@ -13,7 +13,7 @@ from workbench.text.fields import ClassScores, Prediction, SpanScores
 from workbench.text.spans import Span
 from workbench.ui.panels.annotate.actions import AnnotateActions
 from workbench.ui.panels.annotate.differences import Differences
-from workbench.ui.panels.annotate.state import Target
+from workbench.ui.panels.annotate.state import SpanTarget
 
 
 def label_id(state, name: str) -> int:
@@ -101,7 +101,7 @@ def test_when_all_are_skipped_the_first_skipped_comes_again(state):
 
 
 def test_a_span_label_marks_the_target_and_the_new_span_is_chosen(state):
-    state.label(label_id(state, "PER"), Target("text", 0, 3))
+    state.label(label_id(state, "PER"), SpanTarget("text", 0, 3))
 
     assert found(state) == [("Ada", "PER")]
     assert state.chosen_span().start == 0
@@ -109,8 +109,8 @@ def test_a_span_label_marks_the_target_and_the_new_span_is_chosen(state):
 
 
 def test_a_label_relabels_the_chosen_span_whatever_the_target(state):
-    state.label(label_id(state, "PER"), Target("text", 0, 3))
-    state.label(label_id(state, "LOC"), Target("text", 8, 11))
+    state.label(label_id(state, "PER"), SpanTarget("text", 0, 3))
+    state.label(label_id(state, "LOC"), SpanTarget("text", 8, 11))
 
     assert found(state) == [("Ada", "LOC")]
 
@@ -119,7 +119,7 @@ def test_what_is_chosen_in_right_to_left_text_is_what_is_stored(state):
     state.open(state.ids[3])
     text = state.doc.document.text
     start = text.index("באוטובוס")
-    state.label(label_id(state, "PER"), Target("text", start, start + 8))
+    state.label(label_id(state, "PER"), SpanTarget("text", start, start + 8))
 
     assert found(state) == [("באוטובוס", "PER")]
 
@@ -139,7 +139,7 @@ def test_the_key_of_a_label_steps_through_its_sublabels(state):
     below(state, "PER", "LOC", "TIME")
     person = label_id(state, "PER")
     assert not state.step_sublabel(person)  # nothing is selected
-    state.label(person, Target("text", 0, 3))
+    state.label(person, SpanTarget("text", 0, 3))
 
     seen = []
     for _press in range(3):
@@ -174,7 +174,7 @@ def test_sublabels_without_a_key_show_that_of_their_parent_with_the_presses(stat
 def test_labels_used_last_come_first_also_after_the_project_was_opened_again(state, context):
     assert not state.order_of_use()
     for name in ("LOC", "TIME", "LOC"):
-        state.label(label_id(state, name), Target("text", 0, 3))
+        state.label(label_id(state, name), SpanTarget("text", 0, 3))
 
     wanted = {label_id(state, "LOC"): 0, label_id(state, "TIME"): 1}
     assert state.order_of_use() == wanted
@@ -184,7 +184,7 @@ def test_labels_used_last_come_first_also_after_the_project_was_opened_again(sta
 
 
 def test_delete_grow_and_undo(state):
-    state.label(label_id(state, "PER"), Target("text", 0, 3))
+    state.label(label_id(state, "PER"), SpanTarget("text", 0, 3))
     state.resize(0, 11)
     assert found(state) == [("Ada met Bob", "PER")]
 
@@ -199,7 +199,7 @@ def test_delete_grow_and_undo(state):
 
 
 def test_undoing_what_was_done_to_another_document_brings_that_one_up(state):
-    state.label(label_id(state, "PER"), Target("text", 0, 3))
+    state.label(label_id(state, "PER"), SpanTarget("text", 0, 3))
     state.step(1)
     state.project.undo()
 
@@ -217,9 +217,9 @@ def test_keys_are_those_of_the_shown_layers(state):
 
 
 def test_tab_goes_through_spans_and_suggestions_in_order_of_the_text(state):
-    state.label(label_id(state, "LOC"), Target("text", 15, 20))
+    state.label(label_id(state, "LOC"), SpanTarget("text", 15, 20))
     state.choose(None)
-    state.label(label_id(state, "PER"), Target("text", 0, 3))
+    state.label(label_id(state, "PER"), SpanTarget("text", 0, 3))
     suggest(state, (layer_id(state, "names"), label_id(state, "PER"), 8, 11, "text", 0.7))
     state.choose(None)
     seen = []
@@ -307,7 +307,7 @@ def test_submitting_a_class_says_nothing_about_spans_that_nobody_looked_for(stat
 
 
 def test_spans_that_were_deleted_or_suggestions_that_were_rejected_are_an_answer(state):
-    state.label(label_id(state, "PER"), Target("text", 0, 3))
+    state.label(label_id(state, "PER"), SpanTarget("text", 0, 3))
     first = state.document_id
     state.step(1)
     suggest(state, (layer_id(state, "names"), label_id(state, "LOC"), 0, 3))
@@ -466,7 +466,7 @@ def test_editing_leaves_a_submitted_document_submitted(state):
     first = state.document_id
     state.submit()
     state.open(first)
-    state.label(label_id(state, "PER"), Target("text", 0, 3))
+    state.label(label_id(state, "PER"), SpanTarget("text", 0, 3))
 
     assert state.state_of_document == "submitted"
 
@@ -515,7 +515,7 @@ def add_run(project, layer, task, answers) -> int:
 
 
 def test_errors_show_what_the_run_said_beside_gold_and_one_key_leads_on(state):
-    state.label(label_id(state, "PER"), Target("text", 0, 3))
+    state.label(label_id(state, "PER"), SpanTarget("text", 0, 3))
     first, second = state.ids[0], state.ids[1]
     layer = next(layer for layer in state.layers if layer.name == "names")
     answer = Prediction((SpanScores((Span(8, 11, "PER", score=0.9),)),))
@@ -567,7 +567,7 @@ def test_a_deleted_document_gives_way_to_another(state):
 
 
 def test_renamed_and_deleted_labels_show_at_once(state):
-    state.label(label_id(state, "PER"), Target("text", 0, 3))
+    state.label(label_id(state, "PER"), SpanTarget("text", 0, 3))
     labels.rename_label(state.project, label_id(state, "PER"), "PERSON")
     assert found(state) == [("Ada", "PERSON")]
 
@@ -593,7 +593,7 @@ def test_a_read_only_project_is_shown_and_never_written(filled, context):
     context.project = other = Project.open(filled.path, read_only=True)
     state = AnnotateActions(context)
 
-    state.label(label_id(state, "PER"), Target("text", 0, 3))
+    state.label(label_id(state, "PER"), SpanTarget("text", 0, 3))
     state.submit()
     state.discard()
     assert found(state) == [] and key_of(state) == "k0" and not state.can_edit
@@ -685,9 +685,9 @@ def tagged(*spans, cut=False):
 
 
 def test_accept_makes_the_answer_gold_and_opens_the_next_error(state, reviewed, context):
-    state.label(label_id(state, "LOC"), Target("text", 0, 3))  # Ada
+    state.label(label_id(state, "LOC"), SpanTarget("text", 0, 3))  # Ada
     state.choose(None)
-    state.label(label_id(state, "LOC"), Target("text", 15, 20))  # Paris
+    state.label(label_id(state, "LOC"), SpanTarget("text", 15, 20))  # Paris
     right = (15, 20, "LOC", "text", 0.9)
     run = reviewed(tagged((0, 3, "PER", "text", 0.8), right), tagged((4, 6, "LOC")))
     steps = state.project.undo_title
@@ -717,7 +717,7 @@ def test_accept_takes_a_class_in_place_of_gold(state, reviewed):
 
 
 def test_reject_keeps_gold_and_opens_the_next_error(state, reviewed):
-    state.label(label_id(state, "LOC"), Target("text", 0, 3))
+    state.label(label_id(state, "LOC"), SpanTarget("text", 0, 3))
     reviewed(tagged((0, 3, "PER")), tagged((4, 6, "LOC")))
     state.reject()
 
@@ -730,7 +730,7 @@ def test_spans_inside_others_and_behind_the_part_that_was_read_are_kept(state, r
     """A run predicts flat spans of the text that it read: neither of these is an error."""
     for name, start, end in (("PER", 0, 11), ("LOC", 8, 11), ("LOC", 15, 20)):
         state.choose(None)
-        state.label(label_id(state, name), Target("text", start, end))
+        state.label(label_id(state, name), SpanTarget("text", start, end))
     reviewed(tagged((0, 3, "PER"), cut=True))
     missed = state.differences.missed
     assert len(missed) == 1  # "Ada met Bob"

@@ -8,7 +8,7 @@ from workbench.operations.documents import parts
 from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
-from workbench.ui.panels.annotate.state import Target
+from workbench.ui.panels.annotate.state import SpanTarget
 from workbench.ui.panels.annotate.units import UnitState
 
 BOOK = "Ada met Bob. They went home.\nIt was late. Nobody came."
@@ -110,16 +110,16 @@ def test_steps_go_on_to_the_neighbouring_documents(book):
 
 def test_a_new_span_ends_with_its_sentence_unless_spans_may_cross(book):
     person = label_id(book, "PER")
-    book.label(person, Target("text", 8, 17))
+    book.label(person, SpanTarget("text", 8, 17))
     book.choose(None)
     book.units.set_free(True)
-    book.label(person, Target("text", 8, 17))
+    book.label(person, SpanTarget("text", 8, 17))
 
     assert [(row.start, row.end) for row in book.spans] == [(8, 17), (8, 12)]
 
 
 def test_a_span_is_not_resized_beyond_its_sentence(book):
-    book.label(label_id(book, "PER"), Target("text", 8, 11))
+    book.label(label_id(book, "PER"), SpanTarget("text", 8, 11))
     book.resize(4, 20)
 
     assert (book.chosen_span().start, book.chosen_span().end) == (4, 12)

@@ -14,7 +14,7 @@ from workbench.operations.schema import label_groups, labels
 from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
-from workbench.ui.panels.annotate.state import Target
+from workbench.ui.panels.annotate.state import SpanTarget
 from workbench.ui.project import folded_labels
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chip import ChipButton
@@ -312,7 +312,7 @@ def test_a_span_is_deleted_and_stretched_by_mouse_alone(view, text):
         state.choose(None)
         state.label(
             next(id for id, (_l, label) in state.label_of.items() if label.name == "PER"),
-            Target("text", word, word + 3),
+            SpanTarget("text", word, word + 3),
         )
     table = view.right.spans
     row = table.visualRect(table.model().index(0, 0))

@@ -13,7 +13,7 @@ from workbench.jobs import threads
 from workbench.models.results import Repository, RepositoryFile
 from workbench.operations.models import recommend
 from workbench.pretraining.results import ModelFit
-from workbench.ui.panels.models.dialogs import Delete, Download, Trust
+from workbench.ui.panels.models.dialogs import Delete, DownloadDialog, Trust
 from workbench.ui.panels.models.tokenizers_dialog import Tokenizers
 from workbench.ui.widgets.block_map import BlockMap
 
@@ -243,7 +243,7 @@ def test_train_leads_to_the_train_page_with_this_model(panel, app, qtbot):
 
 def test_the_download_dialog_asks_first_and_is_off_while_offline(panel, qtbot):
     def look(dialog):
-        assert isinstance(dialog, Download)
+        assert isinstance(dialog, DownloadDialog)
         act = next(
             widget
             for widget in dialog.findChildren(QAbstractButton)

@@ -21,7 +21,7 @@ from workbench.project.project import Project
 from workbench.prompting.score import LabelAnswer
 from workbench.storage.labels import labels
 from workbench.ui.panels.prompts import scorer
-from workbench.ui.panels.prompts.live import Live
+from workbench.ui.panels.prompts.live import PromptProgress
 from workbench.ui.panels.prompts.view import NO_LAYER, NO_MODEL
 
 pytestmark = pytest.mark.process  # the worker that renders templates
@@ -138,7 +138,7 @@ def test_answers_and_progress_stay_when_the_page_is_left_and_shown_again(panel, 
         key = scorer._digest(state.spec, table)
         state._scorer._keep({key: {label: [-1.0] for label in table}})
     state._show_answers()
-    state.update(live=Live(1, "prompt-1", "running", 30, 60, 12.0))
+    state.update(live=PromptProgress(1, "prompt-1", "running", 30, 60, 12.0))
 
     for side, index in (("run", 0), ("text", 1)):
         outcome._which.button(side).click()
@@ -182,7 +182,7 @@ def test_without_documents_the_preview_leads_to_data(make_panel, tmp_path, qtbot
 def test_a_failed_run_shows_its_message_in_full(panel):
     message = "The worker ran out of memory. " * 10
     width = panel.view._outcome.width()
-    panel.state.update(live=Live(1, "prompt-1", "failed", message=message))
+    panel.state.update(live=PromptProgress(1, "prompt-1", "failed", message=message))
 
     assert panel.view._outcome._failure.text() == message
     assert panel.view._outcome.width() == width
@@ -283,7 +283,7 @@ def test_while_a_run_goes_on_the_answers_to_one_text_can_be_looked_at(panel):
     panel.state.update(preparing=True)
     assert outcome._which.value() == "run"
 
-    panel.state.update(preparing=False, live=Live(1, "prompt-1", total=60))
+    panel.state.update(preparing=False, live=PromptProgress(1, "prompt-1", total=60))
     panel.state.live.status = "running"
     outcome._which.button("text").click()
     panel.state.changed.emit(frozenset({"live"}))

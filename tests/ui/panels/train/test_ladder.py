@@ -16,8 +16,8 @@ from workbench.operations.experiments.ladder_spec import LadderSpec, keep
 from workbench.operations.runs.run_recorder import wire
 from workbench.storage.runs.runs import Run
 from workbench.ui.panels.train.ladder_cells import CellTable
-from workbench.ui.panels.train.ladder_state import LadderState, Setting
-from workbench.ui.widgets.charts.system_scores import Group, LadderChart, scale
+from workbench.ui.panels.train.ladder_state import LadderState, RungSetting
+from workbench.ui.widgets.charts.system_scores import LadderChart, SystemScores, scale
 from workbench.ui.widgets.table import Table
 
 
@@ -151,7 +151,7 @@ def test_wrong_choices_are_told_and_block_the_start(page):
     page.ladder.choose(seeds="one")
     assert "whole numbers" in page.ladder.error and not page.ladder.can_start
 
-    page.ladder.choose(seeds="1", settings=(Setting("epochs", "none"),))
+    page.ladder.choose(seeds="1", settings=(RungSetting("epochs", "none"),))
     assert "'none'" in page.ladder.error and not page.ladder.can_start
 
 
@@ -175,14 +175,14 @@ def test_options_are_fields_of_all_rungs_or_of_one(page, qtbot):
     rungs[1].activated.emit(rungs[1].currentIndex())
     qtbot.keyClicks(bert, "1")
 
-    assert state.settings == (Setting("epochs", "3"), Setting("epochs", "1", "bert"))
+    assert state.settings == (RungSetting("epochs", "3"), RungSetting("epochs", "1", "bert"))
     assert not state.error
     epochs = {cell.rung.rung.id: cell.spec.option("epochs") for cell in state.cells if cell.spec}
     assert epochs.pop("bert") == 1 and set(epochs.values()) == {3}
     state.toggle("bert")
     assert not state.error  # of a rung that is not trained now
     named(page.view, "Remove Epochs").click()
-    assert state.settings == (Setting("epochs", "1", "bert"),)
+    assert state.settings == (RungSetting("epochs", "1", "bert"),)
 
 
 def test_own_rungs_other_models_and_fewer_decoders_change_the_experiment(page):
@@ -249,7 +249,7 @@ def test_the_choices_of_the_last_experiment_are_there_again(page):
     page.ladder.choose(layer=layer)
 
     assert page.ladder.work.spec == spec
-    assert page.ladder.settings == (Setting("epochs", "5"), Setting("epochs", "1", "bert"))
+    assert page.ladder.settings == (RungSetting("epochs", "5"), RungSetting("epochs", "1", "bert"))
     assert named(page.view, "Seeds").text() == "4, 7"
 
 
@@ -260,7 +260,7 @@ def test_a_value_below_its_mark_does_not_cover_the_names(qtbot):
     chart.show()
 
     for lower in (40.0, 1.0):
-        chart.set_groups([Group("First", "", ((50.0,), (lower,)))])
+        chart.set_groups([SystemScores("First", "", ((50.0,), (lower,)))])
         room = chart.frame.area().bottom() - chart.frame.place(0.5, lower).y()
         assert room >= 24
 

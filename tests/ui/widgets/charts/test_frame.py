@@ -8,14 +8,14 @@ from PySide6.QtWidgets import QGraphicsView
 from workbench.base.settings import Settings
 from workbench.ui.style import style_sheet, theme
 from workbench.ui.widgets.charts.axes import Axis
-from workbench.ui.widgets.charts.frame import Frame
-from workbench.ui.widgets.charts.layers import Bars, Line
+from workbench.ui.widgets.charts.frame import ChartFrame
+from workbench.ui.widgets.charts.layers import Bars, ChartLine
 from workbench.ui.widgets.charts.saving import save_drawing
 
 
 @pytest.fixture
 def frame(look, qtbot):
-    frame = Frame(Axis("step", whole=True), Axis("loss"))
+    frame = ChartFrame(Axis("step", whole=True), Axis("loss"))
     qtbot.addWidget(frame)
     frame.resize(400, 300)
     return frame
@@ -30,7 +30,7 @@ def test_a_scene_is_built_when_a_chart_with_data_is_shown(frame):
     frame.show()
     assert frame.findChildren(QGraphicsView) == []
     frame.hide()
-    frame.show_layers([Line((0, 1), (0, 1))])
+    frame.show_layers([ChartLine((0, 1), (0, 1))])
     assert frame.findChildren(QGraphicsView) == []
 
     frame.show()
@@ -38,7 +38,7 @@ def test_a_scene_is_built_when_a_chart_with_data_is_shown(frame):
 
 
 def test_a_place_leads_back_to_its_point(frame):
-    frame.show_layers([Line((0, 10), (2, 4))], (0.0, 10.0), (2.0, 4.0))
+    frame.show_layers([ChartLine((0, 10), (2, 4))], (0.0, 10.0), (2.0, 4.0))
 
     area = frame.area()
     assert frame.place(0, 2) == area.bottomLeft() and frame.place(10, 4) == area.topRight()
@@ -60,7 +60,7 @@ def test_bars_are_where_the_axes_say_in_the_colours_of_the_theme(frame, look):
 
 
 def test_lines_are_as_wide_in_a_picture_with_two_pixels_per_point(frame, tmp_path):
-    frame.show_layers([Line((0, 1), (0.5, 0.5), width=4.0)])
+    frame.show_layers([ChartLine((0, 1), (0.5, 0.5), width=4.0)])
     frame.show()
     column = int(frame.place(0.5, 0.5).x())
     shown = colours(frame.grab().toImage(), column)

@@ -23,7 +23,7 @@ from workbench.ui.panels.annotate.relation_tool import RelationState
 from workbench.ui.panels.annotate.remarks import GOLD, Name
 from workbench.ui.panels.annotate.sources import SourceState
 from workbench.ui.panels.annotate.span_order import SpanOrder
-from workbench.ui.panels.annotate.state import SUGGESTED, Target
+from workbench.ui.panels.annotate.state import SUGGESTED, SpanTarget
 from workbench.ui.panels.annotate.values import ValueState
 from workbench.ui.project import recent_labels, shown_layers
 
@@ -111,7 +111,7 @@ class AnnotateActions(ValueState, QuestionState, RelationState, SourceState):
         ids = recent_labels.latest(self.context, labels)
         return {id: number for number, id in enumerate(ids)}
 
-    def label(self, label_id: int, target: Target | None = None) -> None:
+    def label(self, label_id: int, target: SpanTarget | None = None) -> None:
         """Relabel the selected span, correct the selected suggestion, or label `target`, in this
         order.
 

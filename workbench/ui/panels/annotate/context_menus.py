@@ -12,7 +12,7 @@ from PySide6.QtGui import QGuiApplication
 from workbench.base.i18n import _
 from workbench.text.labels import Label, Layer
 from workbench.text.rows import row_id
-from workbench.ui.commands import SEPARATOR, Choice
+from workbench.ui.commands import SEPARATOR, MenuChoice
 from workbench.ui.panels.annotate.keys import moved
 from workbench.ui.panels.annotate.source_menu import of_source
 from workbench.ui.style import escaping
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.annotate.view import AnnotateView
 
 EXCERPT_LENGTH = 32  # characters of the text in a menu entry
-Choices = tuple[Choice | None, ...]
+Choices = tuple[MenuChoice | None, ...]
 
 # commands whose keys are shown beside the entries
 CHAIN, NEW_CHAIN, ADD_PART = "annotate.chain", "annotate.chain-new", "annotate.part"
@@ -77,14 +77,14 @@ class ContextMenus:
         content = text.text.text[start:end]
         title = _("&Label “{text}” as").format(text=escaping.menu_text(_cut(content)))
         return (
-            Choice(title if some else _("&Label as"), enabled=can, choices=labels or _NOTHING),
+            MenuChoice(title if some else _("&Label as"), enabled=can, choices=labels or _NOTHING),
             self._all_occurrences(some and bool(labels)),
             *self._answers(text),
             *self._of_text(),
             SEPARATOR,
-            Choice(_("&Copy"), partial(_copy, content), some, command="copy"),
-            Choice(_("&Find in the text"), self._view.find, command="find"),
-            Choice(_("Select &all"), text.selectAll, text.can_select_all, command="select-all"),
+            MenuChoice(_("&Copy"), partial(_copy, content), some, command="copy"),
+            MenuChoice(_("&Find in the text"), self._view.find, command="find"),
+            MenuChoice(_("Select &all"), text.selectAll, text.can_select_all, command="select-all"),
         )
 
     def _answers(self, text: TextView) -> Choices:
@@ -95,7 +95,7 @@ class ContextMenus:
         title = _("Ans&wer “{question}”")
         title = title.format(question=escaping.menu_text(_cut(question.question.text)))
         can = self._state.can_edit and text.selection is not None
-        return (Choice(title, self._view.asking.answer, can, command=ANSWER),)
+        return (MenuChoice(title, self._view.asking.answer, can, command=ANSWER),)
 
     def _of_text(self) -> Choices:
         """Chains and parts: what the selected text can be added to."""
@@ -105,20 +105,20 @@ class ContextMenus:
             chain = state.chain[1] if state.chain else None
             if chain is not None:
                 title = _("Add to c&hain {number}").format(number=chain)
-                choices.append(Choice(title, links.join_chain, state.can_edit, command=CHAIN))
+                choices.append(MenuChoice(title, links.join_chain, state.can_edit, command=CHAIN))
             choices.append(
-                Choice(_("&New chain"), links.new_chain, state.can_edit, command=NEW_CHAIN)
+                MenuChoice(_("&New chain"), links.new_chain, state.can_edit, command=NEW_CHAIN)
             )
         if (span := state.growing) is not None:
             title = _("Add to “{text}” as a &part")
             title = title.format(text=escaping.menu_text(_cut(self._content(span))))
-            choices.append(Choice(title, links.add_part, state.can_edit, command=ADD_PART))
+            choices.append(MenuChoice(title, links.add_part, state.can_edit, command=ADD_PART))
         return tuple(choices)
 
-    def _all_occurrences(self, some: bool) -> Choice:
+    def _all_occurrences(self, some: bool) -> MenuChoice:
         can = some and self._state.can_edit
         act = self._view.occurrences.open
-        return Choice(_("Label all &occurrences…"), act, can, command="annotate.occurrences")
+        return MenuChoice(_("Label all &occurrences…"), act, can, command="annotate.occurrences")
 
     def _layers(self, *, but: Layer | None = None) -> list[Layer]:
         """The visible span layers that have labels."""
@@ -132,16 +132,16 @@ class ContextMenus:
         checked.
         """
 
-        def line(label: Label) -> Choice:
+        def line(label: Label) -> MenuChoice:
             on = None if now is None else label.id == now
             name = escaping.menu_text(label.name)
-            return Choice(name, partial(act, label), key=label.key.upper(), on=on)
+            return MenuChoice(name, partial(act, label), key=label.key.upper(), on=on)
 
         lines = {layer.name: tuple(map(line, self._state.with_keys(layer))) for layer in layers}
         if len(lines) == 1:
             return next(iter(lines.values()))
         return tuple(
-            Choice(escaping.menu_text(name), choices=inner) for name, inner in lines.items()
+            MenuChoice(escaping.menu_text(name), choices=inner) for name, inner in lines.items()
         )
 
     # ------------------------------------------------------------ a span, a suggestion
@@ -164,17 +164,23 @@ class ContextMenus:
         labels = self._labels([layer] if layer else [], self._label, span.label_id)
         also = self._labels(self._layers(but=layer), self._label)
         return (
-            Choice(_("Change &label"), enabled=can and bool(labels), choices=labels or _NOTHING),
-            *([Choice(_("Label in &another layer"), enabled=can, choices=also)] if also else ()),
-            Choice(_("Move &boundary"), enabled=can, choices=self._boundaries(span)),
+            MenuChoice(
+                _("Change &label"), enabled=can and bool(labels), choices=labels or _NOTHING
+            ),
+            *(
+                [MenuChoice(_("Label in &another layer"), enabled=can, choices=also)]
+                if also
+                else ()
+            ),
+            MenuChoice(_("Move &boundary"), enabled=can, choices=self._boundaries(span)),
             *self._links(span),
             self._all_occurrences(True),
-            Choice(_("&Note…"), self._view.remarks.ask_note, can, command="annotate.note"),
-            Choice(_("Fla&g…"), self._view.remarks.ask_flag, can, command="annotate.flag"),
-            Choice(_("&Copy text"), partial(_copy, self._content(span))),
+            MenuChoice(_("&Note…"), self._view.remarks.ask_note, can, command="annotate.note"),
+            MenuChoice(_("Fla&g…"), self._view.remarks.ask_flag, can, command="annotate.flag"),
+            MenuChoice(_("&Copy text"), partial(_copy, self._content(span))),
             SEPARATOR,
             self._of_source(span),
-            Choice(_("&Delete span"), state.delete_chosen, can, command=DELETE),
+            MenuChoice(_("&Delete span"), state.delete_chosen, can, command=DELETE),
         )
 
     def _links(self, span: SpanRow) -> Choices:
@@ -185,14 +191,14 @@ class ContextMenus:
             chains = span.chain is not None
             title = _("&Merge with another chain") if chains else _("Add &relation…")
             may = can and state.linkable(span)
-            choices.append(Choice(title, state.start_link, may, command=LINK))
+            choices.append(MenuChoice(title, state.start_link, may, command=LINK))
         if span.chain is not None:
             title = _("&Split off into a new chain")
-            choices.append(Choice(title, self._view.links.new_chain, can, command=NEW_CHAIN))
+            choices.append(MenuChoice(title, self._view.links.new_chain, can, command=NEW_CHAIN))
         for start, end in span.parts:
             content = state.shown_doc.document.content(span.field)[start:end]
             title = _("Remove the part “{text}”").format(text=escaping.menu_text(_cut(content)))
-            choices.append(Choice(title, partial(state.remove_part, start), can))
+            choices.append(MenuChoice(title, partial(state.remove_part, start), can))
         return tuple(choices)
 
     def _relation(self, row: RelationRow) -> Choices:
@@ -201,19 +207,21 @@ class ContextMenus:
         labels = self._labels([known[0]] if known else [], self._label, row.label_id)
         directed = state.is_directed(row)
         return (
-            Choice(_("Change &label"), enabled=can and bool(labels), choices=labels or _NOTHING),
-            Choice(_("Re&verse"), state.reverse, can and directed, command="annotate.reverse"),
+            MenuChoice(
+                _("Change &label"), enabled=can and bool(labels), choices=labels or _NOTHING
+            ),
+            MenuChoice(_("Re&verse"), state.reverse, can and directed, command="annotate.reverse"),
             SEPARATOR,
             self._of_source(row),
-            Choice(_("&Delete relation"), state.delete_chosen, can, command=DELETE),
+            MenuChoice(_("&Delete relation"), state.delete_chosen, can, command=DELETE),
         )
 
-    def _of_source(self, row: SpanRow | SuggestionRow | RelationRow) -> Choice:
+    def _of_source(self, row: SpanRow | SuggestionRow | RelationRow) -> MenuChoice:
         """The actions on everything from the source of a span, relation or suggestion."""
         state, origin = self._state, self._state.origin_of(row)
         n = next((n for item, _title, n in state.origins if item == origin), 0)
         title = _("&From {source}").format(source=escaping.menu_text(state.maker(row)))
-        return Choice(title, enabled=state.can_edit, choices=of_source(state, origin, n))
+        return MenuChoice(title, enabled=state.can_edit, choices=of_source(state, origin, n))
 
     def _label(self, label: Label) -> None:
         """Relabel the selected span, or correct the selected suggestion."""
@@ -233,7 +241,7 @@ class ContextMenus:
             at = span.start, span.end
             start, end = moved(text, *at, key, letters=False, snap=snap) if text else (0, 0)
             can = start < end and (start, end) != (span.start, span.end)
-            choices.append(Choice(title, partial(self._state.resize, start, end), can, key=key))
+            choices.append(MenuChoice(title, partial(self._state.resize, start, end), can, key=key))
         return tuple(choices)
 
     def _suggestion(self, row: SuggestionRow) -> Choices:
@@ -243,22 +251,22 @@ class ContextMenus:
         spans = layer is not None and layer.traits.in_text
         labels = self._labels([layer], self._label) if spans and layer else ()
         return (
-            Choice(
+            MenuChoice(
                 _("&Accept suggestion"),
                 partial(state.accept, row.id),
                 can,
                 command=ACCEPT,
             ),
-            Choice(
+            MenuChoice(
                 _("&Reject suggestion"),
                 partial(state.reject, row.id),
                 can,
                 command=REJECT,
             ),
-            *([Choice(_("Correct the &label"), enabled=can, choices=labels)] if labels else ()),
+            *([MenuChoice(_("Correct the &label"), enabled=can, choices=labels)] if labels else ()),
             self._of_source(row),
             *(
-                [SEPARATOR, Choice(_("&Copy text"), partial(_copy, self._content(row)))]
+                [SEPARATOR, MenuChoice(_("&Copy text"), partial(_copy, self._content(row)))]
                 if spans
                 else ()
             ),
@@ -267,13 +275,13 @@ class ContextMenus:
     def _answer(self) -> Choices:
         state = self._state
         return (
-            Choice(
+            MenuChoice(
                 _("&Accept prediction as gold"),
                 state.accept_answer,
                 state.can_edit,
                 command=ACCEPT,
             ),
-            Choice(_("&Keep gold and open the next error"), state.next_error, command=REJECT),
+            MenuChoice(_("&Keep gold and open the next error"), state.next_error, command=REJECT),
         )
 
     def _content(self, row: SpanRow | SuggestionRow) -> str:
@@ -292,22 +300,22 @@ class ContextMenus:
         discard = _("&Restore document") if discarded else _("&Discard document")
         text = "\n".join(content for _name, content in document.texts)
         return (
-            Choice(_("&Submit and open next"), state.submit, can, command="annotate.submit"),
-            Choice(discard, state.discard, can, command="annotate.discard"),
-            Choice(_("S&kip document"), state.skip, command=SKIP),
+            MenuChoice(_("&Submit and open next"), state.submit, can, command="annotate.submit"),
+            MenuChoice(discard, state.discard, can, command="annotate.discard"),
+            MenuChoice(_("S&kip document"), state.skip, command=SKIP),
             SEPARATOR,
-            Choice(_("&Inspect"), partial(go, "inspect", document=document.id)),
-            Choice(
+            MenuChoice(_("&Inspect"), partial(go, "inspect", document=document.id)),
+            MenuChoice(
                 _("Show in &Data"),
                 partial(go, "data", ids=(document.id,), caption=document.key),
             ),
             SEPARATOR,
-            Choice(_("Copy ke&y"), partial(_copy, document.key)),
-            Choice(_("&Copy text"), partial(_copy, text)),
+            MenuChoice(_("Copy ke&y"), partial(_copy, document.key)),
+            MenuChoice(_("&Copy text"), partial(_copy, text)),
         )
 
 
-_NOTHING = (Choice("–", enabled=False),)
+_NOTHING = (MenuChoice("–", enabled=False),)
 
 
 def _cut(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Predicted(NamedTuple):
+class UnmatchedPrediction(NamedTuple):
     """A predicted span that gold does not have."""
 
     field: str
@@ -23,7 +23,7 @@ class Differences(NamedTuple):
     layer with several labels per document. number: the predicted one, if gold is another.
     """
 
-    spans: tuple[Predicted, ...] = ()
+    spans: tuple[UnmatchedPrediction, ...] = ()
     missed: frozenset[int] = frozenset()
     labels: tuple[str, ...] = ()
     missed_labels: tuple[str, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.ui.panels.annotate.actions import AnnotateActions
 from workbench.ui.panels.annotate.document_pane import DocumentPane
-from workbench.ui.panels.annotate.finder import Match
+from workbench.ui.panels.annotate.finder import TextMatch
 from workbench.ui.widgets.find_bar import FindBar
 
 MAX_QUERY_LENGTH = 100  # code points of selected text that Ctrl+F uses as the query
@@ -16,7 +16,7 @@ class Find(FindBar):
     def __init__(self, state: AnnotateActions, document_pane: DocumentPane):
         super().__init__()
         self.state, self._document_pane = state, document_pane
-        self._shown_match: tuple[int | None, Match | None] | None = None  # document, match
+        self._shown_match: tuple[int | None, TextMatch | None] | None = None  # document, match
         finder = state.finder
         self.typed.connect(lambda text: finder.set(text=text))
         self.cased.connect(lambda on: finder.set(match_case=on))

@@ -20,7 +20,7 @@ SEARCH = "find"  # key of the task
 PAUSE = 0.001  # seconds the search thread sleeps, so that the main thread gets the interpreter
 
 
-class Match(NamedTuple):
+class TextMatch(NamedTuple):
     """Code points [start, end) of one text."""
 
     field: str
@@ -58,13 +58,13 @@ class Finder(State):
         return any(matches.cut for matches in self.found.values())
 
     @property
-    def match(self) -> Match | None:
+    def match(self) -> TextMatch | None:
         """The current match."""
         field, number = self.place_of_current
         if number is None:
             return None
         matches = self.found[field]
-        return Match(field, matches.starts[number], matches.ends[number])
+        return TextMatch(field, matches.starts[number], matches.ends[number])
 
     @property
     def place_of_current(self) -> tuple[str, int | None]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from workbench.storage.runs.runs import Run
     from workbench.text.labels import Layer
     from workbench.ui.panel import PanelContext
-    from workbench.ui.panels.annotate.learning import Curve
+    from workbench.ui.panels.annotate.learning import LearningCurve
 
 _ON = "annotate.instant"  # project uid → uid of the layer on which the instant model is on
 RERUN = "rerun"  # key of the task
@@ -238,7 +238,7 @@ class InstantState(PredictionPrefetch):
         )
         return f"{learned} {score}"
 
-    def read_curves(self, done: Callable[[tuple[Curve, ...]], None]) -> None:
+    def read_curves(self, done: Callable[[tuple[LearningCurve, ...]], None]) -> None:
         """Call `done` with the curve of the instant model and that of the newest run, if any."""
         instant, run = self.instant, self.last_run
         curves = (learning.of_instant(instant),) if instant is not None else ()

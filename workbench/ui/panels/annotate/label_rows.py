@@ -22,7 +22,7 @@ from workbench.ui.style import escaping, formats, icons, theme
 from workbench.ui.widgets.chip import chip_width, paint_chip
 from workbench.ui.widgets.delegates import ground
 from workbench.ui.widgets.marked_table import mark_current
-from workbench.ui.widgets.table import Column, Rows, Table
+from workbench.ui.widgets.table import Column, RowsModel, Table
 
 if TYPE_CHECKING:
     from workbench.text.labels import Label
@@ -35,7 +35,7 @@ _VERBATIM = (
 )
 
 
-class Shown(NamedTuple):
+class RowContent(NamedTuple):
     """What a row shows; `label`: a Label or None, for the colour of the chip."""
 
     name: str
@@ -96,7 +96,7 @@ class LabelAndText(QStyledItemDelegate):
         """
         super().__init__(table)
         self._depends_on, self._basis = depends_on, object()
-        self._known: dict[int, tuple[object, Shown]] = {}  # by the identity of the row
+        self._known: dict[int, tuple[object, RowContent]] = {}  # by the identity of the row
         self._cross_tip = cross_tip or _("Delete the span (Del)")
         self._chip_of, self._text_of, self._on_cross = chip_of, text_of, on_cross
         self._below_of = below_of
@@ -159,7 +159,7 @@ class LabelAndText(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         box, scale = option.rect, painter.device().devicePixelRatioF()
-        row = cast(Rows, index.model()).rows[index.row()]
+        row = cast(RowsModel, index.model()).rows[index.row()]
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
         picture = self.picture(row, box.width(), box.height(), scale, chosen=chosen)
         if picture is not None:
@@ -201,7 +201,7 @@ class LabelAndText(QStyledItemDelegate):
             inner.end()
         return picture
 
-    def _shown(self, item: Any) -> Shown:
+    def _shown(self, item: Any) -> RowContent:
         if self._depends_on is None:
             return self._made(item)
         basis = self._depends_on()
@@ -213,13 +213,13 @@ class LabelAndText(QStyledItemDelegate):
             known = self._known[id(item)] = item, self._made(item)
         return known[1]
 
-    def _made(self, item: Any) -> Shown:
+    def _made(self, item: Any) -> RowContent:
         name, label = self._chip_of(item)
         score = item.score if getattr(item, "kind", "") else None
         below = self._below_of(item) if self._below_of is not None else ""
-        return Shown(name, label, self._text_of(item), below, score)
+        return RowContent(name, label, self._text_of(item), below, score)
 
-    def _draw(self, painter: QPainter, box: QRect, scale: float, row: Shown) -> None:
+    def _draw(self, painter: QPainter, box: QRect, scale: float, row: RowContent) -> None:
         height, name = self._height, row.name
         if self._below_of is not None:
             under = box.adjusted(14, box.height() // 2, -4, -2)
@@ -265,7 +265,7 @@ class LabelAndText(QStyledItemDelegate):
             and self._on_cross
             and self._at_cross(cast(QMouseEvent, event).position().x(), option)
         ):
-            self._on_cross(cast(Rows, model).rows[index.row()])
+            self._on_cross(cast(RowsModel, model).rows[index.row()])
             return True
         return super().editorEvent(event, model, option, index)
 

@@ -13,7 +13,7 @@ from workbench.ui.panels.annotate.instant_model import Instant
 
 
 @dataclass(frozen=True)
-class Curve:
+class LearningCurve:
     """advice: whether to continue labelling, in a sentence. message: what was measured."""
 
     title: str
@@ -22,7 +22,7 @@ class Curve:
     message: str
 
 
-def of_instant(model: Instant) -> Curve:
+def of_instant(model: Instant) -> LearningCurve:
     """Its curve with what it learns from now: others are not comparable."""
     source = _("Learned from words; a new curve begins with the vectors of a model.")
     if model.vectors != instant.WORDS:
@@ -36,9 +36,9 @@ def of_instant(model: Instant) -> Curve:
         "10 labels before, on documents without a label."
     )
     advice = instant_curve.advice(model.points)
-    return Curve(_("Instant model"), model.points, advice, f"{source} {measured}")
+    return LearningCurve(_("Instant model"), model.points, advice, f"{source} {measured}")
 
 
-def of_rounds(of_run: Rounds) -> Curve:
+def of_rounds(of_run: Rounds) -> LearningCurve:
     title = _("Rounds of retraining up to {run}").format(run=of_run.runs[-1])
-    return Curve(title, of_run.points, rounds.advice(of_run), rounds.describe(of_run))
+    return LearningCurve(title, of_run.points, rounds.advice(of_run), rounds.describe(of_run))

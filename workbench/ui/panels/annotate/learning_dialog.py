@@ -17,7 +17,7 @@ from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.instant import InstantState
-    from workbench.ui.panels.annotate.learning import Curve
+    from workbench.ui.panels.annotate.learning import LearningCurve
 
 
 class LearningDialog(Dialog):
@@ -34,7 +34,7 @@ class LearningDialog(Dialog):
             ),
             width=620,
         )
-        self._curves: tuple[Curve, ...] = ()
+        self._curves: tuple[LearningCurve, ...] = ()
         self._of = combo(name=_("Learning curve of"))
         self._advice = words("", weight=500, wrap=True)
         self._message = words("", "small", "muted", wrap=True)
@@ -52,7 +52,7 @@ class LearningDialog(Dialog):
         self._advice.setText(_("Reading the predictions of the runs…"))
         state.read_curves(self._take)
 
-    def _take(self, curves: tuple[Curve, ...]) -> None:
+    def _take(self, curves: tuple[LearningCurve, ...]) -> None:
         self._curves = curves
         self._of.blockSignals(True)
         self._of.clear()

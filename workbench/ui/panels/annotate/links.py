@@ -14,9 +14,9 @@ from workbench.base.i18n import _
 from workbench.text.labels import TEXT, Label, Layer
 from workbench.text.relations import directed
 from workbench.text.rows import row_id
-from workbench.ui.panels.annotate.state import Target
+from workbench.ui.panels.annotate.state import SpanTarget
 from workbench.ui.widgets import span_layout
-from workbench.ui.widgets.label_palette import Choice
+from workbench.ui.widgets.label_palette import LabelChoice
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
@@ -43,14 +43,14 @@ class Links:
         if not self._state.connect(name, target):
             self._view.open_palette()
 
-    def choices(self) -> list[Choice]:
+    def choices(self) -> list[LabelChoice]:
         """What the palette offers, the labels used last first."""
         state = self._state
-        if choices := [Choice(label, layer.name) for layer, label in state.link_choices()]:
+        if choices := [LabelChoice(label, layer.name) for layer, label in state.link_choices()]:
             return choices
         layers = sorted(state.active, key=lambda layer: not layer.traits.in_text)
         choices = [
-            Choice(label, layer.name) for layer in layers for label in state.with_keys(layer)
+            LabelChoice(label, layer.name) for layer in layers for label in state.with_keys(layer)
         ]
         order = state.order_of_use()
         return sorted(choices, key=lambda item: order.get(row_id(item.label), len(order)))
@@ -78,10 +78,10 @@ class Links:
         return around.translated(viewport.mapTo(self._view, QPoint(0, 0)))
 
     @staticmethod
-    def target(text: DocumentText, snap: str = "") -> Target | None:
+    def target(text: DocumentText, snap: str = "") -> SpanTarget | None:
         """What a label would mark in a text; `snap`: to what the spans of its layer snap."""
         offsets = text.target_in(snap) if snap else text.target
-        return Target(text.field, *offsets) if offsets else None
+        return SpanTarget(text.field, *offsets) if offsets else None
 
     def join_chain(self) -> None:
         self._mention(self._state.join_chain)
@@ -89,7 +89,7 @@ class Links:
     def new_chain(self) -> None:
         self._mention(self._state.new_chain)
 
-    def _mention(self, act: Callable[[Target | None], None]) -> None:
+    def _mention(self, act: Callable[[SpanTarget | None], None]) -> None:
         """Label the selected text; the words are a span afterwards, and no longer selected."""
         before = self._state.chosen
         act(self.target(self._view.document_pane.text))

@@ -32,7 +32,7 @@ from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chip import ChipButton
 from workbench.ui.widgets.delegates import ground
 from workbench.ui.widgets.key_cap import CommandCap, follow_tip
-from workbench.ui.widgets.label_palette import LEAST_ROWS, Choice, LabelSearch
+from workbench.ui.widgets.label_palette import LEAST_ROWS, LabelChoice, LabelSearch
 from workbench.ui.widgets.layout import clear, layout_of, row
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import Elided, call, words
@@ -225,7 +225,7 @@ class ManyLabels(QWidget):
         if content != self._shown:
             self._shown = content
             self._fill(first, labels)
-            self._search.offer([Choice(label, "") for label in labels.values()])
+            self._search.offer([LabelChoice(label, "") for label in labels.values()])
         for id, chip in self._chips.items():
             chip.setChecked(id in chosen)
             chip.setEnabled(enabled)

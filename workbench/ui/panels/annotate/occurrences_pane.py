@@ -30,7 +30,7 @@ from workbench.ui.widgets.field import combo, fill
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import row
 from workbench.ui.widgets.offsets import Utf16Map
-from workbench.ui.widgets.table import Column, Rows, Table
+from workbench.ui.widgets.table import Column, RowsModel, Table
 from workbench.ui.widgets.words import Elided, IconLabel, KeyCap
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class _Tick(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         ground(painter, option)
-        number = cast(Rows, index.model()).rows[index.row()]
+        number = cast(RowsModel, index.model()).rows[index.row()]
         if not self._state.found.rows[number].may_be_labelled(gold=self._state.gold):
             return
         ticked = number in self._state.ticked
@@ -71,7 +71,7 @@ class _InContext(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         ground(painter, option)
-        number = cast(Rows, index.model()).rows[index.row()]
+        number = cast(RowsModel, index.model()).rows[index.row()]
         place = self._state.found.rows[number]
         line = QTextLayout(f"{place.before}{place.text}{place.after}", theme.font("small"))
         wrapping = QTextOption()

@@ -11,7 +11,7 @@ from workbench.ui.panels.annotate.instant import InstantState
 from workbench.ui.panels.annotate.queue import FILES
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import Field, combo, fill
+from workbench.ui.widgets.field import TitledField, combo, fill
 from workbench.ui.widgets.spin import SpinBox
 
 RUN, OTHER, VECTORS = "decisions", "second", "vectors"  # what an order may read
@@ -44,15 +44,15 @@ class OrderDialog(Dialog):
         self._share.setSuffix("%")
         self._share.setValue(round(100 * state.control_share))
         self._fields = {
-            "layer": Field(_("Layer"), self._layer),
-            "order": Field(_("Order"), self._order),
-            RUN: Field(_("Predictions of"), self._run),
-            OTHER: Field(_("Compared with"), self._other),
-            VECTORS: Field(
+            "layer": TitledField(_("Layer"), self._layer),
+            "order": TitledField(_("Order"), self._order),
+            RUN: TitledField(_("Predictions of"), self._run),
+            OTHER: TitledField(_("Compared with"), self._other),
+            VECTORS: TitledField(
                 _("Vectors of"), self._model,
                 _("Vectors are computed once per model and text; this can take minutes."),
             ),
-            "share": Field(_("Random control documents"), self._share),
+            "share": TitledField(_("Random control documents"), self._share),
         }  # fmt: skip
         self.put(*self._fields.values())
         self._done = Button(_("Order"), "filter", "primary", on=self._compute)

@@ -27,7 +27,7 @@ from workbench.ui.widgets.delegates import ground
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import choose, combo
 from workbench.ui.widgets.layout import column, line, row
-from workbench.ui.widgets.table import Column, Rows, Table
+from workbench.ui.widgets.table import Column, RowsModel, Table
 from workbench.ui.widgets.words import Elided, call
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class _On(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         ground(painter, option)
-        pattern_row: PatternRow = cast(Rows, index.model()).rows[index.row()]
+        pattern_row: PatternRow = cast(RowsModel, index.model()).rows[index.row()]
         side, at = theme.px(16), option.rect.center()
         on = pattern_row.pattern.active
         icon = icons.pixmap("square-check" if on else "square", "accent" if on else "muted", side)

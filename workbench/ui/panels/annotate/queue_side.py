@@ -20,7 +20,7 @@ from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.text.document import SPLITS
-from workbench.ui.commands import Choice
+from workbench.ui.commands import MenuChoice
 from workbench.ui.panels.annotate.queue import NO_SPLIT, UNLABELLED
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets import context_menu
@@ -107,11 +107,11 @@ class PreannotationPart:
         choices = self.state.ahead_choices
         if not choices:
             none = _("No run of the selected layers yet. Train one.")
-            context_menu.fill(self.menu, (Choice(none, enabled=False),))
+            context_menu.fill(self.menu, (MenuChoice(none, enabled=False),))
             return
         layers = {
             choice.layer: tuple(
-                Choice(
+                MenuChoice(
                     escaping.menu_text(title),
                     partial(self.state.choose_ahead, choice.layer, run),
                     enabled=run not in choice.refused,
@@ -122,13 +122,15 @@ class PreannotationPart:
             )
             for choice in choices
         }
-        entries: tuple[Choice | None, ...] = (
+        entries: tuple[MenuChoice | None, ...] = (
             next(iter(layers.values()))
             if len(layers) == 1
-            else tuple(Choice(escaping.menu_text(name), choices=of) for name, of in layers.items())
+            else tuple(
+                MenuChoice(escaping.menu_text(name), choices=of) for name, of in layers.items()
+            )
         )
         if self.state.ahead_failed:
-            entries = (*entries, None, Choice(_("&Try again"), self.state.retry_ahead))
+            entries = (*entries, None, MenuChoice(_("&Try again"), self.state.retry_ahead))
         context_menu.fill(self.menu, entries)
 
     def render(self) -> None:

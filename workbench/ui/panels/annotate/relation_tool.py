@@ -18,7 +18,7 @@ from workbench.text.labels import Label, Layer
 from workbench.text.relations import allowed, allowed_labels, directed, span_layer
 from workbench.text.rows import row_id
 from workbench.ui.panels.annotate.remarks import GOLD, Name
-from workbench.ui.panels.annotate.state import LINKED, Target
+from workbench.ui.panels.annotate.state import LINKED, SpanTarget
 from workbench.ui.panels.annotate.tokens import TokenState
 from workbench.ui.shell.custom_keys import first_key
 
@@ -219,7 +219,7 @@ class RelationState(TokenState):
         message = _("Select a span of the chain first, or press {key} for a new chain.")
         return message.format(key=key)
 
-    def join_chain(self, target: Target | None) -> None:
+    def join_chain(self, target: SpanTarget | None) -> None:
         """Label the selected text as part of the current chain."""
         layer = self._chain_layer()
         if layer is None or not self.can_edit or target is None:
@@ -231,7 +231,7 @@ class RelationState(TokenState):
         label = of_chain[-1].label_id if of_chain else None
         self._mention(target, label or row_id(layer.labels[0]), self.chain[1])
 
-    def new_chain(self, target: Target | None) -> None:
+    def new_chain(self, target: SpanTarget | None) -> None:
         """Split the selected span off into a chain of its own, or start one with the text."""
         layer, span = self._chain_layer(), self._chosen_gold()
         if layer is None or not self.can_edit:
@@ -247,7 +247,7 @@ class RelationState(TokenState):
         current = [layer for layer in layers if self.chain and layer.id == self.chain[0]]
         return next(iter(current or layers), None)
 
-    def _mention(self, target: Target, label_id: int, chain: int | None) -> None:
+    def _mention(self, target: SpanTarget, label_id: int, chain: int | None) -> None:
         id = self._relate(
             annotate.add_span, self.document_id, target.start, target.end, label_id,
             field=target.field, chain=chain,
@@ -269,7 +269,7 @@ class RelationState(TokenState):
         """The span selected last, to which the selected text can be added as a part."""
         return self.span_of.get(self._last_span) if self._last_span is not None else None
 
-    def add_part(self, target: Target | None) -> None:
+    def add_part(self, target: SpanTarget | None) -> None:
         """Add the selected text to the span that was selected last."""
         span = self.growing
         if not self.can_edit or target is None:

@@ -13,7 +13,7 @@ from workbench.ui.widgets.span_layout import TextSpan
 if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import SpanRow, SpanRows
     from workbench.ui.panels.annotate.actions import AnnotateActions
-    from workbench.ui.panels.annotate.differences import Predicted
+    from workbench.ui.panels.annotate.differences import UnmatchedPrediction
     from workbench.ui.panels.annotate.document_pane import DocumentText
 
 Drawn = list[TextSpan]
@@ -136,7 +136,7 @@ class ShownSpans:
 
     # ------------------------------------------------------------ the others
 
-    def _others(self, extra: Iterable[Predicted]) -> dict[str, Drawn]:
+    def _others(self, extra: Iterable[UnmatchedPrediction]) -> dict[str, Drawn]:
         """Suggestions, answers and predictions of each text."""
         state, looks = self.state, self._looks
         drawn: dict[str, Drawn] = {}

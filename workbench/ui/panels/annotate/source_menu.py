@@ -6,14 +6,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui.commands import SEPARATOR, Choice
+from workbench.ui.commands import SEPARATOR, MenuChoice
 from workbench.ui.style import escaping, formats
 
 if TYPE_CHECKING:
     from workbench.storage.annotation.origins import Origin
     from workbench.ui.panels.annotate.sources import SourceState
 
-Choices = tuple[Choice | None, ...]
+Choices = tuple[MenuChoice | None, ...]
 
 
 def source_choices(state: SourceState) -> Choices:
@@ -22,21 +22,21 @@ def source_choices(state: SourceState) -> Choices:
     sure = formats.decimal(state.sure, 2)
     return (
         *(
-            Choice(escaping.menu_text(title), enabled=can, choices=of_source(state, origin, n))
+            MenuChoice(escaping.menu_text(title), enabled=can, choices=of_source(state, origin, n))
             for origin, title, n in state.origins
         ),
         SEPARATOR,
-        Choice(
+        MenuChoice(
             _("Accept at or above {score} in &all documents").format(score=sure),
             partial(state.decide_everywhere, accept=True, least=state.sure),
             can,
         ),
-        Choice(
+        MenuChoice(
             _("&Reject below {score} in this document").format(score=sure),
             state.reject_unsure,
             can and bool(state.unsure),
         ),
-        Choice(
+        MenuChoice(
             _("Reject &below {score} in all documents").format(score=sure),
             partial(state.decide_everywhere, accept=False, below=state.sure),
             can,
@@ -50,11 +50,11 @@ def of_source(state: SourceState, origin: Origin, n: int) -> Choices:
     not_here = ngettext("&Reject {n:,} in this document", "&Reject {n:,} in this document", n)
     in_all = partial(state.decide_everywhere, origin=origin)
     return (
-        Choice(here.format(n=n), partial(state.decide_here, origin, accept=True), n > 0),
-        Choice(not_here.format(n=n), partial(state.decide_here, origin, accept=False), n > 0),
+        MenuChoice(here.format(n=n), partial(state.decide_here, origin, accept=True), n > 0),
+        MenuChoice(not_here.format(n=n), partial(state.decide_here, origin, accept=False), n > 0),
         SEPARATOR,
-        Choice(_("Accept in a&ll documents"), partial(in_all, accept=True)),
-        Choice(_("Reject in all &documents"), partial(in_all, accept=False)),
+        MenuChoice(_("Accept in a&ll documents"), partial(in_all, accept=True)),
+        MenuChoice(_("Reject in all &documents"), partial(in_all, accept=False)),
         SEPARATOR,
-        Choice(_("Re&vert everything from this source"), partial(state.revert, origin)),
+        MenuChoice(_("Re&vert everything from this source"), partial(state.revert, origin)),
     )

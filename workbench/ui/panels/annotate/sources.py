@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext
 
 
-class Made(provenance.SourcedRow, Protocol):
+class SourcedLabel(provenance.SourcedRow, Protocol):
     """A label or a suggestion, and when it was made (ISO 8601)."""
 
     @property
@@ -90,15 +90,15 @@ class SourceState(TokenState):
             known = self._named = (*key, runs, provenance.Names(self.project))
         return known[3]
 
-    def origin_of(self, row: Made) -> Origin:
+    def origin_of(self, row: SourcedLabel) -> Origin:
         """The origin of a label or suggestion."""
         return provenance.origin_of(row)
 
-    def maker(self, row: Made) -> str:
+    def maker(self, row: SourcedLabel) -> str:
         """Who or what made it."""
         return self.names.of(provenance.origin_of(row))
 
-    def made(self, row: Made, *, brief: bool = False) -> str:
+    def made(self, row: SourcedLabel, *, brief: bool = False) -> str:
         """Who or what made it, and when; with the score of a prediction that is gold now.
 
         brief: of today only the time, for a narrow column.
@@ -110,7 +110,7 @@ class SourceState(TokenState):
         message = _("{source} at {score}, {time}")
         return message.format(source=source, score=formats.decimal(score, 2), time=at)
 
-    def briefly_made(self, row: Made) -> str:
+    def briefly_made(self, row: SourcedLabel) -> str:
         """As `made`, brief. Rows that were made together are told of once a minute."""
         names, minute = self.names, time.time() // 60
         if self._brief[0] is not names or self._brief[1] != minute:

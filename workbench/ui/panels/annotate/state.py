@@ -24,7 +24,7 @@ from workbench.text.document import TEXT
 from workbench.text.labels import LABEL_TABLES
 from workbench.text.rows import row_id
 from workbench.text.spans import Span, flatten
-from workbench.ui.panels.annotate.differences import Differences, Predicted
+from workbench.ui.panels.annotate.differences import Differences, UnmatchedPrediction
 from workbench.ui.panels.annotate.finder import Finder
 from workbench.ui.panels.annotate.label_keys import LabelKeys
 from workbench.ui.panels.annotate.queue import MAX_SINGLE_CHECKS
@@ -47,7 +47,7 @@ ACCEPT_ALL_THRESHOLD = 0.85  # initial score from which "Accept all" accepts sug
 LABELLED = (*LABEL_TABLES, "state", "suggestion", "note", "flag")
 
 
-class Target(NamedTuple):
+class SpanTarget(NamedTuple):
     """Code points [start, end) of one text that a span label would mark."""
 
     field: str
@@ -427,7 +427,9 @@ class AnnotateState(LabelKeys):
         }
         answered = {(s.field, s.start, s.end, s.label): s for s in self.predicted.spans}
         extra = tuple(
-            Predicted(*key, span.score) for key, span in answered.items() if key not in gold
+            UnmatchedPrediction(*key, span.score)
+            for key, span in answered.items()
+            if key not in gold
         )
         read = self._learned(mine)
         missed = frozenset(id for key, id in gold.items() if key not in answered and id in read)

@@ -12,7 +12,7 @@ from workbench.base.i18n import _
 from workbench.ui.style import theme
 from workbench.ui.widgets.layout import scrolled
 from workbench.ui.widgets.span_layout import starts_rtl
-from workbench.ui.widgets.token_grid import NONE, PREDICTED, SUGGESTED, Cell, Tag, TokenGrid
+from workbench.ui.widgets.token_grid import NONE, PREDICTED, SUGGESTED, GridToken, Tag, TokenGrid
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class TokenPane(QWidget):
         if self.grid.number != self.state.token:
             self.grid.choose(self.state.token)
 
-    def _cells(self, text: str) -> list[Cell]:
+    def _cells(self, text: str) -> list[GridToken]:
         state, names = self.state, self.state.label_of
         gold, suggested, predicted = state.tags(), state.suggested_tags(), self._predicted()
         cells, end = [], 0
@@ -87,7 +87,7 @@ class TokenPane(QWidget):
             tags += [_tag(names, row, SUGGESTED) for row in suggested.get(place, ())]
             tags += predicted.get(place, [])
             before = text[end : place[0]] if number != page.start else ""
-            cells.append(Cell(number, text[slice(*place)], tuple(tags), "\n" in before))
+            cells.append(GridToken(number, text[slice(*place)], tuple(tags), "\n" in before))
             end = place[1]
         return cells
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from workbench.project.changes import Changes
     from workbench.ui.panels.data.state import DataState
 
-__all__ = ["MOST_MEMBERS", "NEAR_CHOICES", "RULES", "SIZES", "DuplicatesState", "Member"]
+__all__ = ["MOST_MEMBERS", "NEAR_CHOICES", "RULES", "SIZES", "DuplicatesState", "GroupMember"]
 
 NEAR_CHOICES = (None, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5)  # None: equal texts
 SIZES = (1, 2, 3, 5)
@@ -34,7 +34,7 @@ MOST_MEMBERS = 50  # documents of a group whose texts are shown
 
 
 @dataclass(frozen=True)
-class Member:
+class GroupMember:
     """A document of the chosen group. marked: ranges of `text` that the first one does not have, or
     of the first one, that the second does not have.
     """
@@ -64,7 +64,7 @@ class DuplicatesState(State):
         self.share: float | None = None
         self.problem = ""
         self.group: DuplicateGroup | None = None
-        self.members: tuple[Member, ...] = ()
+        self.members: tuple[GroupMember, ...] = ()
         self.ignored = False  # whether ignored groups are listed
         self.outdated = False
         self._changed = False  # whether documents have changed during the search
@@ -162,7 +162,7 @@ class DuplicatesState(State):
         """Show the documents of a group with their differences."""
         self.update(group=group, members=self._read(group) if group is not None else ())
 
-    def _read(self, group: DuplicateGroup) -> tuple[Member, ...]:
+    def _read(self, group: DuplicateGroup) -> tuple[GroupMember, ...]:
         ids = group.ids[:MOST_MEMBERS]
         rows = {row.id: row for row in corpus.rows(self.project, ids)}
         texts = dict(zip(ids, corpus.texts(self.project, ids), strict=False))
@@ -177,7 +177,9 @@ class DuplicatesState(State):
                 message = ngettext("{n:,} span", "{n:,} spans", row.span_count)
                 labels.append(message.format(n=row.span_count))
             found.append(
-                Member(id, row.key, row.split, row.state, ", ".join(labels), text, tuple(marked))
+                GroupMember(
+                    id, row.key, row.split, row.state, ", ".join(labels), text, tuple(marked)
+                )
             )
         return tuple(found)
 

@@ -35,7 +35,7 @@ from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.operations.documents.duplicates import DuplicateGroup
-    from workbench.ui.panels.data.duplicates_state import Member
+    from workbench.ui.panels.data.duplicates_state import GroupMember
 
 RULE_TITLES = {
     "train": _("move to train"),
@@ -369,7 +369,7 @@ class DuplicatesView(View):
             cursor.insertText(more.format(n=len(group.ids) - MOST_MEMBERS), _style("muted"))
         self._text.moveCursor(QTextCursor.MoveOperation.Start)
 
-    def _write(self, cursor: QTextCursor, member: Member, *, first: bool) -> None:
+    def _write(self, cursor: QTextCursor, member: GroupMember, *, first: bool) -> None:
         block = QTextBlockFormat()
         block.setTopMargin(theme.px(6 if first else 14))
         cursor.setBlockFormat(block) if first else cursor.insertBlock(block)

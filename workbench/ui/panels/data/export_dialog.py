@@ -21,7 +21,7 @@ from workbench.ui.style import escaping
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import Field, combo
+from workbench.ui.widgets.field import TitledField, combo
 from workbench.ui.widgets.layout import row
 from workbench.ui.widgets.meter import Meter
 
@@ -54,19 +54,19 @@ class ExportDialog(Dialog):
         self._replaceable: Path | None = None  # the file was confirmed in a file dialog
         self._build_choices()
         self._path = QLineEdit()
-        self._path_field = Field(_("File"), self._path)
+        self._path_field = TitledField(_("File"), self._path)
         browse = Button(_("Browse…"), "folder-open", on=self._browse)
         self._lost = Callout("", "accent")
         self._message = Callout("", "good")
         self._build_progress()
         self.put(
             row(
-                (Field(_("Format"), self._format), 2),
-                (Field(_("Which documents?"), self._split, name=_("Split")), 1),
+                (TitledField(_("Format"), self._format), 2),
+                (TitledField(_("Which documents?"), self._split, name=_("Split")), 1),
                 gap=12,
             )
         )
-        self.put(Field(_("Whose labels?"), self._source, name=_("Labels")), self._run_field)
+        self.put(TitledField(_("Whose labels?"), self._source, name=_("Labels")), self._run_field)
         self._path_field.put_beside(browse)
         self.put(self._path_field, self._escape, self._lost, self._message, self._meter)
         self._build_buttons()
@@ -96,7 +96,7 @@ class ExportDialog(Dialog):
         self._run = combo(
             [(run.id, f"{run.name}  ({run.layer})") for run in self._runs], name=_("Run")
         )
-        self._run_field = Field(_("Predictions of which run?"), self._run, name=_("Run"))
+        self._run_field = TitledField(_("Predictions of which run?"), self._run, name=_("Run"))
         self._escape = QCheckBox(_("Escape cells that spreadsheet programs would run as formulas"))
         self._escape.setAccessibleName(_("Escape formulas"))
         escaping.set_tip(

@@ -28,7 +28,7 @@ from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.empty import EmptyState
-from workbench.ui.widgets.field import Field, combo, fill
+from workbench.ui.widgets.field import TitledField, combo, fill
 from workbench.ui.widgets.form import Form
 from workbench.ui.widgets.layout import card, clear, column, layout_of, row, scrolled
 from workbench.ui.widgets.meter import Meter
@@ -185,9 +185,9 @@ class _File(QFrame):
             box.activated.connect(
                 lambda _i, box=box, what=what: state.set_form(**{what: box.currentData()})
             )
-        self._format_field = Field(_("Format"), self._format)
-        self._encoding_field = Field(_("Encoding"), self._encoding)
-        self._delimiter_field = Field(_("Delimiter"), self._delimiter)
+        self._format_field = TitledField(_("Format"), self._format)
+        self._encoding_field = TitledField(_("Encoding"), self._encoding)
+        self._delimiter_field = TitledField(_("Delimiter"), self._delimiter)
         self._form = Form(())
         self._settings = column(self._form, gap=0)
         body = card(
@@ -299,8 +299,8 @@ class _Choices(QFrame):
         self._duplicates.activated.connect(
             lambda _i: state.set_option(duplicates=self._duplicates.currentData())
         )
-        self._split_field = Field(_("Assign to split"), self._split)
-        self._duplicates_field = Field(
+        self._split_field = TitledField(_("Assign to split"), self._split)
+        self._duplicates_field = TitledField(
             _("If a record already exists"), self._duplicates, name=_("Duplicates")
         )
         similar: list[tuple[object, str]] = [(None, _("Do not search for them"))]
@@ -310,7 +310,7 @@ class _Choices(QFrame):
         ]
         self._near = combo(similar, name=_("Near-duplicates"))
         self._near.activated.connect(lambda _i: state.set_option(near=self._near.currentData()))
-        near = Field(
+        near = TitledField(
             _("Near-duplicates"),
             self._near,
             _("“Skip if the text is equal” skips them too."),
@@ -319,7 +319,7 @@ class _Choices(QFrame):
         self._segmenter.activated.connect(
             lambda _i: state.set_option(segmenter=self._segmenter.currentData())
         )
-        self._words_field = Field(_("Word segmenter"), self._segmenter)
+        self._words_field = TitledField(_("Word segmenter"), self._segmenter)
         self._fields = column(
             self._split_field, self._words_field, self._duplicates_field, near, gap=8
         )

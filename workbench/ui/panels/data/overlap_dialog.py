@@ -14,7 +14,7 @@ from workbench.ui.panels.data.overlap_state import SPLITS, OverlapState
 from workbench.ui.style import formats, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import Field, combo
+from workbench.ui.widgets.field import TitledField, combo
 from workbench.ui.widgets.layout import column, row
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.spin import SpinBox
@@ -38,7 +38,7 @@ class OverlapDialog(Dialog):
         super().__init__(parent, _("Overlap with other texts"), hint, width=760)
         self.state = state
         self._path = QLineEdit()
-        self._field = Field(
+        self._field = TitledField(
             _("File or folder"), self._path, _("Plain text (.txt, also compressed).")
         )
         self._path.textChanged.connect(lambda _text: self._field.set_error(""))
@@ -66,8 +66,8 @@ class OverlapDialog(Dialog):
         self.put(
             row((self._field, 1), *buttons),
             row(
-                (Field(_("Documents"), self._split), 1),
-                (Field(_("Words in a row"), self._size), 1),
+                (TitledField(_("Documents"), self._split), 1),
+                (TitledField(_("Words in a row"), self._size), 1),
                 gap=12,
             ),
             self._wait,

@@ -11,12 +11,12 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.text.document import SPLITS
 from workbench.text.labels import Layer
-from workbench.ui.commands import SEPARATOR, Choice
+from workbench.ui.commands import SEPARATOR, MenuChoice
 from workbench.ui.panels.data.state import DataState
 from workbench.ui.style import escaping
 
 STATES = ("pending", "draft", "submitted", "discarded")
-Choices = tuple[Choice | None, ...]
+Choices = tuple[MenuChoice | None, ...]
 
 
 def choices(
@@ -31,23 +31,25 @@ def choices(
     classes = class_choices(state)
     title = ngettext("&Delete document", "&Delete {n:,} documents", n)
     return (
-        Choice(_("Open in &Annotate"), lambda: state.open(chosen[0]), flag, key=_("Enter")),
-        Choice(_("&Inspect"), lambda: state.inspect(chosen[0]), flag),
-        Choice(_("Show on the &map"), state.show_on_map, bool(n)),
+        MenuChoice(_("Open in &Annotate"), lambda: state.open(chosen[0]), flag, key=_("Enter")),
+        MenuChoice(_("&Inspect"), lambda: state.inspect(chosen[0]), flag),
+        MenuChoice(_("Show on the &map"), state.show_on_map, bool(n)),
         SEPARATOR,
-        Choice(_("Set &class"), enabled=can and bool(classes), choices=classes or _NOTHING),
-        Choice(_("Set &split"), enabled=can, choices=split_choices(state)),
-        Choice(_("Set s&tate"), enabled=can and bool(state.shown), choices=state_choices(state)),
-        Choice(_("&Flag"), enabled=can, choices=flag_choices(state)),
-        Choice(_("Suggest &labels…"), state.suggest, can),
-        Choice(_("S&plit into sentences or paragraphs…"), split, can),
-        Choice(_("&Join parts"), state.join_parts, can and state.has_parts),
+        MenuChoice(_("Set &class"), enabled=can and bool(classes), choices=classes or _NOTHING),
+        MenuChoice(_("Set &split"), enabled=can, choices=split_choices(state)),
+        MenuChoice(
+            _("Set s&tate"), enabled=can and bool(state.shown), choices=state_choices(state)
+        ),
+        MenuChoice(_("&Flag"), enabled=can, choices=flag_choices(state)),
+        MenuChoice(_("Suggest &labels…"), state.suggest, can),
+        MenuChoice(_("S&plit into sentences or paragraphs…"), split, can),
+        MenuChoice(_("&Join parts"), state.join_parts, can and state.has_parts),
         SEPARATOR,
-        Choice(ngettext("Copy &key", "Copy &keys", n), lambda: copy(state.keys()), copies),
-        Choice(ngettext("Cop&y text", "Cop&y texts", n), lambda: copy(state.copied()), copies),
+        MenuChoice(ngettext("Copy &key", "Copy &keys", n), lambda: copy(state.keys()), copies),
+        MenuChoice(ngettext("Cop&y text", "Cop&y texts", n), lambda: copy(state.copied()), copies),
         SEPARATOR,
-        Choice(title.format(n=n), delete, can, key=_("Del")),
-        Choice(_("Remove &permanently…"), remove, can),
+        MenuChoice(title.format(n=n), delete, can, key=_("Del")),
+        MenuChoice(_("Remove &permanently…"), remove, can),
     )
 
 
@@ -55,15 +57,16 @@ def flag_choices(state: DataState) -> Choices:
     """Set a flag, or remove it."""
     names = state.flag_names
     taken = tuple(
-        Choice(escaping.menu_text(name), partial(state.set_flag, name, on=False)) for name in names
+        MenuChoice(escaping.menu_text(name), partial(state.set_flag, name, on=False))
+        for name in names
     )
     return (
         *(
-            Choice(escaping.menu_text(name), partial(state.set_flag, name, on=True))
+            MenuChoice(escaping.menu_text(name), partial(state.set_flag, name, on=True))
             for name in names
         ),
         SEPARATOR,
-        Choice(_("&Remove"), choices=taken),
+        MenuChoice(_("&Remove"), choices=taken),
     )
 
 
@@ -80,18 +83,18 @@ def class_choices(state: DataState) -> Choices:
         ],
         lambda layer: (
             *(
-                Choice(escaping.menu_text(label.name), partial(state.set_class, layer, label))
+                MenuChoice(escaping.menu_text(label.name), partial(state.set_class, layer, label))
                 for label in layer.labels
             ),
             SEPARATOR,
-            Choice(_("No class"), partial(state.set_class, layer, None)),
+            MenuChoice(_("No class"), partial(state.set_class, layer, None)),
         ),
     )
 
 
 def split_choices(state: DataState) -> Choices:
     return tuple(
-        Choice(term(split) if split else _("no split"), partial(state.set_split, split))
+        MenuChoice(term(split) if split else _("no split"), partial(state.set_split, split))
         for split in (*SPLITS, None)
     )
 
@@ -101,7 +104,7 @@ def state_choices(state: DataState) -> Choices:
         _by_layer(
             state.shown,
             lambda layer: tuple(
-                Choice(term(name), partial(state.set_state, layer, name)) for name in STATES
+                MenuChoice(term(name), partial(state.set_state, layer, name)) for name in STATES
             ),
         )
         or _NOTHING
@@ -115,8 +118,8 @@ def _by_layer(layers: Sequence[Layer], lines: Callable[[Layer], Choices]) -> Cho
     return tuple(_layer_line(layer, lines(layer)) for layer in layers)
 
 
-def _layer_line(layer: Layer, lines: Choices) -> Choice:
-    return Choice(escaping.menu_text(layer.name), choices=lines)
+def _layer_line(layer: Layer, lines: Choices) -> MenuChoice:
+    return MenuChoice(escaping.menu_text(layer.name), choices=lines)
 
 
-_NOTHING: Choices = (Choice("–", enabled=False),)
+_NOTHING: Choices = (MenuChoice("–", enabled=False),)

@@ -19,7 +19,7 @@ from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import Field
+from workbench.ui.widgets.field import TitledField
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.layout import column, row
 from workbench.ui.widgets.meter import Meter
@@ -98,7 +98,7 @@ class SplitsDialog(Dialog):
             box.setPrefix(f"{term(split)}  ")
             box.setSuffix("%")
             box.valueChanged.connect(lambda value, split=split: state.set_share(split, value))
-        self._share_field = Field(
+        self._share_field = TitledField(
             _("Shares"),
             row(*((box, 1) for box in self._shares.values()), gap=8),
             _("Percentages of all divided documents, including those that keep their split"),
@@ -107,11 +107,11 @@ class SplitsDialog(Dialog):
         seed.valueChanged.connect(state.set_seed)
         return row(
             (self._share_field, 3),
-            (Field(_("Seed"), seed, _("The same seed gives the same splits")), 1),
+            (TitledField(_("Seed"), seed, _("The same seed gives the same splits")), 1),
             gap=16,
         )
 
-    def _layer_field(self) -> Field:
+    def _layer_field(self) -> TitledField:
         area = QFrame()
         flow = FlowLayout(area, gap=16)
         for name, submitted in self._state.layers.items():
@@ -123,18 +123,18 @@ class SplitsDialog(Dialog):
             box.toggled.connect(lambda on, name=name: self._state.switch_layer(name, on))
             self._boxes[name] = box
             flow.addWidget(box)
-        return Field(
+        return TitledField(
             _("Layers whose documents are divided, stratified by their labels"),
             area,
             name=_("Layers"),
         )
 
-    def _kept_field(self) -> Field:
+    def _kept_field(self) -> TitledField:
         self._kept = Segments(
             (True, _("Keep existing splits")), (False, _("Reassign all")), name=_("Existing splits")
         )
         self._kept.chosen.connect(self._state.set_keep)
-        return Field(
+        return TitledField(
             _("Documents that already have a split"), self._kept, name=_("Existing splits")
         )
 

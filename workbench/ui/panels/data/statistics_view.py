@@ -24,7 +24,7 @@ from workbench.ui.widgets.layout import card, column, row, scrolled
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.pair_plot import PairPlot
 from workbench.ui.widgets.plot import Plot
-from workbench.ui.widgets.row_plot import Row, RowPlot
+from workbench.ui.widgets.row_plot import PlotRow, RowPlot
 from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
@@ -360,7 +360,7 @@ def _layer_box(name: str, choose: Callable[[str], Any]) -> QComboBox:
     return box
 
 
-def _balance_row(found: LabelUsage, total: int) -> Row:
+def _balance_row(found: LabelUsage, total: int) -> PlotRow:
     share = _share(found.count / total)
     text = f"{formats.count(found.count)} · {share}"
     message = _("{label}: {n} ({share}). Documents: {documents}")
@@ -372,10 +372,10 @@ def _balance_row(found: LabelUsage, total: int) -> Row:
     )
     colour = theme.label_colours(found.label).line if found.label is not None else ""
     values = (found.name, found.count, found.documents, found.count / total)
-    return Row(found.name, text, tip, found.count, colour=colour, values=values)
+    return PlotRow(found.name, text, tip, found.count, colour=colour, values=values)
 
 
-def _span_row(span: SpanLengths) -> Row:
+def _span_row(span: SpanLengths) -> PlotRow:
     text = f"{span.median} · {formats.count(span.spans)}"
     message = _(
         "{label}: {n}. Length in words: median {median}, 5th to 95th percentile {low}–{high}, "
@@ -391,10 +391,10 @@ def _span_row(span: SpanLengths) -> Row:
     )
     values = (span.label.name, span.spans, span.median, span.low, span.high, span.longest)
     colour = theme.label_colours(span.label).line
-    return Row(span.label.name, text, tip, span.high, span.low, span.median, colour, values)
+    return PlotRow(span.label.name, text, tip, span.high, span.low, span.median, colour, values)
 
 
-def _agreement_row(agreement: Agreement, several: bool) -> Row:
+def _agreement_row(agreement: Agreement, several: bool) -> PlotRow:
     low, high = agreement.interval
     name = _("{source}, {layer}").format(source=agreement.title, layer=agreement.layer.name)
     text = f"{_share(agreement.share, 0)} · {formats.count(agreement.total)}"
@@ -415,7 +415,7 @@ def _agreement_row(agreement: Agreement, several: bool) -> Row:
         high,
     )
     shown = name if several else agreement.title
-    return Row(shown, text, "\n".join(lines), high, low, agreement.share, "", values)
+    return PlotRow(shown, text, "\n".join(lines), high, low, agreement.share, "", values)
 
 
 def _share(share: float, digits: int = 1) -> str:

@@ -30,7 +30,7 @@ from workbench.ui.widgets.pages import PageLayout
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.ui.commands import Choice
+    from workbench.ui.commands import MenuChoice
     from workbench.ui.panels.data.statistics_view import StatisticsView
 
 
@@ -163,7 +163,7 @@ class DataView(View):
 
         ExportDialog(self.window(), self.state.context).exec()
 
-    def _row_choices(self) -> tuple[Choice | None, ...]:
+    def _row_choices(self) -> tuple[MenuChoice | None, ...]:
         self.state.choose(self.table.chosen_ids())  # the table reports the selection with a delay
         return row_menu.choices(
             self.state, self.delete_chosen, self.split_chosen, self.remove_chosen

@@ -31,7 +31,7 @@ EXPORT = "export"  # key of the task
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedText:
     """One checked text: the largest logit difference, and whether all labels are equal."""
 
     number: int
@@ -55,7 +55,7 @@ class ExportState(State):
         self.where, self._task = "", ""  # folder and task of what was exported last
         self.stage = ""  # title of the running operation
         self.share: float | None = None  # progress of the check, in [0, 1]
-        self.rows: tuple[Checked, ...] = ()
+        self.rows: tuple[CheckedText, ...] = ()
         self.result: ExportResult | None = None
         self.problem, self.details = "", ""  # error of the last export
         self._own_folder = False  # entered or chosen by the user, so it is not replaced
@@ -224,7 +224,7 @@ class ExportState(State):
         elif kind == "checked":
             start = len(self.rows)
             new = tuple(
-                Checked(
+                CheckedText(
                     start + number, payload["format"], row["text"], row["difference"], row["equal"]
                 )
                 for number, row in enumerate(payload["rows"])

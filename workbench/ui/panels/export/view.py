@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.ui.panel import View
-from workbench.ui.panels.export.state import Checked, ExportState
+from workbench.ui.panels.export.state import CheckedText, ExportState
 from workbench.ui.project.queue_position import QueuePosition, of_project
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.style.formats import size, when_iso
@@ -27,7 +27,7 @@ from workbench.ui.style.run_text import first_score
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
-from workbench.ui.widgets.field import Field, combo, fill
+from workbench.ui.widgets.field import TitledField, combo, fill
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.layout import TurningRow, bar, card, column, layout_of, row, scrolled
 from workbench.ui.widgets.meter import Meter
@@ -99,14 +99,14 @@ class _Choices(QFrame):
         self.setProperty("part", "side")
         self.run = combo(name=_("Run"))
         self.run.activated.connect(lambda _i: self._choose(self.run.currentData()))
-        self._run_field = Field(_("Run or published model"), self.run, name=_("Run"))
+        self._run_field = TitledField(_("Run or published model"), self.run, name=_("Run"))
         self._formats: dict[str, _FormatCard] = {}
         self._cards = column(gap=12)
         self.folder = QLineEdit()
         self.folder.setClearButtonEnabled(True)
         self.folder.textEdited.connect(state.set_folder)
         browse = Button(_("Browse…"), "folder-open", on=self.browse, name=_("Browse"))
-        self._folder_field = Field(
+        self._folder_field = TitledField(
             _("Folder"),
             self.folder,
             _("A new or empty folder. Each format is written to a subfolder."),
@@ -363,5 +363,5 @@ def _columns(state: ExportState) -> tuple[Column, ...]:
     )
 
 
-def _mark(checked: Checked) -> tuple[str, str]:
+def _mark(checked: CheckedText) -> tuple[str, str]:
     return ("check", "good") if checked.equal else ("triangle-alert", "warn")

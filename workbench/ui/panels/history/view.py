@@ -7,7 +7,7 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QVBoxLayout
 
 from workbench.base.i18n import _
-from workbench.ui.commands import Choice
+from workbench.ui.commands import MenuChoice
 from workbench.ui.panel import View
 from workbench.ui.panels.history.state import HistoryState, StepRow
 from workbench.ui.style import formats, theme
@@ -88,9 +88,9 @@ class HistoryView(View):
         super().resizeEvent(event)
         self.table.setColumnHidden(ROWS, self.width() < theme.px(NARROW_WIDTH))
 
-    def _choices(self) -> tuple[Choice, ...]:
+    def _choices(self) -> tuple[MenuChoice, ...]:
         (step,) = self.table.chosen_rows()
-        return (Choice(_words(step), self._go, self.state.editable, key=_("Enter")),)
+        return (MenuChoice(_words(step), self._go, self.state.editable, key=_("Enter")),)
 
     def _enable(self) -> None:
         rows = self.table.chosen_rows()

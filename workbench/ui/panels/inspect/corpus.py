@@ -22,7 +22,7 @@ AROUND = 60  # characters before a use
 Place = tuple[int, int, int]  # document, start, end
 
 
-class Corpus:
+class PageDocuments:
     """The documents of an Inspect page, whose field `chosen_documents` it sets."""
 
     def __init__(self, page: InspectState):

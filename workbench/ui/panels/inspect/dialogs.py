@@ -11,7 +11,7 @@ from workbench.base.terms import term
 from workbench.ui.style import theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import Field
+from workbench.ui.widgets.field import TitledField
 from workbench.ui.widgets.table import Column, Table
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class PickDocument(Dialog):
         self._table.opened.connect(lambda _row: self._take())
         self._table.chosen.connect(lambda: self._pick.setEnabled(bool(self._table.chosen_rows())))
         self._pick = Button(_("Inspect document"), kind="primary", on=self._take)
-        self.put(Field(_("Search"), self._search, name=_("Search documents")), self._table)
+        self.put(TitledField(_("Search"), self._search, name=_("Search documents")), self._table)
         self.end(None, Button(_("Go back"), on=self.reject), self._pick)
         self._find()
         self._search.setFocus()

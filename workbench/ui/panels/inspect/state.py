@@ -23,7 +23,7 @@ from workbench.operations.inspecting import (
 from workbench.operations.inspecting.inspect import InspectableModel, InspectorChoice
 from workbench.operations.inspecting.retained_samples import KeptSample
 from workbench.text.typed import QUESTIONS
-from workbench.ui.panels.inspect.corpus import Corpus
+from workbench.ui.panels.inspect.corpus import PageDocuments
 from workbench.ui.panels.inspect.examined import Examined
 from workbench.ui.panels.inspect.inspector_state import InspectorState
 from workbench.ui.panels.inspect.samples import samples
@@ -70,7 +70,7 @@ class InspectState(State):
         self.chosen_head: tuple[int, int] | None = None
         self.chosen_documents: tuple[int, ...] = self.project.selection
         self.selected = 0  # a number that changes when another page selects documents
-        self.corpus = Corpus(self)
+        self.corpus = PageDocuments(self)
         self._chosen_view = ""  # chosen by the user: kept for every model that supports it
         self._shown: dict[str, InspectorState] = {}
         self._inspector = inspect_host.InspectorHost(

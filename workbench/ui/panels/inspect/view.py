@@ -25,7 +25,7 @@ from workbench.ui.panels.inspect.state import InspectState
 from workbench.ui.panels.inspect.view_list import ViewList
 from workbench.ui.style import theme
 from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.field import Field, combo, fill
+from workbench.ui.widgets.field import TitledField, combo, fill
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.layout import column, row
@@ -104,7 +104,7 @@ class InspectView(View):
     def _side(self) -> QWidget:
         self._model = combo(name=_("Model"))
         self._model.activated.connect(lambda index: self.state.choose(self._model.itemData(index)))
-        model = Field(_("Run or model"), self._model, name=_("Model"))
+        model = TitledField(_("Run or model"), self._model, name=_("Model"))
         self._other = combo(name=_("Compare with"))
         self._other.activated.connect(
             lambda index: self.state.compare_with(self._other.itemData(index))
@@ -148,7 +148,7 @@ class InspectView(View):
         for box in (self._input, self._second):
             box.edited.connect(self._pause.start)
             box.submitted.connect(self._ask_at_once)
-        text = Field(_("Text, or a document of the project"), self._input, name=_("Input"))
+        text = TitledField(_("Text, or a document of the project"), self._input, name=_("Input"))
         self._pick = Button(_("Pick document…"), "database", on=self.pick)
         back = Button(
             "", "chevron-left", on=lambda: self.state.step(-1), name=_("Previous document")
@@ -158,7 +158,7 @@ class InspectView(View):
         return row((text, 1), beside, gap=12)
 
     def _second_row(self) -> QWidget:
-        self._second_field = Field(
+        self._second_field = TitledField(
             _("Second text of the pair"), self._second, name=_("Second input")
         )
         return self._second_field

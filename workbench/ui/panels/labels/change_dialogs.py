@@ -12,7 +12,7 @@ from workbench.ui.panels.labels.changes import ChangeState, MergeState, MoveStat
 from workbench.ui.style import formats, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import Field, combo
+from workbench.ui.widgets.field import TitledField, combo
 from workbench.ui.widgets.layout import row
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import call, words
@@ -79,7 +79,7 @@ class MergeLabels(_Change):
         )
         several = len(self.state.rows) > 1
         title = _("Label that remains") if several else _("Merge {name} into")
-        self.put(Field(title.format(name=_names(self.state)), self.into))
+        self.put(TitledField(title.format(name=_names(self.state)), self.into))
         self.finish(_("Merge labels"), "check")
 
     def can_act(self) -> bool:
@@ -108,7 +108,9 @@ class MoveLabels(_Change):
         hint = ""
         if not layers:
             hint = _("No other layer can hold these labels. Add a layer of the same kind first.")
-        self.put(Field(_("Layer for {names}").format(names=_names(self.state)), self.layer, hint))
+        self.put(
+            TitledField(_("Layer for {names}").format(names=_names(self.state)), self.layer, hint)
+        )
         self.finish(_("Move labels"), "check")
 
     def can_act(self) -> bool:
@@ -140,7 +142,7 @@ class SplitLabel(_Change):
         self._count = words("", "caption", "muted")
         every = Button(_("Select all"), small=True, on=self.table.selectAll)
         self.put(
-            Field(_("New label"), self.name, _("A new name, or a label of this layer")),
+            TitledField(_("New label"), self.name, _("A new name, or a label of this layer")),
             row((self.filter, 1), every),
             self.table,
             self._count,

@@ -15,7 +15,7 @@ from workbench.ui.panels.labels.state import LabelRow, LabelsState
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chip import Chip
-from workbench.ui.widgets.field import Field, combo
+from workbench.ui.widgets.field import TitledField, combo
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import card, column, row, scrolled
 from workbench.ui.widgets.swatches import Swatches
@@ -70,7 +70,7 @@ class Chosen(QFrame):
         self._parent.activated.connect(
             lambda _i: state.groups.set_parent(self._parent.currentData())
         )
-        self._parent_part = Field(
+        self._parent_part = TitledField(
             _("Parent"),
             self._parent,
             _("Press its key again to assign a sublabel. Queries for it also match its sublabels."),

@@ -8,11 +8,11 @@ from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
-from workbench.ui.dialogs.new_project import Kind, all_kinds, split_labels
+from workbench.ui.dialogs.new_project import ProjectKind, all_kinds, split_labels
 from workbench.ui.style import theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import Field, combo
+from workbench.ui.widgets.field import TitledField, combo
 from workbench.ui.widgets.layout import column, row
 from workbench.ui.widgets.words import words
 
@@ -41,14 +41,14 @@ class AddLayer(Dialog):
         self.name, self.labels = QLineEdit(), QPlainTextEdit()
         self.labels.setTabChangesFocus(True)
         self.labels.setMinimumHeight(theme.px(110))
-        self._name_field = Field(_("Name"), self.name, name=_("Name of the layer"))
+        self._name_field = TitledField(_("Name"), self.name, name=_("Name of the layer"))
         hint = _("One per line, or separated by commas. More can be added at any time.")
-        self._labels_field = Field(
+        self._labels_field = TitledField(
             _("Labels, typed or pasted"), self.labels, hint, name=_("Labels of the layer")
         )
         self.scale = tuple(QLineEdit(text) for text in SCALE)
         titles = _("Minimum"), _("Maximum"), _("Step")
-        fields = [Field(title, box) for title, box in zip(titles, self.scale, strict=True)]
+        fields = [TitledField(title, box) for title, box in zip(titles, self.scale, strict=True)]
         self._scale_row = row(*((field, 1) for field in fields), gap=12)
         self.put(
             column(self.kind, self._message, self._sample, gap=6),
@@ -76,7 +76,7 @@ class AddLayer(Dialog):
         if self.isVisible():
             self.fit_height(shrink=True)
 
-    def _kind(self) -> Kind:
+    def _kind(self) -> ProjectKind:
         return next(kind for kind in all_kinds() if kind.id == self.kind.currentData())
 
     def make(self) -> None:

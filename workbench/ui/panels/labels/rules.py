@@ -15,7 +15,7 @@ from workbench.text.snap import TITLES
 from workbench.ui.style import escaping
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import Field, combo
+from workbench.ui.widgets.field import TitledField, combo
 from workbench.ui.widgets.layout import column, scrolled
 from workbench.ui.widgets.words import call, words
 
@@ -113,7 +113,7 @@ class RulesDialog(Dialog):
             "are allowed."
         )
         self.put(
-            Field(_("Connects spans of"), self.spans),
+            TitledField(_("Connects spans of"), self.spans),
             scrolled(grid),
             words(hint, "caption", "muted", wrap=True),
         )

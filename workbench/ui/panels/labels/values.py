@@ -12,7 +12,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.text.labels import NUMBERS
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.field import Field
+from workbench.ui.widgets.field import TitledField
 from workbench.ui.widgets.layout import column, row
 from workbench.ui.widgets.words import words
 
@@ -23,7 +23,7 @@ TALL = 150  # height of the histogram, pixels at 100%
 UNDER, OVER = 18, 16  # height of the numbers below and above the bars, pixels at 100%
 
 
-class Histogram(QWidget):
+class HistogramBars(QWidget):
     """Bars of the numbers of documents in ranges of equal width."""
 
     def __init__(self) -> None:
@@ -78,11 +78,13 @@ class ValuesPage(QWidget):
         self.state = state
         self.ends = QLineEdit(), QLineEdit(), QLineEdit()
         titles = _("Minimum"), _("Maximum"), _("Step")
-        self._fields = [Field(title, box) for title, box in zip(titles, self.ends, strict=True)]
+        self._fields = [
+            TitledField(title, box) for title, box in zip(titles, self.ends, strict=True)
+        ]
         self._set = Button(_("Change scale"), "check", on=self._change)
         self._scale = row(*((field, 1) for field in self._fields), column(None, self._set), gap=12)
         self._message = words("", "small", "muted", wrap=True)
-        self.histogram = Histogram()
+        self.histogram = HistogramBars()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(20, 14, 20, 14)
         layout.setSpacing(14)

@@ -11,7 +11,7 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QFrame, QGridLayout, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _
-from workbench.ui.commands import SEPARATOR, Choice
+from workbench.ui.commands import SEPARATOR, MenuChoice
 from workbench.ui.panels.models.state import (
     ORIGINS,
     about_facts,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from workbench.models.spec.blocks import ModelMap
     from workbench.models.spec.catalogue import Published
     from workbench.text.labels import Layer
-    from workbench.ui.panels.models.listing import Row
+    from workbench.ui.panels.models.listing import ModelRow
     from workbench.ui.panels.models.state import ModelsState
     from workbench.ui.panels.models.view import ModelsView
 
@@ -43,12 +43,12 @@ if TYPE_CHECKING:
 class ModelCard(QFrame):
     """An installed model: facts, blocks, purpose, actions; a broken one shows what is missing."""
 
-    def __init__(self, page: ModelsView, entry: Row, info: ModelInfo):
+    def __init__(self, page: ModelsView, entry: ModelRow, info: ModelInfo):
         super().__init__()
         self.info = info
         self._fill(page, entry, info)
 
-    def _fill(self, page: ModelsView, entry: Row, info: ModelInfo) -> None:
+    def _fill(self, page: ModelsView, entry: ModelRow, info: ModelInfo) -> None:
         self.setProperty("part", "card")
         self.setAccessibleName(info.name)
         inside = QFrame()
@@ -232,36 +232,36 @@ def _run_button(state: ModelsState, info: ModelInfo, layer: Layer) -> Button:
     )
 
 
-def _choices(page: ModelsView, info: ModelInfo) -> tuple[Choice | None, ...]:
+def _choices(page: ModelsView, info: ModelInfo) -> tuple[MenuChoice | None, ...]:
     """The context menu of a card."""
-    state, choices = page.state, list[Choice | None]()
+    state, choices = page.state, list[MenuChoice | None]()
     if info.usable:
         may_inspect = state.context.project is not None and not info.is_bare
         choices += [
-            Choice(_("&Train with this"), lambda: state.train(info), state.can_train),
-            Choice(_("&Inspect"), lambda: state.inspect(info), may_inspect),
+            MenuChoice(_("&Train with this"), lambda: state.train(info), state.can_train),
+            MenuChoice(_("&Inspect"), lambda: state.inspect(info), may_inspect),
         ]
         for layer in state.layers_of(info):
             message = state.run_title(info, layer)
-            choices.append(Choice(message, partial(state.add_run, info, layer)))
+            choices.append(MenuChoice(message, partial(state.add_run, info, layer)))
         if state.has_words(info):
-            choices.append(Choice(_("&Word map…"), lambda: page.ask_word_map(info)))
-            choices.append(Choice(_("&Analogies…"), lambda: page.ask_analogies(info)))
+            choices.append(MenuChoice(_("&Word map…"), lambda: page.ask_word_map(info)))
+            choices.append(MenuChoice(_("&Analogies…"), lambda: page.ask_analogies(info)))
         if state.has_batch(info):
-            choices.append(Choice(_("First &batch…"), lambda: page.ask_batch(info)))
+            choices.append(MenuChoice(_("First &batch…"), lambda: page.ask_batch(info)))
     elif info.only_untrusted:
-        choices.append(Choice(_("T&rust weights…"), lambda: page.ask_trust(info)))
+        choices.append(MenuChoice(_("T&rust weights…"), lambda: page.ask_trust(info)))
     there = Path(info.path).is_dir()
     choices += [
         SEPARATOR,
-        Choice(_("Open &folder"), lambda: _open(info.path), there),
-        Choice(_("Copy &name"), lambda: QGuiApplication.clipboard().setText(info.name)),
-        Choice(_("Copy &path"), lambda: QGuiApplication.clipboard().setText(info.path)),
+        MenuChoice(_("Open &folder"), lambda: _open(info.path), there),
+        MenuChoice(_("Copy &name"), lambda: QGuiApplication.clipboard().setText(info.name)),
+        MenuChoice(_("Copy &path"), lambda: QGuiApplication.clipboard().setText(info.path)),
     ]
     if info.origin == "folder":
-        choices += [SEPARATOR, Choice(_("&Remove from list"), lambda: state.forget(info))]
+        choices += [SEPARATOR, MenuChoice(_("&Remove from list"), lambda: state.forget(info))]
     elif info.downloaded:
-        choices += [SEPARATOR, Choice(_("&Delete…"), lambda: page.ask_delete(info))]
+        choices += [SEPARATOR, MenuChoice(_("&Delete…"), lambda: page.ask_delete(info))]
     return tuple(choices)
 
 
@@ -272,7 +272,7 @@ def _open(folder: str) -> None:
 class PublishedCard(QFrame):
     """A published system that is not installed: facts, and where it can be had."""
 
-    def __init__(self, page: ModelsView, entry: Row, about: Published):
+    def __init__(self, page: ModelsView, entry: ModelRow, about: Published):
         super().__init__()
         self.setProperty("part", "card")
         self.setAccessibleName(entry.title)
@@ -298,7 +298,7 @@ class PublishedCard(QFrame):
         self.first: QWidget = buttons[0]
         layout.addWidget(flow(*buttons, gap=6))
 
-    def _buttons(self, page: ModelsView, entry: Row, about: Published) -> list[Button]:
+    def _buttons(self, page: ModelsView, entry: ModelRow, about: Published) -> list[Button]:
         buttons = []
         if about.hub:
             download = Button(

@@ -14,7 +14,7 @@ from workbench.ui.style import formats
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import Field
+from workbench.ui.widgets.field import TitledField
 from workbench.ui.widgets.layout import layout_of
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.table import Column, Table
@@ -29,7 +29,7 @@ PICKLE = _(
 )
 
 
-class Download(Dialog):
+class DownloadDialog(Dialog):
     """Asks for an id, shows size and licence, then downloads. Stays open on errors."""
 
     def __init__(self, parent: QWidget, state: DownloadState, model_id: str = "") -> None:
@@ -43,12 +43,12 @@ class Download(Dialog):
         self.id.setPlaceholderText("distilbert/distilbert-base-uncased")
         self.id.textEdited.connect(lambda _text: state.again())
         self._search = Button(_("Search the Hub"), "search", on=self._search_hub)
-        self._field = Field(_("Model id or words to search for"), self.id, name=_("Model id"))
+        self._field = TitledField(_("Model id or words to search for"), self.id, name=_("Model id"))
         self._field.put_beside(self._search)
         self.revision = QLineEdit()
         self.revision.textEdited.connect(lambda _text: state.again())
         hint = _("Branch, tag or commit; the main branch if empty")
-        self._revision = Field(_("Revision"), self.revision, hint)
+        self._revision = TitledField(_("Revision"), self.revision, hint)
         self._hits = Table(HITS, name=_("Models on the Hub"), key=lambda hit: hit.id)
         self._hits.chosen.connect(self._choose_hit)
         self._hits.opened.connect(lambda hit: state.look_up(hit.id, self.revision.text()))

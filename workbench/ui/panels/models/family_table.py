@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView
 
 from workbench.base.i18n import _
-from workbench.ui.panels.models.listing import Row
+from workbench.ui.panels.models.listing import ModelRow
 from workbench.ui.panels.models.state import number_words
 from workbench.ui.style import icons, theme
 from workbench.ui.widgets.table import Column, Table
@@ -17,7 +17,7 @@ from workbench.ui.widgets.table import Column, Table
 INDENT = 20  # pixels at 100%: models below the title of their family
 
 
-def _icon(row: Row) -> tuple[str, str] | None:
+def _icon(row: ModelRow) -> tuple[str, str] | None:
     if row.is_group:
         return ("chevron-down" if row.opened else "chevron-right"), "muted"
     if row.card is None:
@@ -25,7 +25,7 @@ def _icon(row: Row) -> tuple[str, str] | None:
     return ("circle-check", "good") if row.card.usable else ("triangle-alert", "warn")
 
 
-def _tip(row: Row) -> str:
+def _tip(row: ModelRow) -> str:
     if row.is_group:
         return row.summary
     if row.card is None:
@@ -99,7 +99,7 @@ class _Name(QStyledItemDelegate):
         index: QModelIndex | QPersistentModelIndex,
     ) -> None:
         table = cast(FamilyTable, self.parent())
-        row: Row = table.rows()[index.row()]
+        row: ModelRow = table.rows()[index.row()]
         if not row.is_group:
             if not table.flat:
                 option.rect.setLeft(option.rect.left() + theme.px(INDENT))
@@ -141,7 +141,7 @@ class FamilyTable(Table):
         )
         self.flat = False
 
-    def show_rows(self, rows: tuple[Row, ...], *, flat: bool) -> None:
+    def show_rows(self, rows: tuple[ModelRow, ...], *, flat: bool) -> None:
         """Families span the whole width."""
         self.flat = flat
         self.set_rows(rows)

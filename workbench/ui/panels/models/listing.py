@@ -22,7 +22,7 @@ UNSTATED = "-"  # the licence filter for models whose licence is not known
 
 
 @dataclass(frozen=True)
-class Row:
+class ModelRow:
     """A family (`is_group`), an installed model (`card`) or one that is only published.
 
     about: the entry of the catalogue; for an installed model that has none, the first published one
@@ -84,7 +84,7 @@ class Filters:
     def active(self) -> bool:
         return self != Filters()
 
-    def allow(self, row: Row, group: str) -> bool:
+    def allow(self, row: ModelRow, group: str) -> bool:
         if self.shown != ALL and (row.card is not None) != (self.shown == INSTALLED):
             return False
         if self.direction and (row.about is None or row.about.direction != self.direction):
@@ -94,13 +94,13 @@ class Filters:
         return _matches(row, group, self.search)
 
 
-def models(cards: Iterable[ModelInfo], known: Catalogue | None = None) -> tuple[Row, ...]:
+def models(cards: Iterable[ModelInfo], known: Catalogue | None = None) -> tuple[ModelRow, ...]:
     """All models by family: the installed ones of a family first, as given."""
     known = known or catalogue()
     installed = [_installed(card, known) for card in cards]
     taken = {row.about.name for row in installed if row.about and row.own}
     published = [
-        Row(f"published:{model.name}", model.name, model.group, about=model)
+        ModelRow(f"published:{model.name}", model.name, model.group, about=model)
         for model in known.models
         if model.name not in taken
     ]
@@ -108,16 +108,16 @@ def models(cards: Iterable[ModelInfo], known: Catalogue | None = None) -> tuple[
     return tuple(sorted([*installed, *published], key=lambda row: order.index(row.group)))
 
 
-def _installed(card: ModelInfo, known: Catalogue) -> Row:
+def _installed(card: ModelInfo, known: Catalogue) -> ModelRow:
     about = known.original(card) if card.family else None
     own = about is not None and about.hub == card.name
     group = about.group if about else known.group_of(card)
-    return Row(f"card:{card.path}", card.name, group, card, about, own)
+    return ModelRow(f"card:{card.path}", card.name, group, card, about, own)
 
 
 def shown(
-    rows: Sequence[Row], filters: Filters, closed: frozenset[str], *, flat: bool = False
-) -> tuple[Row, ...]:
+    rows: Sequence[ModelRow], filters: Filters, closed: frozenset[str], *, flat: bool = False
+) -> tuple[ModelRow, ...]:
     """The rows to show: families with their models, or models alone if `flat`.
 
     Families in `closed` show no models, unless a filter is active.
@@ -127,14 +127,14 @@ def shown(
     fitting = [row for row in rows if filters.allow(row, titles[row.group])]
     if flat:
         return tuple(fitting)
-    listed: list[Row] = []
+    listed: list[ModelRow] = []
     for group, title in titles.items():
         inside = [row for row in fitting if row.group == group]
         if not inside:
             continue
         is_open = filters.active or group not in closed
         listed.append(
-            Row(
+            ModelRow(
                 f"group:{group}",
                 title,
                 group,
@@ -147,20 +147,20 @@ def shown(
     return tuple(listed)
 
 
-def _summary(rows: Sequence[Row]) -> str:
+def _summary(rows: Sequence[ModelRow]) -> str:
     there = sum(row.card is not None for row in rows)
     message = ngettext("{n} model, {there} installed", "{n} models, {there} installed", len(rows))
     return message.format(n=len(rows), there=there)
 
 
-def without_installed(rows: Iterable[Row]) -> frozenset[str]:
+def without_installed(rows: Iterable[ModelRow]) -> frozenset[str]:
     """The families with no installed model, which are closed at first."""
     rows = tuple(rows)
     there = {row.group for row in rows if row.card is not None}
     return frozenset(row.group for row in rows) - there
 
 
-def licences(rows: Iterable[Row]) -> tuple[tuple[str, str], ...]:
+def licences(rows: Iterable[ModelRow]) -> tuple[tuple[str, str], ...]:
     """(value of the filter, title) of each licence that occurs, by frequency."""
     counts: dict[str, int] = {}
     titles: dict[str, str] = {}
@@ -173,7 +173,7 @@ def licences(rows: Iterable[Row]) -> tuple[tuple[str, str], ...]:
     return tuple((key, titles[key]) for key in sorted(counts, key=lambda count: -counts[count]))
 
 
-def _matches(row: Row, group: str, search: str) -> bool:
+def _matches(row: ModelRow, group: str, search: str) -> bool:
     if row.card is None and row.about is not None:
         return matches(row.about, group, search)
     message = (row.title, row.paper, row.objective, row.licence, group, str(row.year))

@@ -26,8 +26,8 @@ from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.charts.axes import Axis
-from workbench.ui.widgets.charts.frame import Frame
-from workbench.ui.widgets.charts.layers import Bars, Layer, Line, Text
+from workbench.ui.widgets.charts.frame import ChartFrame
+from workbench.ui.widgets.charts.layers import Bars, ChartLayer, ChartLine, ChartText
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.field import combo
 from workbench.ui.widgets.flow import flow
@@ -296,7 +296,7 @@ class _Lengths(QFrame):
         super().__init__()
         self.setProperty("part", "card")
         self._note = Elided("", "caption", "muted")
-        self._frame = Frame(Axis(_("Tokens per text"), whole=True), Axis(whole=True))
+        self._frame = ChartFrame(Axis(_("Tokens per text"), whole=True), Axis(whole=True))
         self._frame.setAccessibleName(_("Length of texts"))
         self._frame.setMinimumHeight(150)
         head = row(words(_("Length of texts"), weight=600), (self._note, 1))
@@ -310,13 +310,13 @@ class _Lengths(QFrame):
         end = len(drawn.counts) * drawn.width
         top = max(drawn.counts, default=1) * 1.15 or 1
         edges = [(at + 0.07) * drawn.width for at in range(len(drawn.counts))]
-        layers: list[Layer] = [Bars(edges, 0.86 * drawn.width, drawn.counts)]
+        layers: list[ChartLayer] = [Bars(edges, 0.86 * drawn.width, drawn.counts)]
         for text, share in fit.cut_at.items():
             limit = float(text)
             if limit <= end:
                 message = _("above {limit}: {share}%").format(limit=text, share=_share(share))
                 side = 1.0 if limit > end / 2 else 0.0  # of the line, inside the plot
-                layers.append(Line((limit, limit), (0.0, top), "warn", 1.3, dashed=True))
-                layers.append(Text(limit, top, message, "warn", anchor=(side, 0.0)))
+                layers.append(ChartLine((limit, limit), (0.0, top), "warn", 1.3, dashed=True))
+                layers.append(ChartText(limit, top, message, "warn", anchor=(side, 0.0)))
         margin = 0.02 * end
         self._frame.show_layers(layers, (-margin, end + margin), (0.0, top))

@@ -10,7 +10,7 @@ from PySide6.QtGui import QMouseEvent, QPainter
 from PySide6.QtWidgets import QFrame
 
 from workbench.base.i18n import _
-from workbench.ui.panels.models.listing import Row
+from workbench.ui.panels.models.listing import ModelRow
 from workbench.ui.panels.models.state import number_words
 from workbench.ui.widgets.charts.axes import Axis
 from workbench.ui.widgets.charts.named_points import NamedPoint, NamedPoints, marker
@@ -27,7 +27,7 @@ class SizePlot(Savable, QFrame):
 
     def __init__(self) -> None:
         super().__init__()
-        self._rows: tuple[Row, ...] = ()
+        self._rows: tuple[ModelRow, ...] = ()
         self._chosen = ""
         self.setProperty("part", "card")
         self.setMouseTracking(True)
@@ -50,7 +50,7 @@ class SizePlot(Savable, QFrame):
         self.points.setMinimumHeight(110)
         fill(self, head, (self.points, 1), gap=2, margins=(14, 6, 8, 6))
 
-    def show_rows(self, rows: Sequence[Row], chosen: str) -> None:
+    def show_rows(self, rows: Sequence[ModelRow], chosen: str) -> None:
         """Models whose year and size are known; the chosen one is ringed and named."""
         self._rows = tuple(item for item in rows if item.year and item.parameters)
         self._chosen = chosen
@@ -95,7 +95,7 @@ class SizePlot(Savable, QFrame):
         margin = 0.04 * (high - low)
         self.points.show_points(points, x, (low - margin, high + margin))
 
-    def _point(self, item: Row, place: tuple[float, float]) -> NamedPoint:
+    def _point(self, item: ModelRow, place: tuple[float, float]) -> NamedPoint:
         is_chosen, is_installed = item.key == self._chosen, item.card is not None
         edge = "text" if is_chosen else "accent" if is_installed else "faint"
         size, width = (13, 2.0) if is_chosen else (8, 1.3)

@@ -21,7 +21,7 @@ from workbench.operations.models import installed as operations
 from workbench.operations.runs import published
 from workbench.ui.dialogs.batch_state import BatchState
 from workbench.ui.panels.models import listing
-from workbench.ui.panels.models.listing import Row
+from workbench.ui.panels.models.listing import ModelRow
 from workbench.ui.panels.models.recommend_state import RecommendState
 from workbench.ui.panels.models.tokenizers_state import TokenizersState
 from workbench.ui.panels.models.vectors_state import AnalogiesState, WordMapState
@@ -172,15 +172,15 @@ class ModelsState(State):
 
     # ---------------------------------------------------------------- the list
 
-    def _shown(self) -> tuple[Row, ...]:
+    def _shown(self) -> tuple[ModelRow, ...]:
         return listing.shown(self.everything, self.filters, self.closed, flat=self.flat)
 
-    def row(self, key: str) -> Row | None:
+    def row(self, key: str) -> ModelRow | None:
         """A model by the key of its row."""
         return next((row for row in self.everything if row.key == key), None)
 
     @property
-    def selected(self) -> Row | None:
+    def selected(self) -> ModelRow | None:
         return self.row(self.chosen)
 
     def count(self, shown: str) -> int:
@@ -240,7 +240,7 @@ class ModelsState(State):
             failed=lambda _error: self.update(maps={**self.maps, path: ModelMap(())}),
         )
 
-    def can_load(self, row: Row) -> bool:
+    def can_load(self, row: ModelRow) -> bool:
         """Whether this version can load models of this kind."""
         architecture = row.about.architecture if row.about else ""
         return not architecture or architecture in spec.known_architectures()
@@ -359,7 +359,7 @@ def facts(card: ModelInfo) -> tuple[tuple[str, str], ...]:
     return tuple((name, value or UNKNOWN) for name, value in pairs)
 
 
-def about_facts(row: Row) -> tuple[tuple[str, str], ...]:
+def about_facts(row: ModelRow) -> tuple[tuple[str, str], ...]:
     """(name, value) pairs of what the catalogue knows of an installed model."""
     about = row.about
     if about is None:
@@ -373,7 +373,7 @@ def about_facts(row: Row) -> tuple[tuple[str, str], ...]:
     )
 
 
-def published_facts(row: Row) -> tuple[tuple[str, str], ...]:
+def published_facts(row: ModelRow) -> tuple[tuple[str, str], ...]:
     """(name, value) pairs of a published system, known ones only."""
     about = row.about
     if about is None:

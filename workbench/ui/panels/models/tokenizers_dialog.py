@@ -14,7 +14,7 @@ from workbench.ui.style import formats, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import Field, combo
+from workbench.ui.widgets.field import TitledField, combo
 from workbench.ui.widgets.field import fill as fill_box
 from workbench.ui.widgets.later import LaterStack
 from workbench.ui.widgets.layout import column, row
@@ -97,10 +97,10 @@ class Tokenizers(Dialog):
 
     # ---------------------------------------------------------------- tabs
 
-    def _names(self, name: str, chosen: int = 0) -> Field:
+    def _names(self, name: str, chosen: int = 0) -> TitledField:
         box = combo(self.state.titles, name=name)
         box.setCurrentIndex(min(chosen, box.count() - 1))
-        return Field(name, box)
+        return TitledField(name, box)
 
     def _compare(self) -> QFrame:
         self._first = self._names(_("First tokenizer"))
@@ -145,7 +145,7 @@ class Tokenizers(Dialog):
         self._steps = Table(STEPS, name=_("Steps of longest match"), key=id)
         self._steps_note = words("", "small", "muted", wrap=True)
         return column(
-            row((self._by, 1), (Field(_("Word"), self._word), 1), gap=12),
+            row((self._by, 1), (TitledField(_("Word"), self._word), 1), gap=12),
             self._units,
             (self._steps, 1),
             self._steps_note,
@@ -182,7 +182,10 @@ class Tokenizers(Dialog):
         self._meter = Meter(None, name=_("Progress of learning"))
         self._learned = Callout("", "good")
         return column(
-            row((Field(_("Method"), self._kind), 1), Field(_("Vocabulary size"), self._size)),
+            row(
+                (TitledField(_("Method"), self._kind), 1),
+                TitledField(_("Vocabulary size"), self._size),
+            ),
             self._lower,
             row(self._start, self._stop, None),
             self._meter,

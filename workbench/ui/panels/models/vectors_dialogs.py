@@ -25,7 +25,7 @@ from workbench.ui.style import formats, theme
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.charts.word_plot import WordPlot
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import Field
+from workbench.ui.widgets.field import TitledField
 from workbench.ui.widgets.layout import fixed, row
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.spin import SpinBox
@@ -65,9 +65,9 @@ class WordMapDialog(Dialog):
         self._message = words("", "small", "muted", wrap=True)
         self.put(
             row(
-                (Field(_("Words"), self.words), 1),
-                fixed(Field(_("Nearest words of each"), self._near), theme.px(170)),
-                fixed(Field(_("Most frequent words"), self._count), theme.px(170)),
+                (TitledField(_("Words"), self.words), 1),
+                fixed(TitledField(_("Nearest words of each"), self._near), theme.px(170)),
+                fixed(TitledField(_("Most frequent words"), self._count), theme.px(170)),
                 gap=12,
             ),
             self.plot,
@@ -145,7 +145,7 @@ class AnalogiesDialog(Dialog):
         names = (_("A"), _("is to B"), _("as C is to …"))
         fields = zip(names, self.lines, strict=True)
         self.put(
-            row(*((Field(name, line), 1) for name, line in fields), gap=12),
+            row(*((TitledField(name, line), 1) for name, line in fields), gap=12),
             row(self.by, None),
             self.neighbours,
             row(words(_("Data sets"), weight=600), None, self._measure, self._files, self._stop),

@@ -283,11 +283,11 @@ class ModelsView(View):
             self.state.delete(info)
 
     def ask_id(self, model_id: str = "") -> None:
-        from workbench.ui.panels.models.dialogs import Download
+        from workbench.ui.panels.models.dialogs import DownloadDialog
         from workbench.ui.panels.models.download import DownloadState
 
         state = DownloadState(self.state.context)
-        dialog = Download(self.window(), state, model_id)
+        dialog = DownloadDialog(self.window(), state, model_id)
         dialog.exec()
         dialog.deleteLater()
         if state.stage == "done":

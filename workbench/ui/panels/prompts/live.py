@@ -8,7 +8,7 @@ from workbench.jobs.events import Event, Finished, Output, Started
 
 
 @dataclass
-class Live:
+class PromptProgress:
     """The active run, or the last one. `share` is its progress, None while the model loads."""
 
     run_id: int

@@ -41,7 +41,7 @@ from workbench.ui.widgets.words import Elided, words
 if TYPE_CHECKING:
     from workbench.metrics.classes import LabelScore
     from workbench.operations.prompts.prompt import LabelAnswer, PromptPreview
-    from workbench.ui.panels.prompts.live import Live
+    from workbench.ui.panels.prompts.live import PromptProgress
 
 RUN, TEXT = range(2)  # indices of the two pages
 SUBWORDS = 3  # column of the predictions
@@ -268,7 +268,7 @@ class Outcome(QFrame):
         if scored:
             self._show_scores()
 
-    def _show_status(self, live: Live) -> None:
+    def _show_status(self, live: PromptProgress) -> None:
         if live.status == "running" and live.share is None:
             self._status.setText(_("{name} · loading the model").format(name=live.name))
         else:

@@ -20,7 +20,7 @@ from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
-from workbench.ui.widgets.field import Field, combo, fill
+from workbench.ui.widgets.field import TitledField, combo, fill
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.form import Form
 from workbench.ui.widgets.header import PageHeader
@@ -131,12 +131,12 @@ class PromptsView(View):
         self._go_to = Button(_("Go to line"), small=True, on=self._go_to_line)
         self._fault = Callout("", "bad", self._go_to)
         self._fault.hide()
-        editor = Field(_("Template (Jinja2)"), self._template, name=_("Template"))
+        editor = TitledField(_("Template (Jinja2)"), self._template, name=_("Template"))
         variables = words(VARIABLES_HELP, "caption", "muted", wrap=True)
         self._template.setMinimumHeight(theme.px(LEAST_TEMPLATE))
         choices = self._choices()
         above = column(
-            Field(_("Start from"), self._known, name=_("Templates")),
+            TitledField(_("Start from"), self._known, name=_("Templates")),
             (editor, 1),
             self._fault,
             variables,
@@ -171,17 +171,21 @@ class PromptsView(View):
         self._run = Button(_("Run on dev"), "play", "primary", on=self.run_on_dev)
         self._try = Button(_("Try on this text"), on=self.try_text)
         drawing = row(
-            (Field(_("Examples"), self._shots), 2),
-            (Field(_("Sampling"), self._order, name=_("Sampling")), 3),
+            (TitledField(_("Examples"), self._shots), 2),
+            (TitledField(_("Sampling"), self._order, name=_("Sampling")), 3),
             gap=10,
         )
         scoring = row(
-            (Field(_("Seed"), self._seed), 2),
-            (Field(_("Calibration"), self._calibration, name=_("Calibration")), 4),
+            (TitledField(_("Seed"), self._seed), 2),
+            (TitledField(_("Calibration"), self._calibration, name=_("Calibration")), 4),
             gap=10,
         )
         return column(
-            row((Field(_("Layer"), self._layer), 3), (Field(_("Model"), self._model), 4), gap=10),
+            row(
+                (TitledField(_("Layer"), self._layer), 3),
+                (TitledField(_("Model"), self._model), 4),
+                gap=10,
+            ),
             self._options,
             TurningRow((drawing, 5), (scoring, 6)),
             gap=12,

@@ -18,7 +18,7 @@ from workbench.ui.style.formats import size
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import Field
+from workbench.ui.widgets.field import TitledField
 from workbench.ui.widgets.layout import column, row
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import words
@@ -81,9 +81,9 @@ class OrganiseRuns(Dialog):
         if len(chosen) > 1:
             tags = _("Separated by commas. Shown are the tags that all of them have.")
         self.put(
-            Field(_("Group"), self._group, keep if self._several[0] else ""),
-            Field(_("Tags"), self._tags, tags),
-            Field(_("Note"), self._note, keep if self._several[1] else ""),
+            TitledField(_("Group"), self._group, keep if self._several[0] else ""),
+            TitledField(_("Tags"), self._tags, tags),
+            TitledField(_("Note"), self._note, keep if self._several[1] else ""),
         )
         back = Button(_("Cancel"), on=self.reject)
         self.end(None, back, Button(_("Save"), "check", "primary", on=self.save))
@@ -112,12 +112,12 @@ class ApplyToFiles(Dialog):
         )
         self._state = state
         self._source, self._out = QLineEdit(), QLineEdit()
-        self._source_field = Field(
+        self._source_field = TitledField(
             _("File or folder"),
             self._source,
             _("Plain text (one per line), JSONL, CSV, TSV, CoNLL."),
         )
-        self._out_field = Field(
+        self._out_field = TitledField(
             _("Save predictions as"), self._out, _("The suffix selects the format: .jsonl or .csv")
         )
         file = Button(_("File…"), on=self._choose_file, name=_("Choose a file"))
@@ -228,6 +228,6 @@ class ApplyToFiles(Dialog):
             self._out.setText(path)
 
 
-def _beside(field: Field, *buttons: Button) -> QWidget:
+def _beside(field: TitledField, *buttons: Button) -> QWidget:
     """A field with its buttons on the row of the control, above the hint."""
     return row((field, 1), *[column(field.above(), button, None, gap=0) for button in buttons])

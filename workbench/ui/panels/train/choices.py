@@ -20,7 +20,7 @@ from workbench.ui.panels.train.state import TrainState
 from workbench.ui.style import escaping, formats
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
-from workbench.ui.widgets.field import Field, combo, fill
+from workbench.ui.widgets.field import TitledField, combo, fill
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.form import Form
 from workbench.ui.widgets.layout import bar, column, layout_of, row, scrolled
@@ -48,7 +48,7 @@ class Choices(QFrame):
         self._form: Form | None = None
         self._form_for = ("", "", "")  # task, method and family that the form was built for
         self._form_box = QVBoxLayout()
-        seed = Field(
+        seed = TitledField(
             _("Seed"), self._seed, _("The same seed gives the same results on one machine.")
         )
         tools = column(self._layers, flow(self._audit), gap=4)
@@ -57,8 +57,8 @@ class Choices(QFrame):
         self._options.hide()
         middle = column(
             words(_("New run"), "heading", weight=600),
-            Field(_("What do you want to train?"), self.task, name=_("Task")),
-            Field(_("Layer"), self.layer, name=_("Layer")),
+            TitledField(_("What do you want to train?"), self.task, name=_("Task")),
+            TitledField(_("Layer"), self.layer, name=_("Layer")),
             self._model_field,
             row((self._epochs, 1), (self._rate, 1), gap=12),
             self.adaptation,
@@ -85,10 +85,10 @@ class Choices(QFrame):
         self.task.activated.connect(lambda _i: state.choose_task(self.task.currentData()))
         self.layer.activated.connect(lambda _i: state.choose_layer(self.layer.currentData()))
         self.model.activated.connect(lambda _i: state.choose_model(self.model.currentData()))
-        self._model_field = Field(_("Which model?"), self.model, name=_("Model"))
-        self._epochs = Field(_("Epochs"), self._line("epochs"))
-        self._rate = Field(_("Learning rate"), self._line("learning_rate"))
-        self.adaptation = Adaptation(state)
+        self._model_field = TitledField(_("Which model?"), self.model, name=_("Model"))
+        self._epochs = TitledField(_("Epochs"), self._line("epochs"))
+        self._rate = TitledField(_("Learning rate"), self._line("learning_rate"))
+        self.adaptation = AdaptationForm(state)
         self._message = words("", "caption", "muted", wrap=True)
         self._map = Button(
             _("Model map…"),
@@ -334,7 +334,7 @@ def _card_text(info: ModelInfo) -> str:
     )
 
 
-class Adaptation(QFrame):
+class AdaptationForm(QFrame):
     """A check box; while it is on, the epochs and the objective of the language model."""
 
     def __init__(self, state: TrainState):
@@ -345,9 +345,9 @@ class Adaptation(QFrame):
         self._epochs, self._objective = QLineEdit(), combo()
         self._epochs.textEdited.connect(lambda _text: self._set(self.values()))
         self._objective.activated.connect(lambda _at: self._set(self.values()))
-        self._epochs_field = Field(_("Epochs of adaptation"), self._epochs)
+        self._epochs_field = TitledField(_("Epochs of adaptation"), self._epochs)
         self._fields = row(
-            (self._epochs_field, 2), (Field(_("Objective"), self._objective), 3), gap=12
+            (self._epochs_field, 2), (TitledField(_("Objective"), self._objective), 3), gap=12
         )
         self._fields.hide()
         layout = QVBoxLayout(self)

@@ -14,7 +14,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.ui.style import formats, theme
 from workbench.ui.style.run_text import is_error
 from workbench.ui.widgets.charts.saving import Savable, ask_picture, more_button
-from workbench.ui.widgets.charts.system_scores import Group, LadderChart, LegendMark
+from workbench.ui.widgets.charts.system_scores import LadderChart, LegendMark, SystemScores
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import card, clear, column, layout_of, row
@@ -219,7 +219,7 @@ def _minutes(decoder: str, row: RungRow) -> str:
     return "–" if minutes is None else formats.decimal(minutes, 1)
 
 
-def _group(row: RungRow, expected: int, unit: float) -> Group:
+def _group(row: RungRow, expected: int, unit: float) -> SystemScores:
     series = tuple(
         tuple(unit * score for score in summary.scores.values())
         for summary in row.by_decoder.values()
@@ -229,4 +229,4 @@ def _group(row: RungRow, expected: int, unit: float) -> Group:
     note = note.format(done=done, total=total)
     if row.rung.missing:
         note = _("not available")
-    return Group(_(row.rung.rung.title), note, series, expected)
+    return SystemScores(_(row.rung.rung.title), note, series, expected)

@@ -39,7 +39,7 @@ TASK = "experiment"  # prepares the next run
 
 
 @dataclass(frozen=True)
-class Setting:
+class RungSetting:
     """A training option of all rungs, or of one. value: as typed, "" for the default."""
 
     name: str
@@ -63,7 +63,7 @@ class LadderState(State):
         self.shown = False
         self.layers: tuple[tuple[str, int], ...] = ()
         self.layer, self.seeds = "", "1, 2, 3"
-        self.settings: tuple[Setting, ...] = ()
+        self.settings: tuple[RungSetting, ...] = ()
         self.chosen = frozenset(rung.id for rung in RUNGS if rung.usual)
         self.own: tuple[Rung, ...] = ()
         self.parts: dict[str, str] = {}
@@ -163,7 +163,7 @@ class LadderState(State):
         """Add an option with its default, for all rungs."""
         option = next(option for option in self.options if option.name == name)
         value = "" if option.default is None else str(option.default)
-        self.choose(settings=(*self.settings, Setting(name, value)))
+        self.choose(settings=(*self.settings, RungSetting(name, value)))
 
     def change_setting(self, at: int, **values: str) -> None:
         """Change `value` or `rung` of a setting."""
@@ -401,12 +401,12 @@ class LadderState(State):
             self.context.fail(WorkbenchError(message.format(file=path, error=reason)))
 
 
-def _settings(spec: LadderSpec) -> tuple[Setting, ...]:
+def _settings(spec: LadderSpec) -> tuple[RungSetting, ...]:
     """The settings of an experiment, those of all rungs first; unknown options are left out."""
     known = {option.name for option in all_options(spec.task)}
-    common = [Setting(name, value) for name, value in spec.settings.items()]
+    common = [RungSetting(name, value) for name, value in spec.settings.items()]
     of_rungs = [
-        Setting(name, value, rung)
+        RungSetting(name, value, rung)
         for rung, values in spec.of_rungs.items()
         for name, value in values.items()
     ]

@@ -27,7 +27,7 @@ from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.chip import Chip
-from workbench.ui.widgets.field import Field, combo, fill
+from workbench.ui.widgets.field import TitledField, combo, fill
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.form import Form
 from workbench.ui.widgets.layout import bar, clear, column, layout_of, line, row, scrolled
@@ -113,8 +113,8 @@ class LadderView(View):
         self._layer.activated.connect(lambda _i: state.choose(layer=self._layer.currentData()))
         self._seeds, self._settings = QLineEdit(state.seeds), LadderSettings(state)
         self._seeds.editingFinished.connect(self._seeds_typed)
-        self._layer_field = Field(_("Layer"), self._layer, name=_("Layer"))
-        self._seeds_field = Field(_("Seeds"), self._seeds, name=_("Seeds"))
+        self._layer_field = TitledField(_("Layer"), self._layer, name=_("Layer"))
+        self._seeds_field = TitledField(_("Seeds"), self._seeds, name=_("Seeds"))
         self._menu, self._decoder_menu = QMenu(self), QMenu(self)
         self._rungs = Button(_("Rungs"), menu=self._menu, small=True)
         self._decoders = Button(_("Decoders"), menu=self._decoder_menu, small=True)
@@ -131,11 +131,11 @@ class LadderView(View):
         self._rung.setPlaceholderText(_("Title, for example Frozen BERT"))
         self._rung.returnPressed.connect(self._add_rung)
         hint = _("Remove it again in the menu of rungs.")
-        self._rung_field = Field(
+        self._rung_field = TitledField(
             _("Custom configuration"), self._rung, hint, name=_("Title of the custom configuration")
         )
-        model = Field(_("Model"), self._model, name=_("Model of the custom configuration"))
-        method = Field(
+        model = TitledField(_("Model"), self._model, name=_("Model of the custom configuration"))
+        method = TitledField(
             _("Training method"), self._method, name=_("Method of the custom configuration")
         )
         add = Button(_("Add"), "plus", on=self._add_rung, name=_("Add rung"))
@@ -159,7 +159,7 @@ class LadderView(View):
             box.activated.connect(
                 lambda _i, part=part, box=box: self.state.use(part, box.currentData())
             )
-            grid.addWidget(Field(title, box), *divmod(at, 2))
+            grid.addWidget(TitledField(title, box), *divmod(at, 2))
         layout_of(self._own).insertLayout(0, grid)
         self._fill_parts()
 
@@ -372,7 +372,7 @@ class LadderSettings(QFrame):
             rung.activated.connect(partial(self._chosen, at, rung))
             message = _("Remove {setting}").format(setting=_title(option))
             remove = icon_button("x", message, partial(self._state.drop_setting, at))
-            field = Field(_("For"), rung)
+            field = TitledField(_("For"), rung)
             field.put_beside(remove)
             self._rows.addWidget(row((form, 1), (field, 1), gap=12))
             self._forms.append((item.name, form, rung))

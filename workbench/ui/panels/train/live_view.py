@@ -80,7 +80,7 @@ class Followed(Protocol):
 
 
 @dataclass(frozen=True)
-class Texts:
+class LiveTexts:
     """Texts of the page: without a run, buttons, and the second plot."""
 
     hint: str
@@ -93,7 +93,7 @@ class Texts:
     no_score: str
 
 
-FINE_TUNING = Texts(
+FINE_TUNING = LiveTexts(
     _(
         "Start a run to see its loss and dev score here while it trains, with time left, "
         "speed and memory."
@@ -106,7 +106,7 @@ FINE_TUNING = Texts(
     _("The loss appears here after the first step."),
     _("The score appears here after the first evaluation on dev."),
 )
-PRETRAINING = Texts(
+PRETRAINING = LiveTexts(
     _(
         "Start a run to see its loss and its perplexity on held-out text here while it trains, "
         "with time left, speed and memory."
@@ -127,7 +127,7 @@ class LiveRun(QFrame):
     def __init__(
         self,
         state: Followed,
-        texts: Texts = FINE_TUNING,
+        texts: LiveTexts = FINE_TUNING,
         again: Button | None = None,
         batch: Button | None = None,
     ):

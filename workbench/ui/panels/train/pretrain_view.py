@@ -31,7 +31,7 @@ from workbench.ui.panels.train.pretrain_state import (
 from workbench.ui.style import formats, theme
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
-from workbench.ui.widgets.field import Field, combo, fill
+from workbench.ui.widgets.field import TitledField, combo, fill
 from workbench.ui.widgets.form import Form
 from workbench.ui.widgets.layout import bar, column, layout_of, row, scrolled
 from workbench.ui.widgets.spin import SpinBox
@@ -127,16 +127,16 @@ class PretrainChoices(QFrame):
         self.objective.activated.connect(
             lambda _i: state.choose_objective(self.objective.currentData())
         )
-        self._model_field = Field(_("Which model?"), self.model, name=_("Model"))
-        self._objective_field = Field(_("Objective"), self.objective, name=_("Objective"))
+        self._model_field = TitledField(_("Which model?"), self.model, name=_("Model"))
+        self._objective_field = TitledField(_("Objective"), self.objective, name=_("Objective"))
         self._sizes, self._options = column(), column(gap=12)
         self._first = {
-            name: Field(title, self._line(name))
+            name: TitledField(title, self._line(name))
             for name, title in zip(FIRST, (_("Epochs"), _("Learning rate")), strict=True)
         }
         self._name = QLineEdit()
         self._name.textEdited.connect(lambda text: state.set_name(text.strip()))
-        self._name_field = Field(
+        self._name_field = TitledField(
             _("Name of the new model"), self._name, _("The model is added to the Models page.")
         )
         self._used = Callout()
@@ -151,7 +151,7 @@ class PretrainChoices(QFrame):
         self._seed.setValue(state.seed)
         call(self._seed, _("Seed"))
         self._seed.valueChanged.connect(state.set_seed)
-        seed = Field(
+        seed = TitledField(
             _("Seed"), self._seed, _("The same seed gives the same results on one machine.")
         )
         layout_of(self._options).addWidget(self._search)

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.charts.axes import Axis
-from workbench.ui.widgets.charts.frame import Frame
-from workbench.ui.widgets.charts.layers import Bars, Layer, Line, Points
+from workbench.ui.widgets.charts.frame import ChartFrame
+from workbench.ui.widgets.charts.layers import Bars, ChartLayer, ChartLine, Points
 from workbench.ui.widgets.charts.legend import CIRCLE, NO_MARK, draw_names
 from workbench.ui.widgets.charts.saving import Savable
 from workbench.ui.widgets.focus_ring import FocusRing
@@ -43,13 +43,13 @@ class Series:
     high: tuple[float, ...] = ()
     line: bool = True
 
-    def layers(self) -> Iterator[Layer]:
+    def layers(self) -> Iterator[ChartLayer]:
         if self.line:
-            yield Line(self.x, self.y, self.tone, self.width, self.dashed)
+            yield ChartLine(self.x, self.y, self.tone, self.width, self.dashed)
         if self.low:
             x = [value for value in self.x for _end in range(2)]
             ends = [end for pair in zip(self.low, self.high, strict=True) for end in pair]
-            yield Line(x, ends, self.tone, 1.0, pairs=True)
+            yield ChartLine(x, ends, self.tone, 1.0, pairs=True)
         if self.marker and (len(self.x) <= MOST_MARKS or not self.line):
             yield Points(self.x, self.y, self.tone, self.marker)
 
@@ -83,7 +83,7 @@ class Chart(Savable, QWidget):
         self._level: float | None = None
         self._chosen: tuple[int, int] | None = None
         self._guides = False
-        self._frame = Frame(x, y, self)
+        self._frame = ChartFrame(x, y, self)
         self._frame.hide()
         self.setAccessibleName(name)
         self.setAccessibleDescription(empty)
@@ -151,7 +151,7 @@ class Chart(Savable, QWidget):
         if number == 1 and self._level is not None:
             yield self._level
 
-    def _layers(self, x: tuple[float, float], y: tuple[float, float]) -> Iterator[Layer]:
+    def _layers(self, x: tuple[float, float], y: tuple[float, float]) -> Iterator[ChartLayer]:
         low, high = y
         for bar in self._bars:
             inset = 0.04 * bar.width
@@ -160,9 +160,9 @@ class Chart(Savable, QWidget):
                 [bar.x + inset], bar.width - 2 * inset, [height], "strong_line", low, alpha=0.45
             )
         if self._diagonal:
-            yield Line(x, y, "faint", 1.0, dashed=True)
+            yield ChartLine(x, y, "faint", 1.0, dashed=True)
         if self._level is not None:
-            yield Line(x, (self._level, self._level), "faint", 1.0, dashed=True)
+            yield ChartLine(x, (self._level, self._level), "faint", 1.0, dashed=True)
         for series in self._series:
             yield from series.layers()
 
@@ -177,7 +177,9 @@ class Chart(Savable, QWidget):
         guides = [((x, x), (y, low)), ((x, left), (y, y))] if self._guides else []
         tone = "accent" if self.hasFocus() else series.tone
         point_ = Points((x,), (y,), tone, CIRCLE, 13, edge_width=2.0)
-        self._frame.mark([*(Line(*ends, series.tone, 1.0, dashed=True) for ends in guides), point_])
+        self._frame.mark(
+            [*(ChartLine(*ends, series.tone, 1.0, dashed=True) for ends in guides), point_]
+        )
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         if not self.has_data:

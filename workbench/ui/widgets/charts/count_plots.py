@@ -12,8 +12,8 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
 from workbench.base.i18n import _
 from workbench.ui.style import formats, theme
 from workbench.ui.widgets.charts.axes import Axis
-from workbench.ui.widgets.charts.frame import Frame
-from workbench.ui.widgets.charts.layers import Layer, Line, Points, Text
+from workbench.ui.widgets.charts.frame import ChartFrame
+from workbench.ui.widgets.charts.layers import ChartLayer, ChartLine, ChartText, Points
 from workbench.ui.widgets.plot import Plot
 
 LIMITS = 12  # height of the texts of limits above the area, pixels at 100%
@@ -24,7 +24,7 @@ class _CountPlot(Plot):
 
     def __init__(self, name: str, x: Axis, y: Axis) -> None:
         super().__init__(name)
-        self._frame = Frame(x, y, self)
+        self._frame = ChartFrame(x, y, self)
 
     def edges_of(self, number: int) -> tuple[float, float]:
         """Where a part begins and ends on the lower axis."""
@@ -89,11 +89,11 @@ class StepPlot(_CountPlot):
         self._frame.show_layers(layers[::-1], (0.0, float(self.edges[-1] or 1)), (0.0, float(top)))
         self._mark_limits()
 
-    def _line(self, number: int, curve: Steps) -> Line:
+    def _line(self, number: int, curve: Steps) -> ChartLine:
         x = [float(edge) for edge in self.edges for _side in range(2)]
         y = [0.0, *(float(count) for count in curve.counts for _side in range(2)), 0.0]
         tone, width = ("muted", 1.3) if number else ("accent", 1.8)
-        return Line(x, y, tone, width, dashed=bool(number))
+        return ChartLine(x, y, tone, width, dashed=bool(number))
 
     def count(self) -> int:
         return max(0, len(self.edges) - 1)
@@ -121,7 +121,7 @@ class StepPlot(_CountPlot):
         if self.count():
             self._frame.mark([*self._limits()])
 
-    def _limits(self) -> Iterator[Layer]:
+    def _limits(self) -> Iterator[ChartLayer]:
         """Lines with texts above them, left of the line or, where that is taken, right of it."""
         metrics, area = QFontMetricsF(theme.font("caption", 600)), self._frame.area()
         low = self._frame.range[1][0]
@@ -131,7 +131,7 @@ class StepPlot(_CountPlot):
         for value, text in self.limits:
             if value >= self.edges[-1]:
                 continue
-            yield Line((value, value), (low, head), "faint", 1.0, dashed=True)
+            yield ChartLine((value, value), (low, head), "faint", 1.0, dashed=True)
             x, wide = self._frame.place(value, low).x(), metrics.horizontalAdvance(text)
             is_left = x - wide - 4 >= last
             left = x - wide - 4 if is_left else x + 4
@@ -139,7 +139,7 @@ class StepPlot(_CountPlot):
                 continue
             last = left + wide
             at, _y = self._frame.point(QPointF(left, area.top()))
-            yield Text(at, above, text, "text", 600, (0.0, 1.1))
+            yield ChartText(at, above, text, "text", 600, (0.0, 1.1))
 
 
 class DayPlot(_CountPlot):
@@ -159,7 +159,7 @@ class DayPlot(_CountPlot):
         names = tuple((float(at), day[1]) for at, day in enumerate(self.days))
         self._frame.set_axes(Axis(names=names), Axis())
         x, y = [at for at, _name in names], [day[2] for day in self.days]
-        layers: list[Layer] = [Line(x, y, width=1.8), Points(x, y, size=8)]
+        layers: list[ChartLayer] = [ChartLine(x, y, width=1.8), Points(x, y, size=8)]
         self._frame.show_layers(layers, (-0.5, len(x) - 0.5), (0.0, 1.1 * max(y) or 1.0))
 
     def count(self) -> int:

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QFrame, QGraphicsItem, QGraphicsSimpleTextItem, QG
 
 from workbench.ui.style import theme
 from workbench.ui.widgets.charts.axes import MOST_TICKS, Axis, Range, Ticks
-from workbench.ui.widgets.charts.layers import Layer, pen_of, scaled_pen
+from workbench.ui.widgets.charts.layers import ChartLayer, pen_of, scaled_pen
 
 LEFT, GAP, RIGHT = 44, 8, 10  # pixels at 100%: least room at the left of an axis with a name,
 # beside its numbers, and at the right
@@ -35,7 +35,7 @@ class _Place:
     left: Ticks
 
 
-class Frame(QWidget):
+class ChartFrame(QWidget):
     """`show_layers` replaces what is drawn; mouse and keys are those of the widget around it.
 
     baseline: a line below the area. clip: nothing is drawn beside the area.
@@ -62,8 +62,8 @@ class Frame(QWidget):
         self._x, self._y, self._clip = x, y, clip or interactive
         self._baseline, self._interactive = baseline, interactive
         self._fits = True  # the range is that of the layers, not one that the user has chosen
-        self._layers: tuple[Layer, ...] = ()
-        self._marks: tuple[Layer, ...] = ()
+        self._layers: tuple[ChartLayer, ...] = ()
+        self._marks: tuple[ChartLayer, ...] = ()
         self._ranges: tuple[Range, Range] = (UNIT, UNIT)
         self._items: tuple[list[Any], list[Any]] = ([], [])  # of layers and marks
         self._placed: tuple[object, _Place] | None = None
@@ -77,13 +77,13 @@ class Frame(QWidget):
 
     # ---------------------------------------------------------------- contents
 
-    def show_layers(self, layers: Sequence[Layer], x: Range = UNIT, y: Range = UNIT) -> None:
+    def show_layers(self, layers: Sequence[ChartLayer], x: Range = UNIT, y: Range = UNIT) -> None:
         """Replace the layers and the ranges, which are places on the axes; removes the marks."""
         self._layers, self._marks, self._ranges = tuple(layers), (), (x, y)
         self._fits = True
         self._fill()
 
-    def mark(self, layers: Sequence[Layer]) -> None:
+    def mark(self, layers: Sequence[ChartLayer]) -> None:
         """Replace the layers above the others, such as a chosen point."""
         self._marks = tuple(layers)
         if self._scene is not None:
@@ -190,7 +190,7 @@ class Frame(QWidget):
             self._add(number, layers)
         self._arrange()
 
-    def _add(self, number: int, layers: Sequence[Layer]) -> None:
+    def _add(self, number: int, layers: Sequence[ChartLayer]) -> None:
         scene = self._built()
         scene.remove(self._items[number])
         self._items[number][:] = scene.add(layers, self._ratio)
@@ -287,7 +287,7 @@ class _Scene:
         for item, name in zip(self._names, names, strict=True):
             item.setText(name)
 
-    def add(self, layers: Sequence[Layer], ratio: float) -> list[Any]:
+    def add(self, layers: Sequence[ChartLayer], ratio: float) -> list[Any]:
         items = [item for layer in layers for item in layer.items(self._pg, ratio)]
         for item in items:
             self.box.addItem(item, ignoreBounds=True)

@@ -11,8 +11,8 @@ from workbench.base.i18n import _
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.style.run_text import LayerMix, gamma_text, weight_texts
 from workbench.ui.widgets.charts.axes import Axis
-from workbench.ui.widgets.charts.frame import Frame
-from workbench.ui.widgets.charts.layers import Bars, Layer, Line, Text
+from workbench.ui.widgets.charts.frame import ChartFrame
+from workbench.ui.widgets.charts.layers import Bars, ChartLayer, ChartLine, ChartText
 from workbench.ui.widgets.layout import card, layout_of
 from workbench.ui.widgets.words import words
 
@@ -68,7 +68,7 @@ class LayerBars(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFixedHeight(theme.px(HEIGHT))
         self.setAccessibleName(_("Layer weights"))
-        self._frame = Frame(Axis(), Axis(names=()), self, baseline=False)
+        self._frame = ChartFrame(Axis(), Axis(names=()), self, baseline=False)
         self._frame.above = VALUES - 10
 
     def set_weights(self, weights: Sequence[float]) -> None:
@@ -94,11 +94,13 @@ class LayerBars(QWidget):
         wide = self._frame.area().width()
         end = max(float(count), wide / theme.px(BROAD))
         most, even = max(*self._weights, 2 / count), 1 / count
-        layers: list[Layer] = [
+        layers: list[ChartLayer] = [
             Bars([at + 0.15 for at in range(count)], 0.7, self._weights),
-            Line((0.0, float(count)), (even, even), "strong_line", 1.0, dashed=True),
+            ChartLine((0.0, float(count)), (even, even), "strong_line", 1.0, dashed=True),
         ]
         if wide / end >= theme.px(MIN_LABELLED_BAR_WIDTH):
             for at, weight in enumerate(self._weights):
-                layers.append(Text(at + 0.5, weight, formats.decimal(weight, 2), anchor=(0.5, 1.1)))
+                layers.append(
+                    ChartText(at + 0.5, weight, formats.decimal(weight, 2), anchor=(0.5, 1.1))
+                )
         self._frame.show_layers(layers, (0.0, end), (0.0, most))

@@ -23,7 +23,7 @@ _SYMBOLS = {CIRCLE: "o", SQUARE: "s", TRIANGLE: "t1", DIAMOND: "d", CROSS: "x"}
 _GROWN = {TRIANGLE: 1.3, DIAMOND: 1.5, CROSS: 1.6}  # for about as much ink as the square
 
 
-class Layer(Protocol):
+class ChartLayer(Protocol):
     """items: what is added to the scene; `pg` is pyqtgraph, which has no types.
 
     ratio: pixels of the device per unit of length.
@@ -33,7 +33,7 @@ class Layer(Protocol):
 
 
 @dataclass(frozen=True)
-class Line:
+class ChartLine:
     """Points that are connected; pairs: each two of them, as for whiskers. width: pixels."""
 
     x: Sequence[float]
@@ -103,7 +103,7 @@ class Bars:
 
 
 @dataclass(frozen=True)
-class Text:
+class ChartText:
     """A text at a point. anchor: the part of the text that is there, as fractions of its size."""
 
     x: float

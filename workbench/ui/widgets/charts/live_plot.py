@@ -18,8 +18,8 @@ from workbench.base.i18n import _
 from workbench.ui.style import escaping, formats
 from workbench.ui.widgets.charts.axes import Axis, Range
 from workbench.ui.widgets.charts.chart import Series
-from workbench.ui.widgets.charts.frame import Frame
-from workbench.ui.widgets.charts.layers import Layer, Line, Points, decimated
+from workbench.ui.widgets.charts.frame import ChartFrame
+from workbench.ui.widgets.charts.layers import ChartLayer, ChartLine, Points, decimated
 from workbench.ui.widgets.charts.legend import TONES, ChartLegend, draw_names, names_height
 from workbench.ui.widgets.charts.saving import Savable, save_menu
 from workbench.ui.widgets.layout import TurningRow, row
@@ -30,7 +30,7 @@ MARGIN = 0.04  # of the range, around all points
 
 
 @dataclass
-class Curve:
+class PlotCurve:
     """`x`, `y` of equal length; `tone` is a colour name of the theme, `width` in pixels."""
 
     tone: str = "accent"
@@ -60,7 +60,7 @@ class LivePlot(Savable, QFrame):
         super().__init__()
         self._title, self._x_name, self._percent = title, x_name, percent
         self._logarithmic, self._empty = logarithmic, words(empty, "caption", "muted", wrap=True)
-        self.curves: dict[str, Curve] = {}
+        self.curves: dict[str, PlotCurve] = {}
         self._named: tuple[str, ...] = ()  # curves of the legend
         self._best: tuple[float, float] | None = None
         self.setProperty("part", "card")
@@ -80,7 +80,7 @@ class LivePlot(Savable, QFrame):
             row(self._legend, more),
             gap=8,
         )
-        self.frame = Frame(*self._axes())
+        self.frame = ChartFrame(*self._axes())
         self.frame.setAccessibleName(self._title)
         self.frame.setMinimumHeight(120)
         self.frame.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
@@ -153,22 +153,22 @@ class LivePlot(Savable, QFrame):
 
     # ---------------------------------------------------------------- drawing
 
-    def _drawn(self, curve: Curve) -> Line:
+    def _drawn(self, curve: PlotCurve) -> ChartLine:
         x, y = decimated(curve.x, curve.y)
-        return Line(x, [*map(self._place, y)], curve.tone, curve.width)
+        return ChartLine(x, [*map(self._place, y)], curve.tone, curve.width)
 
     def _place(self, value: float) -> float:
         """On the axis."""
         return math.log10(value) if self._logarithmic else value
 
-    def _layers(self, curves: Sequence[Line], y: Range) -> Iterator[Layer]:
+    def _layers(self, curves: Sequence[ChartLine], y: Range) -> Iterator[ChartLayer]:
         for line in curves:
             yield line
             if len(line.x) == 1:
                 yield Points(line.x, line.y, line.tone, size=6, edge=line.tone)
         if self._best is not None:
             at, value = self._best[0], self._place(self._best[1])
-            yield Line((at, at), y, "good", 1.0, dashed=True)
+            yield ChartLine((at, at), y, "good", 1.0, dashed=True)
             yield Points((at,), (value,), "good", size=10, edge_width=2.0)
 
     def _x_range(self) -> Range:
@@ -184,9 +184,9 @@ class LivePlot(Savable, QFrame):
             return _widened(0.0, 1.0)
         return _widened(*self._axes()[1].range_of(places))
 
-    def _curve(self, name: str, tone: str = "", width: float = 2.0) -> Curve:
+    def _curve(self, name: str, tone: str = "", width: float = 2.0) -> PlotCurve:
         if name not in self.curves:
-            self.curves[name] = Curve(tone or TONES[len(self.curves) % len(TONES)], width)
+            self.curves[name] = PlotCurve(tone or TONES[len(self.curves) % len(TONES)], width)
         return self.curves[name]
 
     def _show_legend(self) -> None:

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.ui.style import theme
 from workbench.ui.widgets.charts.axes import Axis, Range
-from workbench.ui.widgets.charts.frame import Frame
-from workbench.ui.widgets.charts.layers import Layer, Points, Text
+from workbench.ui.widgets.charts.frame import ChartFrame
+from workbench.ui.widgets.charts.layers import ChartLayer, ChartText, Points
 from workbench.ui.widgets.charts.legend import CIRCLE
 
 GAP = 2  # pixels between the edge of a point and its name
@@ -50,7 +50,7 @@ def marker(
     return Points((), (), tone, shape, size, edge or tone, width, filled)
 
 
-class NamedPoints(Frame):
+class NamedPoints(ChartFrame):
     """Points that come first are named first, and drawn above the others.
 
     over_points: names may cover points without a name, of which there are many.
@@ -100,7 +100,7 @@ class NamedPoints(Frame):
         places = [self.place(point.x, point.y) for point in self._points]
         inside = [pair for pair in zip(self._points, places, strict=True) if area.contains(pair[1])]
         taken = [] if self._over_points else [_around(at) for _point, at in inside]
-        texts: list[Text] = []
+        texts: list[ChartText] = []
         for point, at in inside:
             if len(texts) >= MOST_NAMES:
                 break
@@ -114,7 +114,7 @@ class NamedPoints(Frame):
                 if area.contains(spot) and (free or (point.always and not right)):
                     x, y = self.point(QPointF(spot.left() if right else spot.right(), at.y()))
                     anchor = (0.0 if right else 1.0, 0.5)
-                    texts.append(Text(x, y, point.name, point.tone, point.weight, anchor))
+                    texts.append(ChartText(x, y, point.name, point.tone, point.weight, anchor))
                     taken += [spot, _around(at)] if self._over_points else [spot]
                     break
         self.names = tuple(text.text for text in texts)
@@ -125,7 +125,7 @@ def _around(place: QPointF) -> QRectF:
     return QRectF(place.x() - 4, place.y() - 4, 8, 8)
 
 
-def _layers(looks: dict[Points, list[NamedPoint]]) -> Iterator[Layer]:
+def _layers(looks: dict[Points, list[NamedPoint]]) -> Iterator[ChartLayer]:
     for look, points in looks.items():
         x, y = [point.x for point in points], [point.y for point in points]
         yield replace(look, x=x, y=y)

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.ui.style import formats, theme
 from workbench.ui.widgets.charts.axes import Axis
-from workbench.ui.widgets.charts.frame import Frame
-from workbench.ui.widgets.charts.layers import Layer, Line, Points, Text
+from workbench.ui.widgets.charts.frame import ChartFrame
+from workbench.ui.widgets.charts.layers import ChartLayer, ChartLine, ChartText, Points
 
 MAX_STEPS = 14  # steps that are drawn, the last ones
 MOST_NAME = 90  # width of a name, pixels
@@ -27,7 +27,7 @@ class StepLine(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFixedHeight(theme.px(104))
         self._points: tuple[tuple[str, float], ...] = ()
-        self._frame = Frame(Axis(), Axis(), self, baseline=False)
+        self._frame = ChartFrame(Axis(), Axis(), self, baseline=False)
         self._frame.above = 6  # for the last value
 
     def set(self, points: Sequence[tuple[str, float]]) -> None:
@@ -52,10 +52,10 @@ class StepLine(QWidget):
         x = -0.5, len(self._points) - 0.5
         self._frame.show_layers([*self._layers()], x, (0.0, most))
 
-    def _layers(self) -> Iterator[Layer]:
+    def _layers(self) -> Iterator[ChartLayer]:
         names, values = zip(*self._points, strict=True)
         x, last = [float(at) for at in range(len(values))], len(values) - 1
-        yield Line(x, values)
+        yield ChartLine(x, values)
         yield Points(x[:-1], values[:-1], size=5, edge="accent")
         yield Points(x[-1:], values[-1:], size=8, edge="accent")
         room = min(self._frame.area().width() / len(values), MOST_NAME)
@@ -63,5 +63,5 @@ class StepLine(QWidget):
             tone, weight = ("text", 600) if at == last else ("muted", 400)
             metrics = QFontMetricsF(theme.font("caption", weight))
             shown = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room)
-            yield Text(x[at], 0.0, shown, tone, weight, (0.5, -0.2))
-        yield Text(x[-1], values[-1], formats.decimal(values[-1], 1), "text", 600, (0.5, 1.4))
+            yield ChartText(x[at], 0.0, shown, tone, weight, (0.5, -0.2))
+        yield ChartText(x[-1], values[-1], formats.decimal(values[-1], 1), "text", 600, (0.5, 1.4))

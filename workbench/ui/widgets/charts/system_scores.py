@@ -16,8 +16,8 @@ from workbench.base.i18n import _
 from workbench.text.scale import decimals_of
 from workbench.ui.style import formats, theme
 from workbench.ui.widgets.charts.axes import Axis
-from workbench.ui.widgets.charts.frame import Frame
-from workbench.ui.widgets.charts.layers import Layer, Line, Points, Text
+from workbench.ui.widgets.charts.frame import ChartFrame
+from workbench.ui.widgets.charts.layers import ChartLayer, ChartLine, ChartText, Points
 from workbench.ui.widgets.charts.legend import CIRCLE, SQUARE
 
 TONES = ("accent", "warn")  # of the series; the second one is dashed, with squares
@@ -27,7 +27,7 @@ STEPS = (1, 2, 5, 10, 20, 25, 50)  # between lines of the scale; then powers of 
 
 
 @dataclass(frozen=True)
-class Group:
+class SystemScores:
     """One system: title, note below it, and the scores of each series as they are shown.
 
     expected: number of runs that each series will have.
@@ -42,15 +42,15 @@ class Group:
 class LadderChart(QWidget):
     def __init__(self) -> None:
         super().__init__()
-        self._groups: tuple[Group, ...] = ()
+        self._groups: tuple[SystemScores, ...] = ()
         self._decimals = 1
-        self.frame = Frame(Axis(), Axis(), self, baseline=False)
+        self.frame = ChartFrame(Axis(), Axis(), self, baseline=False)
         self.frame.above, self.frame.below = ABOVE, BELOW
         self.setMinimumHeight(theme.px(200))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName(_("Scores of the rungs"))
 
-    def set_groups(self, groups: Sequence[Group], *, decimals: int = 1) -> None:
+    def set_groups(self, groups: Sequence[SystemScores], *, decimals: int = 1) -> None:
         """decimals: of the scores: 1 of those in percent, more of errors in a unit of their own."""
         self._groups, self._decimals = tuple(groups), decimals
         message = []
@@ -88,7 +88,7 @@ class LadderChart(QWidget):
         share = min(0.5, theme.px(VALUE) / max(1.0, self.frame.area().height()))
         return min(low, (min(means, default=high) - share * high) / (1 - share))
 
-    def _names(self, low: float, pixel: float) -> Iterator[Layer]:
+    def _names(self, low: float, pixel: float) -> Iterator[ChartLayer]:
         for number, group in enumerate(self._groups):
             for text, weight, tone, line in (
                 (group.title, 600, "text", -0.4),
@@ -96,9 +96,9 @@ class LadderChart(QWidget):
             ):
                 metrics = QFontMetricsF(theme.font("caption", weight))
                 shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, 1 / pixel - 4)
-                yield Text(number + 0.5, low, shown, tone, weight, (0.5, line))
+                yield ChartText(number + 0.5, low, shown, tone, weight, (0.5, line))
 
-    def _series(self, number: int, pixel: float) -> Iterator[Layer]:
+    def _series(self, number: int, pixel: float) -> Iterator[ChartLayer]:
         tone, marker = TONES[number % len(TONES)], SQUARE if number else CIRCLE
         shift = 0.0 if len(self._groups[0].series) < 2 else (number - 0.5) / 3
         means = [
@@ -107,17 +107,17 @@ class LadderChart(QWidget):
             if number < len(group.series) and group.series[number]
         ]
         x, y = [at for at, *_rest in means], [fmean(scores) for *_rest, scores in means]
-        yield Line(x, y, tone, 1.2, dashed=bool(number))
+        yield ChartLine(x, y, tone, 1.2, dashed=bool(number))
         for (at, group, scores), mean in zip(means, y, strict=True):
             wide = theme.px(18) * pixel
-            yield Line((at - wide, at + wide), (mean, mean), tone)
+            yield ChartLine((at - wide, at + wide), (mean, mean), tone)
             aside = theme.px(11) * pixel
             places = [at + (n - (len(scores) - 1) / 2) * aside for n in range(len(scores))]
             yield Points(places, scores, tone, marker, theme.px(8), tone, 1.6, filled=not number)
             text = formats.decimal(mean, self._decimals)
             if len(scores) < group.expected:
                 text = _("{score}  n = {n}").format(score=text, n=len(scores))
-            yield Text(at, mean, text, tone, 600, (0.5, -0.65 if number else 1.55))
+            yield ChartText(at, mean, text, tone, 600, (0.5, -0.65 if number else 1.55))
 
 
 def scale(low: float, high: float, unit: float = 1.0) -> tuple[float, float, float]:

@@ -1,6 +1,6 @@
 """Tables of the scores of a run."""
 
-from workbench.ui.panels.results.runs.details import SpanRow
+from workbench.ui.panels.results.runs.details import SchemeRow
 from workbench.ui.panels.results.runs.score_tables import OUTCOMES, span_table
 
 
@@ -9,7 +9,7 @@ def test_every_outcome_of_spans_can_be_scrolled_to_and_no_row_is_hidden(look, qt
     qtbot.addWidget(table)
     outcomes = dict.fromkeys(OUTCOMES, 1)
     schemes = ("strict", "exact", "partial", "type")
-    table.set_rows([SpanRow(scheme, outcomes, 0.5, 0.4, 0.6, "") for scheme in schemes])
+    table.set_rows([SchemeRow(scheme, outcomes, 0.5, 0.4, 0.6, "") for scheme in schemes])
     table.fit_height(4)
     table.resize(395, table.height())
     table.show()

@@ -10,7 +10,7 @@ from workbench.base.i18n import _
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.option_field import OptionField
 from workbench.ui.style import formats
-from workbench.ui.widgets.field import Field, choose, combo, fill
+from workbench.ui.widgets.field import TitledField, choose, combo, fill
 from workbench.ui.widgets.layout import card, layout_of, line, row
 from workbench.ui.widgets.numbers_strip import NumbersStrip
 from workbench.ui.widgets.table import Column, Table
@@ -49,8 +49,8 @@ class AttentionCellView(InspectorView):
         fields = row(
             (self._layer, 1),
             (self._head, 1),
-            (Field(_("Query"), self._query), 2),
-            (Field(_("Kind"), self._kind), 2),
+            (TitledField(_("Query"), self._query), 2),
+            (TitledField(_("Kind"), self._kind), 2),
             (self._target, 2),
             gap=12,
         )

@@ -15,7 +15,7 @@ from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.figures import Figures
 from workbench.ui.panels.inspect.views.target_names import target_name
 from workbench.ui.style import formats, theme
-from workbench.ui.widgets.field import Field, combo, fill
+from workbench.ui.widgets.field import TitledField, combo, fill
 from workbench.ui.widgets.layout import card, layout_of, line, row, scrolled
 from workbench.ui.widgets.signed_bars import SignedBars
 from workbench.ui.widgets.span_layout import starts_rtl
@@ -58,8 +58,8 @@ class AttributionsView(InspectorView):
         self._strip.chosen.connect(self._bars.choose)
         self._bar_scroll = scrolled(self._bars)
         self._figures = Figures()
-        fields = [Field(_("Target"), self._target)]
-        fields += [Field(title, self._choices[name]) for name, title in titles.items()]
+        fields = [TitledField(_("Target"), self._target)]
+        fields += [TitledField(title, self._choices[name]) for name, title in titles.items()]
         legend = words(
             _("Blue raises the score; orange with dashes lowers it."), "caption", "muted"
         )

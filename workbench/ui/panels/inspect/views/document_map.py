@@ -12,13 +12,13 @@ from PySide6.QtWidgets import QBoxLayout, QLineEdit, QMenu, QWidget
 from shiboken6 import isValid
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui.commands import Choice
+from workbench.ui.commands import MenuChoice
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.layer_choice import LayerChoice
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.context_menu import fill
-from workbench.ui.widgets.field import Field, choose, combo
+from workbench.ui.widgets.field import TitledField, choose, combo
 from workbench.ui.widgets.field import fill as fill_combo
 from workbench.ui.widgets.layout import card, column, layout_of, row
 from workbench.ui.widgets.point_legend import PointLegend
@@ -37,7 +37,7 @@ NARROW_WIDTH = 700  # pixels at 100%
 
 
 @dataclass(frozen=True)
-class Point:
+class SelectedPoint:
     """A selected point. group: its name, "" without one."""
 
     number: int
@@ -93,13 +93,13 @@ class DocumentMapView(InspectorView):
         self._table.opened.connect(lambda item: self.page.corpus.open(item.document))
 
     def _lay_out(self) -> None:
-        self._word_field = Field(_("Word"), self._word)
+        self._word_field = TitledField(_("Word"), self._word)
         self._word_field.hide()
         options = row(
-            (Field(_("Points"), self._kind), 2),
+            (TitledField(_("Points"), self._kind), 2),
             (self._word_field, 2),
-            (Field(_("Projection"), self._method, name=_("Projection")), 3),
-            (Field(_("Colour by"), self._by), 3),
+            (TitledField(_("Projection"), self._method, name=_("Projection")), 3),
+            (TitledField(_("Colour by"), self._by), 3),
             gap=10,
         )
         self._layer_field = self._layer.field()
@@ -230,14 +230,14 @@ class DocumentMapView(InspectorView):
         self._label.setEnabled(bool(len(numbers)) and self.page.corpus.can_write)
         self._table.set_rows(self._points(numbers[:LISTED].tolist()))
 
-    def _points(self, numbers: Sequence[int]) -> list[Point]:
+    def _points(self, numbers: Sequence[int]) -> list[SelectedPoint]:
         result: DocumentMap = self.state.result
         columns = (result.documents, result.starts, result.ends)
         lists = [column[list(numbers)].tolist() for column in columns]
         places: list[tuple[int, int, int]] = [*zip(*lists, strict=True)]
         texts = self.page.corpus.texts_at(places)
         return [
-            Point(number, place[0], key, " ".join(text.split()), self._group_of(number))
+            SelectedPoint(number, place[0], key, " ".join(text.split()), self._group_of(number))
             for number, place, (key, text) in zip(numbers, places, texts, strict=True)
         ]
 
@@ -254,19 +254,19 @@ class DocumentMapView(InspectorView):
     def _opened(self, number: int) -> None:
         self.page.corpus.open(int(self.visible.documents[number]))
 
-    def _label_choices(self) -> list[Choice | None]:
+    def _label_choices(self) -> list[MenuChoice | None]:
         corpus = self.page.corpus
         if self._is_of_uses:
             layer = corpus.sense_target("")
             return [
-                Choice(escaping.menu_text(name), partial(self._give, layer, name))
+                MenuChoice(escaping.menu_text(name), partial(self._give, layer, name))
                 for name in corpus.sense_names(layer)
-            ] or [Choice(_("Assign senses in Uses in context"), enabled=False)]
+            ] or [MenuChoice(_("Assign senses in Uses in context"), enabled=False)]
         return [
-            Choice(
+            MenuChoice(
                 escaping.menu_text(layer),
                 choices=tuple(
-                    Choice(escaping.menu_text(name), partial(corpus.label_chosen, layer, name))
+                    MenuChoice(escaping.menu_text(name), partial(corpus.label_chosen, layer, name))
                     for name in names
                 ),
             )

@@ -12,7 +12,7 @@ from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.project.queue_position import QueuePosition
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.empty import EmptyState
-from workbench.ui.widgets.field import Field
+from workbench.ui.widgets.field import TitledField
 from workbench.ui.widgets.layout import card, layout_of, row
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.wait_line import WaitLine
@@ -50,7 +50,7 @@ class ExaminedView(InspectorView):
         self._shown = shown
         acts = (self._note, self._meter, self._waiting, self._cancel, self._start)
         head = row(words(title, weight=600), None, *acts)
-        boxes = [Field(name, box) for name, box in fields]
+        boxes = [TitledField(name, box) for name, box in fields]
         layout_of(self).addWidget(
             card(head, row(*((box, 1) for box in boxes), gap=12), (shown, 1), (self._empty, 1),
                  gap=8)

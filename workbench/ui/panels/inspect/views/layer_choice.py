@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
 from workbench.base.i18n import _
 from workbench.ui.style import theme
 from workbench.ui.widgets.button import Segments
-from workbench.ui.widgets.field import Field, choose, combo
+from workbench.ui.widgets.field import TitledField, choose, combo
 from workbench.ui.widgets.layout import clear
 
 MOST_SEGMENTS = 8
@@ -29,11 +29,11 @@ class LayerChoice(QWidget):
         self.layers: tuple[int, ...] = ()
         self.value = -1
         self._control: Segments | QComboBox | None = None
-        self._field: Field | None = None
+        self._field: TitledField | None = None
 
-    def field(self) -> Field:
+    def field(self) -> TitledField:
         """This control with its title; hidden unless there are layers to choose from."""
-        self._field = Field(_("Layer (0: token embeddings)"), self, name=_("Layer"))
+        self._field = TitledField(_("Layer (0: token embeddings)"), self, name=_("Layer"))
         self._field.setVisible(len(self.layers) > 1)
         return self._field
 

@@ -13,7 +13,7 @@ from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.figures import Figures
 from workbench.ui.style import formats, theme
 from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.field import Field
+from workbench.ui.widgets.field import TitledField
 from workbench.ui.widgets.layout import card, layout_of, line, row, scrolled
 from workbench.ui.widgets.span_layout import starts_rtl
 from workbench.ui.widgets.table import Column, Table
@@ -52,7 +52,7 @@ class MaskedWordsView(InspectorView):
         self._second.setPlaceholderText(_("A sentence that could follow the text"))
         self._second.returnPressed.connect(self._ask_second)
         self._second.editingFinished.connect(self._ask_second)
-        self._pair = Field(_("Next sentence"), self._second)
+        self._pair = TitledField(_("Next sentence"), self._second)
         top = row(words(_("Masked words"), weight=600), self._note, None, self._none)
         self._tables = row((self._masked, 1), (self._best, 1), gap=12)
         layout_of(self).addWidget(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui.commands import Choice
+from workbench.ui.commands import MenuChoice
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.layer_choice import LayerChoice
 from workbench.ui.style import formats
@@ -64,15 +64,15 @@ class NearDocumentsView(InspectorView):
     def _chosen(self) -> None:
         self.page.corpus.choose(tuple(item.document for item in self._table.chosen_rows()))
 
-    def _choices(self) -> list[Choice | None]:
+    def _choices(self) -> list[MenuChoice | None]:
         rows = self._table.chosen_rows()
         if not rows:
             return []
         first, only = rows[0], len(rows) == 1
         return [
-            Choice(_("&Open in Annotate"), lambda: self.page.corpus.open(first.document), only),
-            Choice(_("&Inspect this document"), lambda: self.page.pick(first.document), only),
-            Choice(_("Show in &Data"), self.page.corpus.show_chosen),
+            MenuChoice(_("&Open in Annotate"), lambda: self.page.corpus.open(first.document), only),
+            MenuChoice(_("&Inspect this document"), lambda: self.page.pick(first.document), only),
+            MenuChoice(_("Show in &Data"), self.page.corpus.show_chosen),
         ]
 
 

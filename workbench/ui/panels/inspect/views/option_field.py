@@ -11,7 +11,7 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.base.options import Option
 from workbench.ui.style import escaping
-from workbench.ui.widgets.field import Field
+from workbench.ui.widgets.field import TitledField
 from workbench.ui.widgets.form import Form
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ COLUMNS = 3
 PAUSE = 500  # milliseconds without a change before the inspector runs again
 
 
-class OptionField(Field):
+class OptionField(TitledField):
     """A number as text; Enter or leaving the field sets the option; an error is shown below.
 
     resets: an option whose value depends on this one, set to its default with each change.

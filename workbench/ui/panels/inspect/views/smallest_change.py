@@ -12,7 +12,7 @@ from workbench.ui.panels.inspect.views.option_field import OptionField
 from workbench.ui.panels.inspect.views.target_names import target_name
 from workbench.ui.style import formats
 from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.field import Field, combo, fill
+from workbench.ui.widgets.field import TitledField, combo, fill
 from workbench.ui.widgets.layout import card, layout_of, line, row, scrolled
 from workbench.ui.widgets.layout import column as stacked
 from workbench.ui.widgets.span_layout import starts_rtl
@@ -59,9 +59,9 @@ class SmallestChangeView(InspectorView):
         self._more = Button(_("Continue"), "play", small=True, on=state.ask_rest)
         self._stop = Button(_("Stop"), "square", small=True, on=state.stop)
         fields = row(
-            (Field(_("Decision"), self._target), 3),
+            (TitledField(_("Decision"), self._target), 3),
             (self._step, 1),
-            (Field(_("Replacements from"), self._proposer), 2),
+            (TitledField(_("Replacements from"), self._proposer), 2),
             gap=12,
         )
         layout_of(self).addWidget(

@@ -11,7 +11,7 @@ from workbench.text.schemes import split_tag
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.figures import Figures
 from workbench.ui.style import formats, theme
-from workbench.ui.widgets.field import Field, combo, fill
+from workbench.ui.widgets.field import TitledField, combo, fill
 from workbench.ui.widgets.layout import card, column, layout_of, line, row
 from workbench.ui.widgets.span_layout import starts_rtl
 from workbench.ui.widgets.table import Column, Table
@@ -52,7 +52,7 @@ class TagFeaturesView(InspectorView):
         layout_of(self).addWidget(
             card(
                 row(words(_("Weights of features"), weight=600), None, hint),
-                Field(_("Tag"), self._tag),
+                TitledField(_("Tag"), self._tag),
                 (self._scroll, 2),
                 line(),
                 (

@@ -19,7 +19,7 @@ from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.layout import card, layout_of, row, scrolled
 from workbench.ui.widgets.span_layout import starts_rtl
 from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.token_strip import Cell, Line, TokenStrip, Word
+from workbench.ui.widgets.token_strip import PredictionLine, StripToken, TokenStrip, Word
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
@@ -128,13 +128,13 @@ class TokensView(InspectorView):
 
         for (in_word, index), pairs in groupby(enumerate(result.tokens), key):
             cells = (
-                Cell(number, pair.shown, self._lines(pair), pair.special, pair.unknown)
+                StripToken(number, pair.shown, self._lines(pair), pair.special, pair.unknown)
                 for number, pair in pairs
             )
             yield Word(result.words[index].text if in_word else "", tuple(cells))
 
-    def _lines(self, token: TokenRow) -> tuple[Line, ...]:
-        return tuple(Line(name, share, self.tint(name)) for name, share in token.best)
+    def _lines(self, token: TokenRow) -> tuple[PredictionLine, ...]:
+        return tuple(PredictionLine(name, share, self.tint(name)) for name, share in token.best)
 
     def tint(self, name: str) -> str:
         """The colour of a prediction's bar."""

@@ -9,7 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QInputDialog, QLineEdit, QMenu
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui.commands import SEPARATOR, Choice
+from workbench.ui.commands import SEPARATOR, MenuChoice
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.samples import WORD_SAMPLES
 from workbench.ui.panels.inspect.views.layer_choice import LayerChoice
@@ -18,7 +18,7 @@ from workbench.ui.style import formats, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.context_menu import RowMenu, fill
 from workbench.ui.widgets.empty import EmptyState
-from workbench.ui.widgets.field import Field, combo
+from workbench.ui.widgets.field import TitledField, combo
 from workbench.ui.widgets.field import fill as fill_combo
 from workbench.ui.widgets.kwic import KwicDelegate
 from workbench.ui.widgets.layout import (
@@ -86,8 +86,8 @@ class UsesView(InspectorView):
         strip = self._strip_area = scrolled(self._strip)
         self._layer_field = self._layer.field()
         words_and_senses = row(
-            (Field(_("Word, or several forms"), self._word), 1),
-            (Field(_("Senses from"), self._senses), 1),
+            (TitledField(_("Word, or several forms"), self._word), 1),
+            (TitledField(_("Senses from"), self._senses), 1),
             gap=12,
         )
         options = self._options = row((words_and_senses, 1), (self._layer_field, 1), gap=8)
@@ -259,32 +259,32 @@ class UsesView(InspectorView):
         self._assign.setEnabled(self.page.corpus.can_write and bool(rows))
         self.page.corpus.choose(tuple(dict.fromkeys(item.document for item, _cosine in rows)))
 
-    def _choices(self) -> list[Choice | None]:
+    def _choices(self) -> list[MenuChoice | None]:
         rows = [item for item, _cosine in self._table.chosen_rows()]
         if not rows:
             return []
         first = rows[0]
         only = len(rows) == 1
         return [
-            Choice(_("&Open in Annotate"), lambda: self.page.corpus.open(first.document), only),
-            Choice(_("&Inspect this document"), lambda: self.page.pick(first.document), only),
-            Choice(
+            MenuChoice(_("&Open in Annotate"), lambda: self.page.corpus.open(first.document), only),
+            MenuChoice(_("&Inspect this document"), lambda: self.page.pick(first.document), only),
+            MenuChoice(
                 _("&Nearest to this use"), lambda: self.state.set_options(use=first.number), only
             ),
-            Choice(_("Show in &Data"), self.page.corpus.show_chosen),
+            MenuChoice(_("Show in &Data"), self.page.corpus.show_chosen),
             SEPARATOR,
-            Choice(_("Assign &sense"), choices=tuple(self._sense_choices())),
+            MenuChoice(_("Assign &sense"), choices=tuple(self._sense_choices())),
         ]
 
-    def _sense_choices(self) -> list[Choice | None]:
+    def _sense_choices(self) -> list[MenuChoice | None]:
         layer = self.page.corpus.sense_target(str(self.state.option("senses")))
-        chosen: list[Choice | None] = [
-            Choice(name, lambda name=name: self._give(layer, name))  # type: ignore[misc]  # a default
+        chosen: list[MenuChoice | None] = [
+            MenuChoice(name, lambda name=name: self._give(layer, name))  # type: ignore[misc]  # a default
             for name in self.page.corpus.sense_names(layer)
         ]
         if chosen:
             chosen.append(SEPARATOR)
-        return [*chosen, Choice(_("&New sense…"), lambda: self._ask_sense(layer))]
+        return [*chosen, MenuChoice(_("&New sense…"), lambda: self._ask_sense(layer))]
 
     def _ask_sense(self, layer: str) -> None:
         message = _("Name of the sense; saved as a label of the layer “{layer}”:")

@@ -12,7 +12,7 @@ from workbench.ui.panels.inspect.views.attributions import painted
 from workbench.ui.panels.inspect.views.figures import Figures
 from workbench.ui.panels.inspect.views.target_names import target_name
 from workbench.ui.style import formats
-from workbench.ui.widgets.field import Field, combo, fill
+from workbench.ui.widgets.field import TitledField, combo, fill
 from workbench.ui.widgets.layout import card, layout_of, line, row
 from workbench.ui.widgets.span_layout import starts_rtl
 from workbench.ui.widgets.table import Column, Table
@@ -43,7 +43,7 @@ class WordWeightsView(InspectorView):
         layout_of(self).addWidget(
             card(
                 row(words(_("Weights of words"), weight=600), None, legend),
-                Field(_("Class"), self._target),
+                TitledField(_("Class"), self._target),
                 (self._scroll, 2),
                 line(),
                 (self._table, 4),

@@ -53,7 +53,7 @@ class Loaded:
 
 
 @dataclass(frozen=True)
-class Numbers:
+class NumberScores:
     """Gold and predicted numbers of documents, their keys, and all scores."""
 
     gold: tuple[float, ...]
@@ -71,7 +71,7 @@ class QualityState(State):
         self.loaded: Loaded | None = None
         self.split = "dev"
         self.label = ""  # of the shown curve
-        self._numbers: tuple[quality.Evidence, Numbers] | None = None
+        self._numbers: tuple[quality.Evidence, NumberScores] | None = None
         self.patterns: tuple[str, ...] = ()
         self.problem = ""
         self.overlaid: tuple[int, ...] = ()  # further runs of the training chart
@@ -136,7 +136,7 @@ class QualityState(State):
         return next((curves for curves in every if curves.label == self.label), None)
 
     @property
-    def numbers(self) -> Numbers | None:
+    def numbers(self) -> NumberScores | None:
         """None for a task that does not predict numbers, or without documents."""
         evidence = self.loaded.of_task if self.loaded is not None else None
         if evidence is None or not len(evidence) or "Number" not in evidence.info.outputs:
@@ -146,7 +146,7 @@ class QualityState(State):
             answers = tuple(prediction.number or 0.0 for prediction in evidence.predictions)
             keys = tuple(document.key for document in evidence.documents)
             scores = evidence.info.score(evidence.golds, evidence.predictions)
-            self._numbers = evidence, Numbers(golds, answers, keys, scores)
+            self._numbers = evidence, NumberScores(golds, answers, keys, scores)
         return self._numbers[1]
 
     def open_point(self, number: int) -> None:

@@ -29,7 +29,7 @@ from workbench.ui.widgets.charts.saving import save_menu
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.layout import card, row, scrolled
 from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.texts import Texts
+from workbench.ui.widgets.texts import LazyTexts
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
@@ -374,7 +374,7 @@ class CurvesCard(QFrame):
         self.roc.setVisible(is_roc)
         for chart, curve in ((self.pr, curves.precision_recall), (self.roc, curves.roc)):
             if curve is not None:
-                notes = Texts(len(curve), partial(_threshold_text, curve))
+                notes = LazyTexts(len(curve), partial(_threshold_text, curve))
                 xs, ys = tuple(map(float, curve.x)), tuple(map(float, curve.y))
                 chart.set_series((Series(curves.label, xs, ys, notes=notes),))
         decides = curves.threshold is not None

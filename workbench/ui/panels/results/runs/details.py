@@ -151,7 +151,7 @@ def score_rows(
 
 
 @dataclass(frozen=True)
-class SpanRow:
+class SchemeRow:
     """One scheme of matching spans: its number of spans by outcome, and F1 with its interval."""
 
     scheme: str
@@ -162,7 +162,7 @@ class SpanRow:
     hint: str
 
 
-def span_rows(evaluation: Evaluation | None) -> tuple[SpanRow, ...]:
+def span_rows(evaluation: Evaluation | None) -> tuple[SchemeRow, ...]:
     """Strict first; () for other tasks, and without intervals."""
     intervals = evaluation.intervals if evaluation is not None else None
     if intervals is None:
@@ -171,5 +171,5 @@ def span_rows(evaluation: Evaluation | None) -> tuple[SpanRow, ...]:
     for scheme, outcomes in intervals.outcomes.items():
         name = f"{scheme}_f1" if f"{scheme}_f1" in intervals.scores else "span_f1"  # strict
         score, hint = intervals.scores[name], tasks.score_hint(name)
-        rows.append(SpanRow(term(scheme), outcomes, score.value, score.low, score.high, hint))
+        rows.append(SchemeRow(term(scheme), outcomes, score.value, score.low, score.high, hint))
     return tuple(rows)

@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QMenu, QVBoxLayout
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui.commands import SEPARATOR, Choice
+from workbench.ui.commands import SEPARATOR, MenuChoice
 from workbench.ui.panels.results.board.comparison_state import MAX_SYSTEMS
 from workbench.ui.panels.results.runs.facts import cannot_inspect
 from workbench.ui.panels.results.runs.listing import RunFilter, groups, tags
@@ -154,7 +154,7 @@ class RunTable(QFrame):
         action.setChecked(on)
         action.triggered.connect(lambda _checked=False: self.state.show_only(chosen))
 
-    def _choices(self) -> tuple[Choice | None, ...]:
+    def _choices(self) -> tuple[MenuChoice | None, ...]:
         """Actions on the selected runs; the keys are those of the Run menu."""
         state, average = self.state, self.state.averaging
         chosen = [run for id in state.chosen if (run := state.run_of(id))]
@@ -177,13 +177,13 @@ class RunTable(QFrame):
             _choice(
                 "archive", state.listing.archive_title(), state.listing.archive, state.can_delete
             ),
-            Choice(copy, lambda: QGuiApplication.clipboard().setText(names)),
+            MenuChoice(copy, lambda: QGuiApplication.clipboard().setText(names)),
             _choice("delete", delete.format(n=len(chosen)), self._delete, state.can_delete),
         )
 
 
-def _choice(id: str, title: str, act: Callable[..., Any], can: bool) -> Choice:
-    return Choice(title, lambda: act(), can, command=f"results.{id}")
+def _choice(id: str, title: str, act: Callable[..., Any], can: bool) -> MenuChoice:
+    return MenuChoice(title, lambda: act(), can, command=f"results.{id}")
 
 
 def _icon(run: Run) -> tuple[str, str]:

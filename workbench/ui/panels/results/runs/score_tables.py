@@ -7,7 +7,7 @@ from functools import partial
 from PySide6.QtCore import Qt
 
 from workbench.base.i18n import _
-from workbench.ui.panels.results.runs.details import ScoreRow, SpanRow
+from workbench.ui.panels.results.runs.details import SchemeRow, ScoreRow
 from workbench.ui.style import formats
 from workbench.ui.style.formats import points
 from workbench.ui.style.interval_text import interval_method, interval_text, pair_of
@@ -26,7 +26,7 @@ ORIGINAL, CURRENT = 1, 2  # columns of `score_table`
 
 
 def span_table() -> Table:
-    """Rows are `SpanRow`; it scrolls sideways, as every outcome is needed to read a row."""
+    """Rows are `SchemeRow`; it scrolls sideways, as every outcome is needed to read a row."""
     columns = (
         Column(_("Scheme"), lambda row: row.scheme, tip=lambda row: row.hint),
         Column(_("F1"), lambda row: points(row.f1), 58, right=True),
@@ -79,7 +79,7 @@ def score_table() -> Table:
     return Table(columns, name=_("All scores"), key=_score_name, sortable=True)
 
 
-def _outcome(name: str, row: SpanRow) -> str:
+def _outcome(name: str, row: SchemeRow) -> str:
     return formats.count(row.outcomes[name])
 
 

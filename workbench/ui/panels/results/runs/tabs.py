@@ -11,7 +11,7 @@ from workbench.ui.panels.results.runs.facts import fingerprints
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.style.formats import size
 from workbench.ui.widgets.button import Button, icon_button
-from workbench.ui.widgets.field import Field
+from workbench.ui.widgets.field import TitledField
 from workbench.ui.widgets.layout import column, row
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
@@ -34,7 +34,7 @@ class SettingsView(QFrame):
         self._command.setReadOnly(True)
         self._command.setProperty("kind", "mono")
         copy = icon_button("copy", _("Copy command"), self._copy)
-        self._line = Field(_("Repeats the run on the command line"), self._command)
+        self._line = TitledField(_("Repeats the run on the command line"), self._command)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(10)
