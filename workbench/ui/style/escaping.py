@@ -30,10 +30,10 @@ def tip(text: str) -> str:
 
 def set_tip(target: _HasTip, text: str) -> None:
     """Set the tooltip of a widget, action or table item to `text`."""
-    shown = tip(text)
-    target.setToolTip(shown)
+    tip_text = tip(text)
+    target.setToolTip(tip_text)
     if isinstance(target, QWidget):
-        _describe(target, text if shown != text else "")
+        _describe(target, text if tip_text != text else "")
 
 
 def _describe(widget: QWidget, text: str) -> None:

@@ -203,10 +203,10 @@ def licence(name: str) -> str:
 def _seconds(at: str) -> float | None:
     """Since the epoch; None for a text that is not an ISO 8601 time."""
     try:
-        found = datetime.fromisoformat(at)
+        moment = datetime.fromisoformat(at)
     except ValueError:
         return None
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def _midnight(at: time.struct_time) -> tuple[int, int, int, int, int, int, int, int, int]:

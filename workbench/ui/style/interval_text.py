@@ -26,25 +26,25 @@ if TYPE_CHECKING:
         def high(self) -> float | None: ...
 
 
-def pair_of(found: Bounded | None) -> tuple[float, float] | None:
-    if found is None or found.low is None or found.high is None:
+def pair_of(bounds: Bounded | None) -> tuple[float, float] | None:
+    if bounds is None or bounds.low is None or bounds.high is None:
         return None
-    return found.low, found.high
+    return bounds.low, bounds.high
 
 
-def interval_text(found: tuple[float, float] | None, name: str = "") -> str:
+def interval_text(interval: tuple[float, float] | None, name: str = "") -> str:
     """An interval of a score, in percentage points for fractions; "–" if it is unknown."""
-    if found is None:
+    if interval is None:
         return "–"
-    low, high = (score_text(name, end) for end in found)
+    low, high = (score_text(name, end) for end in interval)
     return f"{low} – {high}"
 
 
-def named_interval(found: tuple[float, float] | None, name: str = "") -> str:
+def named_interval(interval: tuple[float, float] | None, name: str = "") -> str:
     """An interval that says what it is; "" if it is unknown."""
-    if found is None:
+    if interval is None:
         return ""
-    return _("95%: {interval}").format(interval=interval_text(found, name))
+    return _("95%: {interval}").format(interval=interval_text(interval, name))
 
 
 def score_tip(name: str, interval: tuple[float, float] | None) -> str:

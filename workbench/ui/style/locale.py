@@ -20,13 +20,13 @@ class LocaleFormats:
         self._joined.setNumberOptions(QLocale.NumberOption.OmitGroupSeparator)
 
     def number(self, value: float, spec: str) -> str:
-        found = _SPEC.fullmatch(spec)
+        match = _SPEC.fullmatch(spec)
         is_whole = hasattr(value, "__index__")
-        if found is None or (is_whole and not -(2**63) <= value < 2**63):
+        if match is None or (is_whole and not -(2**63) <= value < 2**63):
             return format(value, spec)
-        locale = self._grouped if found["grouped"] else self._joined
-        sign = locale.positiveSign() if found["sign"] and value >= 0 else ""
-        kind, digits = found["kind"], int(found["digits"] or 6)
+        locale = self._grouped if match["grouped"] else self._joined
+        sign = locale.positiveSign() if match["sign"] and value >= 0 else ""
+        kind, digits = match["kind"], int(match["digits"] or 6)
         if is_whole and kind in ("", "d"):
             return sign + locale.toString(int(value))
         if kind == "%":

@@ -98,9 +98,9 @@ class ScoreWords:
         """These names of scores, main score first."""
         if self.stored is None:
             return score_names(scores, task)
-        given = list(scores)
-        order = (self.stored.main, *self.stored.titles, *given)
-        return tuple(dict.fromkeys(name for name in order if name in given))
+        names = list(scores)
+        order = (self.stored.main, *self.stored.titles, *names)
+        return tuple(dict.fromkeys(name for name in order if name in names))
 
 
 def words_of(run: Run) -> ScoreWords:
@@ -147,9 +147,9 @@ class LayerMix(NamedTuple):
         )
 
 
-def layer_mixes(found: Mapping[str, Any]) -> tuple[LayerMix, ...]:
+def layer_mixes(result: Mapping[str, Any]) -> tuple[LayerMix, ...]:
     """Layer mixes from `training.events.LayerWeights`, as a run reports and stores them."""
-    every = {"": found, **found.get("parts", {})}
+    every = {"": result, **result.get("parts", {})}
     return tuple(
         LayerMix(part, tuple(item["weights"]), item.get("gamma"))
         for part, item in every.items()

@@ -147,8 +147,8 @@ def _made_colour(text: str, alpha: float) -> QColor:
 
 def channels(name: str) -> tuple[int, int, int]:
     """Red, green and blue, in [0, 255], of a name of the theme or #RRGGBB."""
-    found = QColor(name) if name.startswith("#") else qcolour(name)
-    return found.red(), found.green(), found.blue()
+    colour = QColor(name) if name.startswith("#") else qcolour(name)
+    return colour.red(), colour.green(), colour.blue()
 
 
 def packed(name: str) -> int:

@@ -104,15 +104,15 @@ class LineArc:
 def line_arcs(seats: Sequence[Seat], width: float) -> list[LineArc]:
     """The arcs of a line of `width` pixels, with legs and levels, short ones first."""
     legs = _legs(seats, width)
-    found = []
+    arcs_here = []
     for number, seat in enumerate(seats):
         from_x, to_x = legs.get((number, 0)), legs.get((number, 1))
         edge = width if seat.on_right else 0.0
         ends = [edge if x is None else x for x in (from_x, to_x)]
-        found.append(LineArc(seat.arc, min(ends), max(ends), from_x, to_x))
-    found.sort(key=lambda arc: (arc.right - arc.left, arc.arc.id))
-    give_levels(found)
-    return found
+        arcs_here.append(LineArc(seat.arc, min(ends), max(ends), from_x, to_x))
+    arcs_here.sort(key=lambda arc: (arc.right - arc.left, arc.arc.id))
+    give_levels(arcs_here)
+    return arcs_here
 
 
 def give_levels(arcs: Sequence[LineArc]) -> None:
@@ -154,11 +154,11 @@ def _legs(seats: Sequence[Seat], width: float) -> dict[tuple[int, int], float]:
                 to = (other[0] + other[1]) / 2 if other else edge
                 way = to - (run[0] + run[1]) / 2
                 over.setdefault(run, []).append((way >= 0, -way, number, side))
-    found = {}
+    legs = {}
     for run, those in over.items():
         room = max(0.0, run[1] - run[0] - 2 * _INSET)
         step = min(_STEP, room / max(1, len(those) - 1))
         first = (run[0] + run[1]) / 2 - step * (len(those) - 1) / 2
         for place, (_right, _way, number, side) in enumerate(sorted(those)):
-            found[number, side] = first + place * step
-    return found
+            legs[number, side] = first + place * step
+    return legs

@@ -41,17 +41,17 @@ class ArcPainter:
         self, painter: QPainter, line: Line, origin: QPointF, chosen: tuple[str, int] | None
     ) -> None:
         """Paint the arcs of a line; labels last, so that no leg crosses them."""
-        shown = self.shown(line.arcs, chosen)
-        if not shown:
+        arcs = self.shown(line.arcs, chosen)
+        if not arcs:
             return
         painter.save()
         painter.setFont(self._font)
         bottom = origin.y() + line.top - _GAP
-        for line_arc in sorted(shown, key=lambda item: item.arc.name == chosen):
+        for line_arc in sorted(arcs, key=lambda item: item.arc.name == chosen):
             self._arc(painter, line_arc, origin.x(), bottom, chosen=line_arc.arc.name == chosen)
-        for line_arc in shown:
+        for line_arc in arcs:
             self._label(painter, line_arc, origin.x(), bottom, chosen=line_arc.arc.name == chosen)
-        if left_out := len(line.arcs) - len(shown):
+        if left_out := len(line.arcs) - len(arcs):
             painter.setPen(self._muted)
             top = origin.y() + line.top - line.head
             box = QRectF(origin.x(), top, line.line.width(), self.level())

@@ -158,11 +158,11 @@ class _BlockButton(QAbstractButton):
         painter.drawText(QRect(left, top, room, half), below, title)
         painter.setFont(theme.font("caption"))
         painter.setPen(theme.qcolour("muted"))
-        shown = self._state or self._below()
+        detail = self._state or self._below()
         taken = painter.fontMetrics().horizontalAdvance(self._mark.words)
         room = min(room, right - left - taken - 16)
-        shown = painter.fontMetrics().elidedText(shown, Qt.TextElideMode.ElideRight, room)
-        painter.drawText(QRect(left, top + half, room, half), below, shown)
+        detail = painter.fontMetrics().elidedText(detail, Qt.TextElideMode.ElideRight, room)
+        painter.drawText(QRect(left, top + half, room, half), below, detail)
         if self._mark.words:
             wide = painter.fontMetrics().horizontalAdvance(self._mark.words) + 12
             painter.setPen(theme.qcolour("text"))

@@ -47,8 +47,8 @@ class Callout(QFrame):
         layout.setSpacing(9)
         self._whole.addLayout(layout)
         layout.addWidget(self._icon)
-        said = TurningRow((self._words, 1), flow(*actions), gap=9) if actions else self._words
-        layout.addWidget(said, 1)
+        content = TurningRow((self._words, 1), flow(*actions), gap=9) if actions else self._words
+        layout.addWidget(content, 1)
         self._whole.addWidget(self._fold)
         if closable:
             layout.addWidget(icon_button("x", _("Close message"), self.hide, small=True))

@@ -122,13 +122,13 @@ class _Drawing:
         painter.setFont(theme.font("small", 600 if chosen else 500))
         cap, tall = self._cap(), theme.px(17) - 1
         room = area.width() - 22 - square - (cap + 7 if self.key else 0)
-        shown = painter.fontMetrics().elidedText(
+        elided = painter.fontMetrics().elidedText(
             self.text, Qt.TextElideMode.ElideMiddle, int(room) + 1
         )
         painter.drawText(
             QRectF(area.left() + 15 + square, area.top(), room, area.height()),
             Qt.AlignmentFlag.AlignVCenter,
-            shown,
+            elided,
         )
         if self.key:
             frame = QRectF(area.right() - cap - 8, middle - tall / 2, cap, tall)
@@ -184,10 +184,10 @@ class Chip(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     def set(self, text: str, label: Label | None = None, *, tone: str = "", key: str = "") -> None:
-        asked = (text, label, tone, key, theme.percent(), theme.family())
-        if asked == self._asked:  # else each edit would lay out the page
+        state = (text, label, tone, key, theme.percent(), theme.family())
+        if state == self._asked:  # else each edit would lay out the page
             return
-        self._asked = asked
+        self._asked = state
         self._drawing = _Drawing(text, label, key, tone)
         self.setAccessibleName(text)
         self.updateGeometry()

@@ -172,9 +172,9 @@ def _elided(text: str, mode: Qt.TextElideMode, width: int, metrics: QFontMetrics
     most = 2 * width // max(1, metrics.averageCharWidth()) + 8
     if mode == Qt.TextElideMode.ElideRight and len(text) > most:
         beginning = text[:most]
-        shown = metrics.elidedText(beginning, mode, width)
-        if shown != beginning:
-            return shown
+        elided = metrics.elidedText(beginning, mode, width)
+        if elided != beginning:
+            return elided
     return metrics.elidedText(text, mode, width)
 
 
@@ -208,12 +208,12 @@ class FoundText(TextLine):
         self._places = lru_cache(maxsize=500)(lambda text, wanted: tuple(places(text, wanted)))
 
     def _draw(self, painter: QPainter, box: QRect, text: str) -> None:
-        found = self._places(text, self.wanted) if self.wanted.strip() else ()
-        if found:
+        ranges = self._places(text, self.wanted) if self.wanted.strip() else ()
+        if ranges:
             painter.save()
             painter.setClipRect(box)
             use = theme.size("ui"), theme.family(), theme.is_dark()
-            layout = _marked(text, found, box.width(), self.mode, use)
+            layout = _marked(text, ranges, box.width(), self.mode, use)
             y = box.top() + (box.height() - layout.lineAt(0).height()) / 2
             layout.draw(painter, QPointF(box.left(), y))
             painter.restore()
@@ -225,35 +225,35 @@ class FoundText(TextLine):
 @lru_cache(maxsize=200)
 def _marked(
     text: str,
-    found: Sequence[tuple[int, int]],
+    ranges: Sequence[tuple[int, int]],
     width: int,
     mode: Qt.TextElideMode,
     _use: tuple[int, str, bool],
 ) -> QTextLayout:
     """As `_laid_out`, cached for each text, column and theme."""
-    return _laid_out(text, found, width, mode)
+    return _laid_out(text, ranges, width, mode)
 
 
 def _laid_out(
     text: str,
-    found: Sequence[tuple[int, int]],
+    ranges: Sequence[tuple[int, int]],
     width: int,
     mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
 ) -> QTextLayout:
     """A single line, elided, with a background behind the matches."""
     font = theme.font()
-    shown = _elided(text, mode, width, QFontMetrics(font))
+    elided = _elided(text, mode, width, QFontMetrics(font))
     units, look = Utf16Map(text), QTextCharFormat()
     look.setBackground(theme.qcolour("warn_soft"))
     look.setFontUnderline(True)
     look.setUnderlineColor(theme.qcolour("warn"))
     formats = []
-    for start, end in found:
-        for first, last in _in_sight(units.to_units(start), units.to_units(end), text, shown):
+    for start, end in ranges:
+        for first, last in _in_sight(units.to_units(start), units.to_units(end), text, elided):
             part = QTextLayout.FormatRange()
             part.start, part.length, part.format = first, last - first, look
             formats.append(part)
-    layout = QTextLayout(shown, font)
+    layout = QTextLayout(elided, font)
     layout.setFormats(formats)
     rtl = mode == Qt.TextElideMode.ElideRight and is_rtl(text)
     layout.setTextOption(_text_option(rtl=rtl))
@@ -265,20 +265,20 @@ def _laid_out(
     return layout
 
 
-def _in_sight(start: int, end: int, text: str, shown: str) -> list[tuple[int, int]]:
+def _in_sight(start: int, end: int, text: str, elided: str) -> list[tuple[int, int]]:
     """Where UTF-16 units `start` to `end` of a text are in its elided form, in pieces."""
-    if shown == text:
+    if elided == text:
         return [(start, end)]
-    head_of_it = commonprefix([text, shown])
+    head_of_it = commonprefix([text, elided])
     before = Utf16Map(head_of_it).units
-    behind = Utf16Map(shown).units - before - 1
+    behind = Utf16Map(elided).units - before - 1
     gone = Utf16Map(text).units - before - behind  # units that the ellipsis replaces
     head = start, min(end, before)
     tail = max(start, before + gone) - gone + 1, end - gone + 1
     return [piece for piece in (head, tail) if piece[0] < piece[1]]
 
 
-def in_key(key: str, wanted: str) -> tuple[tuple[int, int], ...]:
+def in_key(key: str, pattern: str) -> tuple[tuple[int, int], ...]:
     """Matches in a key, compared literally."""
-    found = find(key, wanted.strip())
-    return tuple(zip(found.starts, found.ends, strict=True))
+    matches = find(key, pattern.strip())
+    return tuple(zip(matches.starts, matches.ends, strict=True))

@@ -59,17 +59,17 @@ class DocumentModel(QAbstractListModel):
             if self.ids:
                 self.dataChanged.emit(self.index(0), self.index(len(self.ids) - 1))
             return
-        wanted = set(ids)
+        changed = set(ids)
         for number, page in self._pages.items():
-            known = wanted.intersection(page)
+            known = changed.intersection(page)
             if not known:
                 continue
             fresh = {row.id: row for row in self._fetch(sorted(known))}
             for id in known:
                 page.pop(id)
             page.update(fresh)
-            shown = self.ids[number * PAGE : (number + 1) * PAGE]
-            for at, id in enumerate(shown, number * PAGE):
+            page_ids = self.ids[number * PAGE : (number + 1) * PAGE]
+            for at, id in enumerate(page_ids, number * PAGE):
                 if id in known:
                     self.dataChanged.emit(self.index(at), self.index(at))
 

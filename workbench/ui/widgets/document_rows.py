@@ -89,9 +89,9 @@ class DocumentRows(QAbstractTableModel):
         if ids is None:
             self._pages.clear()
         else:
-            wanted = set(ids)
+            changed = set(ids)
             for number in [
-                number for number, page in self._pages.items() if not wanted.isdisjoint(page)
+                number for number, page in self._pages.items() if not changed.isdisjoint(page)
             ]:
                 del self._pages[number]
         self.refresh()

@@ -156,7 +156,7 @@ class DocumentTable(MarkedTable):
             return
         metrics, first = QFontMetrics(theme.font()), max(0, self.rowAt(0))
         rows = map(self.documents.row, range(first, min(first + PEEK, len(self.documents.ids))))
-        wanted = max((metrics.horizontalAdvance(row.key) for row in rows if row), default=0)
+        widest = max((metrics.horizontalAdvance(row.key) for row in rows if row), default=0)
         others = sum(
             self.columnWidth(column)
             for column in range(self.documents.columnCount())
@@ -164,7 +164,7 @@ class DocumentTable(MarkedTable):
         )
         most = self.viewport().width() - others - theme.px(LEAST_TEXT)
         least = theme.px(CRAMPED_WIDTHS[KEY] if self._cramped else WIDTHS[KEY])
-        self._key_width = max(least, min(wanted + 2 * PAD + 2, most))
+        self._key_width = max(least, min(widest + 2 * PAD + 2, most))
         self.setColumnWidth(KEY, self._key_width)
 
     def show_extras(self, extras: tuple[Extra, ...]) -> None:
@@ -207,11 +207,12 @@ class DocumentTable(MarkedTable):
         orders = BY | {
             n: extra.by for n, extra in enumerate(self.documents.extras, len(WIDTHS) + 1)
         }
-        shown = [column for column, this in orders.items() if this == by]
-        head.setSortIndicatorShown(bool(shown))
-        if shown:
+        sorted_columns = [column for column, this in orders.items() if this == by]
+        head.setSortIndicatorShown(bool(sorted_columns))
+        if sorted_columns:
             column = next(
-                (number for number in shown[::-1] if not self.isColumnHidden(number)), shown[0]
+                (number for number in sorted_columns[::-1] if not self.isColumnHidden(number)),
+                sorted_columns[0],
             )
             order = Qt.SortOrder.DescendingOrder if descending else Qt.SortOrder.AscendingOrder
             head.setSortIndicator(column, order)
@@ -257,10 +258,10 @@ class DocumentTable(MarkedTable):
 
     def chosen_ids(self) -> array[int]:
         """Ids of the selected rows, in order; fast for a million rows."""
-        found = array("q")
+        chosen = array("q")
         for range_ in sorted(self._ranges(), key=lambda range_: range_.top()):
-            found.extend(self.documents.ids[range_.top() : range_.bottom() + 1])
-        return found
+            chosen.extend(self.documents.ids[range_.top() : range_.bottom() + 1])
+        return chosen
 
     def choose_rows(self, first: int, last: int) -> None:
         choice = QItemSelection(
@@ -276,11 +277,11 @@ class DocumentTable(MarkedTable):
 
         None if they lie in more than MOST_RANGES places: Qt would take seconds.
         """
-        wanted, last = frozenset(ids), self.documents.columnCount() - 1
+        id_set, last = frozenset(ids), self.documents.columnCount() - 1
         chosen: list[QItemSelectionRange] = []
         first = start = -1
         for place, id in enumerate((*self.documents.ids, -1)):
-            if id in wanted:
+            if id in id_set:
                 start = place if start < 0 else start
             elif start >= 0:
                 top = self.documents.index(start, 0)

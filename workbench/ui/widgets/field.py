@@ -128,9 +128,9 @@ class _Combo(QComboBox):
             ),
             default=0,
         )
-        wanted = longest + 40
+        width = longest + 40
         self.view().setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        self.view().setMinimumWidth(min(max(wanted, self.width()), self.window().width() - 40))
+        self.view().setMinimumWidth(min(max(width, self.width()), self.window().width() - 40))
         super().showPopup()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
@@ -178,13 +178,13 @@ def fill(
 
     `refused`: disabled values with the reason, which is their tooltip.
     """
-    wanted = list(items)
+    entries = list(items)
     blocked = box.blockSignals(True)
-    if not refused and wanted == _choices(box):
+    if not refused and entries == _choices(box):
         box.setCurrentIndex(0)
     else:
         box.clear()
-        for this, text in wanted:
+        for this, text in entries:
             box.addItem(text, this)
             if reason := (refused or {}).get(this):
                 item = _item(box, box.count() - 1)

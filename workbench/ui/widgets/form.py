@@ -96,12 +96,12 @@ class Form(QFrame):
 
     def values(self) -> dict[str, str]:
         """name → text of every option whose value is not the default."""
-        found = {}
+        texts = {}
         for name, option in self._options.items():
             text = self.text(name)
             if text != _as_text(option.default):
-                found[name] = text
-        return found
+                texts[name] = text
+        return texts
 
     def set_values(self, values: Mapping[str, Any]) -> None:
         """Set these values, and defaults for the rest; emits nothing.
@@ -240,9 +240,9 @@ class Form(QFrame):
 
 def _entries(option: Any) -> list[tuple[Any, str]]:
     """(value, title) of the choices; the first is AUTOMATIC if the value can be left open."""
-    found = list(zip(option.choices, _choice_titles(option), strict=True))
+    entries = list(zip(option.choices, _choice_titles(option), strict=True))
     is_open = getattr(option, "automatic", "") and option.default is None
-    return [(AUTOMATIC, _("Automatic")), *found] if is_open else found
+    return [(AUTOMATIC, _("Automatic")), *entries] if is_open else entries
 
 
 def _choice_titles(option: Any) -> list[str]:

@@ -28,8 +28,8 @@ def image(shares: np.ndarray, masked: np.ndarray | None = None) -> QImage:
         shades[masked] = MASKED
     pixels = np.ascontiguousarray(_colours(theme.is_dark())[shades])
     rows, columns = pixels.shape
-    found = QImage(pixels.data, columns, rows, 4 * columns, QImage.Format.Format_RGB32)
-    return found.copy()  # copy, as the image must not refer to an array that is freed
+    heat_map = QImage(pixels.data, columns, rows, 4 * columns, QImage.Format.Format_RGB32)
+    return heat_map.copy()  # copy, as the image must not refer to an array that is freed
 
 
 @lru_cache(maxsize=2)

@@ -45,14 +45,14 @@ class IntervalDelegate(QStyledItemDelegate):
         painter.save()
         ground(painter, option)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        found = self._interval(index.row())
+        interval = self._interval(index.row())
         area = QRectF(option.rect).adjusted(PAD, 0, -PAD, -1)
         middle = Qt.AlignmentFlag.AlignVCenter
-        if found.note:
+        if interval.note:
             painter.setFont(theme.font("small"))
             painter.setPen(theme.qcolour("muted"))
             elided = painter.fontMetrics().elidedText(
-                found.note, Qt.TextElideMode.ElideRight, int(area.width())
+                interval.note, Qt.TextElideMode.ElideRight, int(area.width())
             )
             painter.drawText(area, middle | Qt.AlignmentFlag.AlignLeft, elided)
             painter.restore()
@@ -72,27 +72,27 @@ class IntervalDelegate(QStyledItemDelegate):
         left = area.left() + wide + 14
         scale = QRectF(left, area.center().y(), area.right() - room - 12 - left, 0)
         if scale.width() >= theme.px(MIN_SCALE_WIDTH):
-            self._draw(painter, scale, option.rect.height(), found)
+            self._draw(painter, scale, option.rect.height(), interval)
         painter.restore()
 
     @staticmethod
-    def _draw(painter: QPainter, scale: QRectF, height: int, found: Interval) -> None:
+    def _draw(painter: QPainter, scale: QRectF, height: int, interval: Interval) -> None:
         def at(share: float) -> float:
             return scale.left() + scale.width() * min(max(share, 0.0), 1.0)
 
         y = scale.top()
         painter.setPen(QPen(theme.qcolour("line"), 1))
         painter.drawLine(int(scale.left()), int(y), int(scale.right()), int(y))
-        if found.low is not None and found.high is not None:
+        if interval.low is not None and interval.high is not None:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(theme.qcolour("accent", 0.35))
-            bar = QRectF(at(found.low), y - 4, max(2.0, at(found.high) - at(found.low)), 8)
+            bar = QRectF(at(interval.low), y - 4, max(2.0, at(interval.high) - at(interval.low)), 8)
             painter.drawRoundedRect(bar, 4, 4)
-        if found.mark is not None:
+        if interval.mark is not None:
             painter.setPen(QPen(theme.qcolour("muted"), 1, Qt.PenStyle.DashLine))
-            x = int(at(found.mark))
+            x = int(at(interval.mark))
             painter.drawLine(x, int(y - height / 2), x, int(y + height / 2))
-        if found.value is not None:
+        if interval.value is not None:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(theme.qcolour("accent"))
-            painter.drawRoundedRect(QRectF(at(found.value) - 1.5, y - 6, 3, 12), 1, 1)
+            painter.drawRoundedRect(QRectF(at(interval.value) - 1.5, y - 6, 3, 12), 1, 1)

@@ -27,8 +27,8 @@ class JobList(QWidget):
 
     def set_jobs(self, jobs: Sequence[Any]) -> None:
         """Show these jobs in this order."""
-        wanted = {job.id for job in jobs}
-        for number in [row for row in self.rows if row not in wanted]:
+        ids = {job.id for job in jobs}
+        for number in [row for row in self.rows if row not in ids]:
             gone = self.rows.pop(number)
             self._lines.removeWidget(gone)
             gone.hide()

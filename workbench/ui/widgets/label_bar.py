@@ -49,13 +49,13 @@ class _Chips(QWidget):
         for chip in self.chips if chips is None else chips:
             tied = self.tied.get(chip)
             after = tied.sizeHint().width() if tied is not None else 0
-            wanted = chip.sizeHint().width()
-            wide = min(wanted, most - (after + TIED_GAP if after else 0))
+            preferred = chip.sizeHint().width()
+            wide = min(preferred, most - (after + TIED_GAP if after else 0))
             if lines[-1] and x + wide + (after + TIED_GAP if after else 0) > width:
                 lines.append([])
                 x = 0
             lines[-1].append((chip, x, wide))
-            if wide < wanted:
+            if wide < preferred:
                 cut.add(len(lines) - 1)
             x += wide + GAP
             if tied is not None:
@@ -69,9 +69,9 @@ class _Chips(QWidget):
         """Show the chips of the first lines and the selected ones; the rest is behind "more"."""
         high = theme.px(28)
         lines = self._lines_in_sight()
-        shown = {chip for line in lines for chip, _x, _wide in line}
+        placed = {chip for line in lines for chip, _x, _wide in line}
         for chip in (*self.chips, *self.tied.values()):
-            chip.setVisible(chip in shown)
+            chip.setVisible(chip in placed)
         for number, line in enumerate(lines):
             for chip, x, wide in line:
                 chip.setGeometry(x, number * (high + LINE_GAP), wide, high)
@@ -191,8 +191,8 @@ class LabelBar(QWidget):
         self._title.setText(title)
         self._size_ends()
         marked, changed = set(chosen), False
-        shown = _shown(labels, groups or {}, folded, marked)
-        state = shown, groups or {}, frozenset(folded)
+        visible = _shown(labels, groups or {}, folded, marked)
+        state = visible, groups or {}, frozenset(folded)
         if state != (self._labels, self._groups, self._folded):
             self._labels, self._groups, self._folded = state
             self._make(checkable)
@@ -312,12 +312,12 @@ class LabelBar(QWidget):
     @property
     def controls(self) -> tuple[QAbstractButton, ...]:
         """The buttons in reading order, also those without room."""
-        found: list[QAbstractButton] = []
+        buttons: list[QAbstractButton] = []
         for chip in self._named:
-            found.append(chip)
+            buttons.append(chip)
             if (tied := self._chips.tied.get(chip)) is not None:
-                found.append(tied)
-        return (*found, self._more)
+                buttons.append(tied)
+        return (*buttons, self._more)
 
     @property
     def folds(self) -> Mapping[int, Button]:
@@ -343,10 +343,10 @@ def _shown(
     return tuple(item for label in first for item in (label, *below.get(cast(int, label.id), ())))
 
 
-def _set_tip(chip: ChipButton, label: Label, made: str) -> None:
+def _set_tip(chip: ChipButton, label: Label, author: str) -> None:
     """The whole name if it is cut, the description, and who made it."""
     cut = chip.sizeHint().width() > theme.px(WIDEST)
-    message = "\n".join(filter(None, (label.name if cut else "", label.description, made)))
+    message = "\n".join(filter(None, (label.name if cut else "", label.description, author)))
     if chip.property("message") != message:
         chip.setProperty("message", message)
         escaping.set_tip(chip, message)

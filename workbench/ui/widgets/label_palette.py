@@ -149,12 +149,12 @@ class _Delegate(QStyledItemDelegate):
             painter.drawText(right, middle | Qt.AlignmentFlag.AlignRight, choice.layer)
         else:
             right.setLeft(right.left() + max(theme.px(DESCRIPTION), width + 20))
-            shown = painter.fontMetrics().elidedText(
+            elided = painter.fontMetrics().elidedText(
                 choice.label.description.replace("\n", " "),
                 Qt.TextElideMode.ElideRight,
                 right.width(),
             )
-            painter.drawText(right, middle, shown)
+            painter.drawText(right, middle, elided)
         painter.restore()
 
 

@@ -124,13 +124,13 @@ def _parts(block: QTextBlock) -> Iterable[QTextBlock.iterator]:
 
 def _name_pictures(document: QTextDocument) -> None:
     """Replace images by their descriptions; Qt drops images that have none."""
-    found = [
+    pictures = [
         (_selected(part.fragment(), block), part.fragment().charFormat().toImageFormat())
         for block in _blocks(document)
         for part in _parts(block)
         if part.fragment().charFormat().isImageFormat()
     ]
-    for cursor, image in reversed(found):
+    for cursor, image in reversed(pictures):
         message = image.stringProperty(QTextFormat.Property.ImageAltText)
         words = QTextCharFormat()
         words.setFontItalic(True)

@@ -303,10 +303,10 @@ class _Names(QHeaderView):
 
     def _stands_out(self, section: int) -> bool:
         view = cast(Matrix, self.parent())
-        shown = [view.hovered, view.currentIndex()] if view.hasFocus() else [view.hovered]
+        indexes = [view.hovered, view.currentIndex()] if view.hasFocus() else [view.hovered]
         if self.orientation() == Qt.Orientation.Vertical:
-            return any(index.isValid() and index.row() == section for index in shown)
-        return any(index.isValid() and index.column() == section for index in shown)
+            return any(index.isValid() and index.row() == section for index in indexes)
+        return any(index.isValid() and index.column() == section for index in indexes)
 
 
 def cell_colours(count: int, share: float) -> tuple[str, str]:

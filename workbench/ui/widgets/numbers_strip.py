@@ -36,8 +36,8 @@ class NumbersStrip(QWidget):
         painter.setPen(theme.qcolour("text"))
         left = theme.px(NAME)
         text = f"{self._title}  {self._about}".strip()
-        shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, left - 8)
-        painter.drawText(QRectF(0, 0, left, self.height()), Qt.AlignmentFlag.AlignVCenter, shown)
+        elided = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, left - 8)
+        painter.drawText(QRectF(0, 0, left, self.height()), Qt.AlignmentFlag.AlignVCenter, elided)
         if not self._numbers:
             return
         most = max(map(abs, self._numbers)) or 1.0

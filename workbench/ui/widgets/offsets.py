@@ -75,9 +75,9 @@ class DisplayText:
             text if text.isascii() and text.isprintable() else _UNSHOWABLE.sub(_picture, text)
         )
         self.starts, self.ends = [0], []
-        for found in _BREAK.finditer(text):
-            self.ends.append(found.start())
-            self.starts.append(found.end())
+        for line_break in _BREAK.finditer(text):
+            self.ends.append(line_break.start())
+            self.starts.append(line_break.end())
         self.ends.append(len(text))
 
     def __len__(self) -> int:

@@ -94,8 +94,8 @@ class PairPlot(Plot):
         room = int(left - area.left() - theme.px(GAP) + 2)
         for number, name in enumerate(self.names):
             box = QRectF(area.left(), area.top() + number * high, room, high)
-            shown = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room)
-            painter.drawText(box, LEFT, shown)
+            elided = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room)
+            painter.drawText(box, LEFT, elided)
         painter.setFont(caption)
         for number, (row, column, count) in enumerate(self.cells):
             edge = row == column
@@ -110,5 +110,5 @@ class PairPlot(Plot):
         below = area.top() + len(self.names) * high
         for number, name in enumerate(self.names):
             box = QRectF(left + number * wide, below, wide, theme.px(ROW) * 0.8)
-            shown = narrow.elidedText(name, Qt.TextElideMode.ElideRight, int(wide) - 4)
-            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, shown)
+            elided = narrow.elidedText(name, Qt.TextElideMode.ElideRight, int(wide) - 4)
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, elided)

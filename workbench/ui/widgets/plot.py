@@ -93,17 +93,17 @@ class Plot(Savable, QWidget):
         return next((number for number, place in enumerate(places) if place.contains(point)), -1)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        found = self._at(event.position())
-        cursor = Qt.CursorShape.PointingHandCursor if found >= 0 else Qt.CursorShape.ArrowCursor
+        number = self._at(event.position())
+        cursor = Qt.CursorShape.PointingHandCursor if number >= 0 else Qt.CursorShape.ArrowCursor
         self.setCursor(cursor)
-        text = self.tip(found) if found >= 0 else ""
+        text = self.tip(number) if number >= 0 else ""
         escaping.show_tip(event.globalPosition().toPoint(), text, self)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        found = self._at(event.position())
-        if event.button() == Qt.MouseButton.LeftButton and found >= 0:
-            self.choose(found)
-            self.opened.emit(found)
+        number = self._at(event.position())
+        if event.button() == Qt.MouseButton.LeftButton and number >= 0:
+            self.choose(number)
+            self.opened.emit(number)
 
     def choose(self, number: int) -> None:
         """Choose a part, as the arrow keys do."""
@@ -140,8 +140,8 @@ class Plot(Savable, QWidget):
         return min(max(number + (1 if key in _ON else -1), 0), self.count() - 1)
 
     def picture_size(self) -> QSize:
-        wanted = self.sizeHint()
-        return QSize(max(self.width(), 420), max(wanted.height(), self.height(), 200))
+        hint = self.sizeHint()
+        return QSize(max(self.width(), 420), max(hint.height(), self.height(), 200))
 
     def draw_picture(self, painter: QPainter, area: QRectF) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -165,9 +165,9 @@ class PointMap(QWidget):
         inside = np.frombuffer(mask.constBits(), np.uint8).reshape(mask.height(), -1)
         places = np.floor(self.pixels).astype(np.int64)
         x, y = places[:, 0], places[:, 1]
-        seen = np.flatnonzero((x >= 0) & (x < self.width()) & (y >= 0) & (y < self.height()))
-        found: np.ndarray = seen[inside[y[seen], x[seen]] > 0]
-        return found
+        visible = np.flatnonzero((x >= 0) & (x < self.width()) & (y >= 0) & (y < self.height()))
+        numbers: np.ndarray = visible[inside[y[visible], x[visible]] > 0]
+        return numbers
 
     # ---------------------------------------------------------------- painting
 
@@ -191,8 +191,8 @@ class PointMap(QWidget):
     @property
     def radius(self) -> float:
         """Radius of a point in pixels; smaller if there are many points."""
-        found = next(size for most, size in SIZES if len(self.points) <= most)
-        return found * theme.percent() / 100
+        base = next(size for most, size in SIZES if len(self.points) <= most)
+        return base * theme.percent() / 100
 
     def _painted(self) -> QImage:
         """All points; those that are not selected recede while others are."""
@@ -259,13 +259,13 @@ class PointMap(QWidget):
         if not lasso:
             return
         if len(lasso) > 2:
-            found = self.numbers_in(lasso)
+            numbers = self.numbers_in(lasso)
         else:  # a click
             number = self.number_at(event.position())
-            found = np.array([number] if number >= 0 else [], np.int64)
+            numbers = np.array([number] if number >= 0 else [], np.int64)
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
-            found = np.union1d(found, np.flatnonzero(self.chosen))
-        self._take(found)
+            numbers = np.union1d(numbers, np.flatnonzero(self.chosen))
+        self._take(numbers)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         number = self.number_at(event.position())

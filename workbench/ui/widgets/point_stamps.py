@@ -38,21 +38,21 @@ def stamp(shape: str, radius: float) -> tuple[tuple[int, int, float], ...]:
 
 
 def _inside(shape: str, x: np.ndarray, y: np.ndarray, radius: float) -> np.ndarray:
-    found: np.ndarray
+    mask: np.ndarray
     if shape == "square":
-        found = np.maximum(np.abs(x), np.abs(y)) <= radius
+        mask = np.maximum(np.abs(x), np.abs(y)) <= radius
     elif shape == "diamond":
-        found = np.abs(x) + np.abs(y) <= radius
+        mask = np.abs(x) + np.abs(y) <= radius
     elif shape == "triangle":
-        found = (y <= 0.6 * radius) & (y >= 1.9 * np.abs(x) - radius)
+        mask = (y <= 0.6 * radius) & (y >= 1.9 * np.abs(x) - radius)
     elif shape == "wedge":
-        found = (y >= -0.6 * radius) & (y <= radius - 1.9 * np.abs(x))
+        mask = (y >= -0.6 * radius) & (y <= radius - 1.9 * np.abs(x))
     elif shape == "cross":
         long, thin = np.maximum(np.abs(x), np.abs(y)), np.minimum(np.abs(x), np.abs(y))
-        found = (long <= radius) & (thin <= 0.36 * radius)
+        mask = (long <= radius) & (thin <= 0.36 * radius)
     else:
-        found = x * x + y * y <= radius * radius
-    return found
+        mask = x * x + y * y <= radius * radius
+    return mask
 
 
 def paint(
@@ -72,17 +72,17 @@ def paint(
     height, width = image.shape
     reach = 1 if radius <= TINY else int(np.ceil(1.3 * radius))
     x, y = places[:, 0], places[:, 1]
-    seen = (x >= reach) & (x < width - reach) & (y >= reach) & (y < height - reach)
-    at, kept = (y * np.int32(width) + x)[seen], codes[seen]
+    inside = (x >= reach) & (x < width - reach) & (y >= reach) & (y < height - reach)
+    at, colour_codes = (y * np.int32(width) + x)[inside], codes[inside]
     packed = np.array([_packed(colour) for colour in colours], np.uint32)
     flat = image.reshape(-1)
     if radius <= TINY:
-        shades = packed[kept]
+        shades = packed[colour_codes]
         for row, column in _DOTS[radius > SMALLEST]:
             flat[at + np.int32(row * width + column)] = shades
         return
     for code in reversed(range(len(colours))):
-        here = at[kept == code]
+        here = at[colour_codes == code]
         if len(here):
             smooth = len(places) <= SMOOTH
             _paint_group(image, here, colours[code], shapes[code], radius, smooth=smooth)

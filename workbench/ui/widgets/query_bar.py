@@ -140,7 +140,7 @@ class QueryBar(QWidget):
         if event.type() == QEvent.Type.FocusIn:
             self.query.read_names()
         elif isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
-            asked = event.key() == Qt.Key.Key_Space and (
+            opens = event.key() == Qt.Key.Key_Space and (
                 event.modifiers() == Qt.KeyboardModifier.ControlModifier
             )
             down = event.key() == Qt.Key.Key_Down
@@ -148,7 +148,7 @@ class QueryBar(QWidget):
                 self._tell()
                 self._into()
                 return True
-            if asked or down:
+            if opens or down:
                 self.offer()
                 return True
         return super().eventFilter(watched, event)

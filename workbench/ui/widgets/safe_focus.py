@@ -23,13 +23,13 @@ def focus_moved(old: QWidget | None, new: QWidget | None) -> None:
 
 def leave(button: QWidget) -> None:
     """Move the focus from a destructive button to the last other widget before it."""
-    found = button.previousInFocusChain()
-    while found is not None and found is not button:
-        takes = found.focusPolicy() & Qt.FocusPolicy.TabFocus
-        if takes and found.isVisible() and found.isEnabled() and not _is_destructive(found):
-            found.setFocus()
+    widget = button.previousInFocusChain()
+    while widget is not None and widget is not button:
+        takes = widget.focusPolicy() & Qt.FocusPolicy.TabFocus
+        if takes and widget.isVisible() and widget.isEnabled() and not _is_destructive(widget):
+            widget.setFocus()
             return
-        found = found.previousInFocusChain()
+        widget = widget.previousInFocusChain()
     button.clearFocus()  # of all that can take it, the others are destructive too
 
 

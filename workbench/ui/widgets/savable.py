@@ -25,16 +25,16 @@ class SavableTable(Savable, MarkedTable):
         """All rows, also those that are scrolled out of view, as PNG or SVG; a picture that would
         be too high ends with a note.
         """
-        with whole(self) as found:
+        with whole(self) as whole_picture:
             size = self._drawn()
-            below = theme.px(theme.ROW) if found.note else 0
+            below = theme.px(theme.ROW) if whole_picture.note else 0
 
             def draw(painter: QPainter, area: QRectF) -> None:
                 self.render(painter, QPoint(), QRegion(QRect(QPoint(), size)))
                 if below:
                     painter.setPen(theme.qcolour("muted"))
                     strip = area.adjusted(8, area.height() - below, -8, 0)
-                    painter.drawText(strip, Qt.AlignmentFlag.AlignVCenter, found.note)
+                    painter.drawText(strip, Qt.AlignmentFlag.AlignVCenter, whole_picture.note)
 
             save_drawing(path, QSize(size.width(), size.height() + below), draw)
 

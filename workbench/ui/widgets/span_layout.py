@@ -146,7 +146,7 @@ class SpanIndex:
 
     def touching(self, start: int, end: int) -> list[TextSpan]:
         """Spans that share a character with [start, end), and empty ones in [start, end]."""
-        found = []
+        spans = []
         for at in range(bisect_right(self._starts, end) - 1, -1, -1):
             if self._reach[at] < start:
                 break
@@ -154,27 +154,27 @@ class SpanIndex:
             if (span.start < end and span.end > start) or (
                 span.start == span.end and start <= span.start <= end
             ):
-                found.append(span)
-        return found[::-1]
+                spans.append(span)
+        return spans[::-1]
 
     def at(self, position: int) -> list[TextSpan]:
         """Spans over the character at `position`, shortest first; gold first among equals."""
-        found = [
+        spans = [
             span
             for span in self.touching(position, position + 1)
             if span.start <= position < max(span.end, span.start + 1)
         ]
-        return sorted(found, key=lambda span: (span.end - span.start, *reading_order(span)))
+        return sorted(spans, key=lambda span: (span.end - span.start, *reading_order(span)))
 
 
-def compared(shown: dict[int, T], given: Iterable[T]) -> tuple[dict[int, T], set[T], set[T]]:
+def compared(current: dict[int, T], items: Iterable[T]) -> tuple[dict[int, T], set[T], set[T]]:
     """What is given by identity, and what is gone and has come with it.
 
     Unchanged objects that are given again keep this cheap.
     """
-    new = {id(item): item for item in given}
-    gone = {shown[key] for key in shown.keys() - new.keys()}
-    come = {new[key] for key in new.keys() - shown.keys()}
+    new = {id(item): item for item in items}
+    gone = {current[key] for key in current.keys() - new.keys()}
+    come = {new[key] for key in new.keys() - current.keys()}
     return new, gone - come, come - gone
 
 

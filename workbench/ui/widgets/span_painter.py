@@ -127,7 +127,7 @@ class SpanPainter:
                 painter.drawRect(QRectF(origin.x() + left, top, right - left, height))
 
     def _matches(
-        self, painter: QPainter, piece: Piece, line: Line, origin: QPointF, found: TextMatches
+        self, painter: QPainter, piece: Piece, line: Line, origin: QPointF, matches: TextMatches
     ) -> None:
         """A frame around each match on a line, limited to the visible lines."""
         first = piece.start + piece.point_map.to_point(line.first)
@@ -135,8 +135,10 @@ class SpanPainter:
         painter.save()
         painter.setPen(self._match)
         painter.setBrush(self._match_ground)
-        for number in range(bisect_right(found.ends, first), bisect_left(found.starts, after)):
-            for left, right in self._part(piece, line, found.starts[number], found.ends[number]):
+        for number in range(bisect_right(matches.ends, first), bisect_left(matches.starts, after)):
+            for left, right in self._part(
+                piece, line, matches.starts[number], matches.ends[number]
+            ):
                 box = QRectF(origin.x() + left, origin.y() + line.top, right - left, line.height)
                 painter.drawRoundedRect(box, 3, 3)
         painter.restore()
@@ -169,13 +171,13 @@ class SpanPainter:
         start, end = max(start, piece.start), min(end, piece.end)
         if start >= end:
             return []
-        found = QTextLayout.FormatRange()
-        found.start = piece.point_map.to_units(start - piece.start)
-        found.length = piece.point_map.to_units(end - piece.start) - found.start
+        range_ = QTextLayout.FormatRange()
+        range_.start = piece.point_map.to_units(start - piece.start)
+        range_.length = piece.point_map.to_units(end - piece.start) - range_.start
         look = QTextCharFormat()
         look.setForeground(colour)
-        found.format = look
-        return [found]
+        range_.format = look
+        return [range_]
 
     # ------------------------------------------------------------ bars and captions
 

@@ -240,8 +240,8 @@ class Table(SavableTable):
         before, self._grown = self._grown, {}
         for index, column in enumerate(self.rows_model.columns):
             if column.most is not None and column.width is not None:
-                wanted = min(theme.px(column.most), self._widest(column))
-                self._grown[index] = max(0, wanted - self._width(index))
+                width = min(theme.px(column.most), self._widest(column))
+                self._grown[index] = max(0, width - self._width(index))
         named = [column for column in self.rows_model.columns if column.width is None]
         if (
             self._grown != before
@@ -291,14 +291,14 @@ class Table(SavableTable):
                 room -= self.columnWidth(index)
             else:
                 words[index] = self._width(index)
-        wanted = sum(words.values())
-        if wanted + names > room:
+        needed = sum(words.values())
+        if needed + names > room:
             self._squeezed |= words.keys()
             for index, width in self._shrunk(words, names, room, least=least).items():
                 self.setColumnWidth(index, width)
         elif self._squeezed & words.keys() or self._grown:
             self._squeezed -= words.keys()
-            spare = room - wanted - reserved
+            spare = room - needed - reserved
             share = min(
                 1.0, max(0, spare) / max(1, sum(self._grown.get(index, 0) for index in words))
             )

@@ -89,9 +89,9 @@ class RowsModel(QAbstractTableModel):
                 self._follow(rows, change)
                 return
         self._given = list(rows)
-        kept = self._sorted(self._given)
-        keys = [self.key(item) for item in kept]
-        self._take(kept, keys, same=keys == self._keys)
+        ordered = self._sorted(self._given)
+        keys = [self.key(item) for item in ordered]
+        self._take(ordered, keys, same=keys == self._keys)
 
     def _follow(self, rows: OrderedRows[Any], change: RowChange) -> None:
         """Tell the view which rows a change touches, so that it neither lays out nor paints others.
@@ -142,8 +142,8 @@ class RowsModel(QAbstractTableModel):
     def numbers(self, keys: Iterable[Hashable]) -> list[int]:
         """Row numbers of these keys, from the top; unknown keys are skipped."""
         if self._ordered is not None:
-            found = (self._ordered.number_of(cast(int, key)) for key in keys)
-            return sorted(number for number in found if number is not None)
+            numbers = (self._ordered.number_of(cast(int, key)) for key in keys)
+            return sorted(number for number in numbers if number is not None)
         if self._numbers is None:
             self._numbers = {key: number for number, key in enumerate(self._keys)}
         return sorted(self._numbers[key] for key in keys if key in self._numbers)
@@ -203,8 +203,8 @@ class RowsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(_RIGHT if column.right else _LEFT)
         if role == Qt.ItemDataRole.DecorationRole and column.icon is not None:
-            found = column.icon(row)
-            return icons.icon(*found, theme.px(15)) if found else None
+            icon = column.icon(row)
+            return icons.icon(*icon, theme.px(15)) if icon else None
         if role == SHARE and column.share is not None:
             return column.share(row)
         if role == CHIP and column.chip is not None:

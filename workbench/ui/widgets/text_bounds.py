@@ -124,13 +124,13 @@ class Bounds:
         )
 
     def _step(self, position: int, pick: Callable[[list[Range]], int | None], way: int) -> int:
-        if (found := pick(self._units(position))) is not None:
-            return found
+        if (boundary := pick(self._units(position))) is not None:
+            return boundary
         paragraph = self.text.paragraph_at(self.text.legal(position)) + way
         while 0 <= paragraph < len(self.text.starts):
             edge = self.text.starts[paragraph] if way > 0 else self.text.ends[paragraph]
-            if (found := pick(self._units(edge))) is not None:
-                return found
+            if (boundary := pick(self._units(edge))) is not None:
+                return boundary
             paragraph += way
         return position
 
@@ -149,8 +149,8 @@ class Bounds:
             ]
         window = self._window(place, low, high, _WINDOW)
         if self._last is None or self._last[0] != window:
-            found = self._segments(*window, QTextBoundaryFinder.BoundaryType.Word)
-            words = [word for segment in found for word in self._divided(*segment)]
+            segments = self._segments(*window, QTextBoundaryFinder.BoundaryType.Word)
+            words = [word for segment in segments for word in self._divided(*segment)]
             self._last = window, self._abbreviated(words)
         return self._last[1]
 
@@ -176,14 +176,14 @@ class Bounds:
             low + match.start(): low + match.end()
             for match in _ABBREVIATION.finditer(self.text.shown[low:high])
         }
-        found, until = [], low
+        joined, until = [], low
         for start, end in words if whole else ():
             if start in whole:
                 until = whole[start]
-                found.append((start, until))
+                joined.append((start, until))
             elif start >= until:
-                found.append((start, end))
-        return found or words
+                joined.append((start, end))
+        return joined or words
 
     def _window(self, place: int, low: int, high: int, size: int) -> Range:
         """[low, high) cut to about `size` on each side, at a space if possible."""
@@ -198,26 +198,26 @@ class Bounds:
 
     def _segments(self, low: int, high: int, kind: QTextBoundaryFinder.BoundaryType) -> list[Range]:
         """The non-blank segments between two boundaries of `kind`."""
-        shown = self.text.shown[low:high]
-        finder, units = QTextBoundaryFinder(kind, shown), Utf16Map(shown)
-        found, start = [], 0
+        text = self.text.shown[low:high]
+        finder, units = QTextBoundaryFinder(kind, text), Utf16Map(text)
+        segments, start = [], 0
         while (unit := finder.toNextBoundary()) != -1:
             end = units.to_point(unit)
-            piece = shown[start:end]
+            piece = text[start:end]
             if piece and not piece.isspace():
-                found.append((low + start, low + end))
+                segments.append((low + start, low + end))
             start = end
-        return found
+        return segments
 
     # ------------------------------------------------------------ sentences and characters
 
     def sentence_at(self, position: int) -> Range:
         """The sentence at a caret, without space at its ends; at most its paragraph."""
         place = self.text.legal(position)
-        found = self._sentences(position)
+        sentences = self._sentences(position)
         return next(
-            (pair for pair in found if pair[0] <= place <= pair[1]),
-            found[-1] if found else (place, place),
+            (pair for pair in sentences if pair[0] <= place <= pair[1]),
+            sentences[-1] if sentences else (place, place),
         )
 
     def _sentences(self, position: int) -> list[Range]:
@@ -244,9 +244,9 @@ class Bounds:
         """The boundaries of the same text for a layer that snaps to something else."""
         if snap == self.snaps_to:
             return self
-        found = copy(self)
-        found.snaps_to = snap
-        return found
+        bounds = copy(self)
+        bounds.snaps_to = snap
+        return bounds
 
     def _units(self, position: int) -> list[Range]:
         """What spans snap to near a position, in its paragraph."""

@@ -274,12 +274,12 @@ class Mouse:
             return [item.span for item in line.items if item.lane == lane and _on_bar(item, x)]
         if y < -1 and line.arcs:
             return []
-        found = [
+        spans = [
             item.span
             for item in line.items
             if any(left - 1 <= x <= right + 1 for left, right in item.runs)
         ]
-        return sorted(found, key=lambda span: (span.end - span.start, span.kind, span.start))
+        return sorted(spans, key=lambda span: (span.end - span.start, span.kind, span.start))
 
     def tell(self, event: QHelpEvent) -> None:
         """Show the full names of the spans under the mouse, as captions may be elided."""

@@ -119,8 +119,8 @@ class Pieces:
     def _shape(
         self, paragraph: int, start: int, end: int
     ) -> tuple[QTextLayout, Utf16Map, list[QTextLine]]:
-        shown = self.text.shown[start:end]
-        layout = QTextLayout(shown, self.measures.font)
+        text = self.text.shown[start:end]
+        layout = QTextLayout(text, self.measures.font)
         option = QTextOption()
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         option.setTabStopDistance(QFontMetricsF(self.measures.font).horizontalAdvance(" ") * 8)
@@ -140,7 +140,7 @@ class Pieces:
             line.setLineWidth(self.measures.width)
             lines.append(line)
         layout.endLayout()
-        return layout, Utf16Map(shown), lines
+        return layout, Utf16Map(text), lines
 
     def _advance(self, index: int) -> Piece:
         """Shape the start of an unshaped part, up to the last wrapped line that is independent of
@@ -308,11 +308,11 @@ class Pieces:
         return runs[-1] if self.text.rtl(piece.paragraph) else runs[0]
 
     def _units(self, piece: Piece) -> list[UnitRange]:
-        found, to_units = [], piece.point_map.to_units
+        units, to_units = [], piece.point_map.to_units
         for span in sorted(self.spans.touching(piece.start, piece.end), key=reading_order):
             start, end = max(span.start, piece.start), min(span.end, piece.end)
             rtl = piece.mixed and starts_rtl(self.text.text[span.start : span.start + 80])
-            found.append(
+            units.append(
                 UnitRange(
                     span,
                     to_units(start - piece.start),
@@ -329,7 +329,7 @@ class Pieces:
                     ),
                 )
             )
-        return found
+        return units
 
     def respan(self, spans: SpanIndex, changed: list[tuple[int, int]]) -> None:
         """Set other spans; lines in the `changed` ranges are placed again when next needed.

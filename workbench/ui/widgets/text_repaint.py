@@ -124,10 +124,10 @@ class RepaintArea(PiecesArea):
         pieces, offset = self._pieces, self.offset
         for index in self._visible():
             piece = pieces.pieces[index]
-            shown = before.get(piece, [])
-            if piece.lines is shown:
+            old_lines = before.get(piece, [])
+            if piece.lines is old_lines:
                 continue
-            known, y = set(map(id, shown)), pieces.tops[index] - offset
+            known, y = set(map(id, old_lines)), pieces.tops[index] - offset
             for line in pieces.ensure(index).placed:
                 if id(line) not in known:
                     self._update(y, line.above, line.top + line.pitch)
@@ -139,18 +139,20 @@ def differing(
     """The ranges in which two sets of marks differ; None for the whole text."""
     if before.found is not after.found or before.lit != after.lit:
         return None
-    found = []
+    changed = []
     if before.selection != after.selection:
-        found += [pair for pair in (before.selection, after.selection) if pair is not None]
+        changed += [pair for pair in (before.selection, after.selection) if pair is not None]
     if before.hint != after.hint:
-        found += [pair for pair in (before.hint, after.hint) if pair is not None]
+        changed += [pair for pair in (before.hint, after.hint) if pair is not None]
     if before.caret != after.caret:
-        found += [(number, number) for number in (before.caret, after.caret) if number is not None]
+        changed += [
+            (number, number) for number in (before.caret, after.caret) if number is not None
+        ]
     for name, other in ((before.chosen, after.chosen), (before.linked, after.linked)):
         if name != other:
             ranges = (range_of(pair) for pair in (name, other) if pair is not None)
-            found += [range_ for range_ in ranges if range_ is not None]
-    return found
+            changed += [range_ for range_ in ranges if range_ is not None]
+    return changed
 
 
 def _named(marked: Marked) -> tuple[Name | None, Name | None]:

@@ -199,10 +199,10 @@ class PiecesArea(QAbstractScrollArea):
         pieces, y = self._pieces, self.offset
         first = pieces.index_at_y(y)
         last = pieces.index_at_y(y + self.viewport().height())
-        found: list[tuple[object, float]] = [
+        places: list[tuple[object, float]] = [
             (pieces.pieces[index], pieces.tops[index] - y) for index in range(first, last + 1)
         ]
-        return [*found, (None, pieces.tops[last + 1] - y)]
+        return [*places, (None, pieces.tops[last + 1] - y)]
 
     def _showing(self) -> tuple[list[int], float]:
         """Visible pieces and the offset of the first: equal if nothing changed on the screen."""

@@ -208,11 +208,11 @@ class TextView(RepaintArea):
 
     def target_in(self, snap: str) -> Range | None:
         """As `target`, for a layer whose spans snap to something else."""
-        found, bounds = self.target, self._bounds.of(snap)
-        if found is None or (self.selection and not self._snapped):
-            return found
-        start, end = bounds.snap(*found) if self.selection else bounds.word_at(self._caret)
-        return self.held(*found, start), self.held(*found, end)
+        target, bounds = self.target, self._bounds.of(snap)
+        if target is None or (self.selection and not self._snapped):
+            return target
+        start, end = bounds.snap(*target) if self.selection else bounds.word_at(self._caret)
+        return self.held(*target, start), self.held(*target, end)
 
     def select(self, start: int, end: int, *, show: bool = True, snapped: bool = False) -> None:
         """Select text; the caret is at `end`. Equal ends only move the caret.
@@ -257,10 +257,10 @@ class TextView(RepaintArea):
         if name == self._chosen and not show:
             return
         self._chosen = name
-        found = self._range_of(name) if show and name is not None else None
-        if found:
-            self.select(found[0], found[0], show=False)
-            self.show_range(*found)
+        range_ = self._range_of(name) if show and name is not None else None
+        if range_:
+            self.select(range_[0], range_[0], show=False)
+            self.show_range(*range_)
         self._paint_marks()
 
     def _range_of(self, name: tuple[str, int]) -> Range | None:
@@ -273,10 +273,10 @@ class TextView(RepaintArea):
             self._linked = name
             self._paint_marks()
 
-    def set_found(self, found: TextMatches | None) -> None:
+    def set_found(self, matches: TextMatches | None) -> None:
         """Set the matches of a search; None for no search."""
-        if found is not self._found:
-            self._found = found
+        if matches is not self._found:
+            self._found = matches
             self.viewport().update()
 
     @property
@@ -295,8 +295,8 @@ class TextView(RepaintArea):
 
     def held(self, start: int, end: int, place: int) -> int:
         """The position nearest to `place` to which a selection at [start, end) may extend."""
-        found = self._limits(start, end) if self._limits is not None else None
-        return place if found is None else min(max(place, found[0]), found[1])
+        limits = self._limits(start, end) if self._limits is not None else None
+        return place if limits is None else min(max(place, limits[0]), limits[1])
 
     # ------------------------------------------------------------ zoom, theme, size
 
@@ -408,8 +408,8 @@ class TextView(RepaintArea):
         y = point.y() + self.offset - self._pieces.tops[index] - line.top
         if not line.arcs or y > 0:
             return None
-        found = self._painter.arcs.at(line, point.x() - LEFT, y, self._chosen)
-        return found.arc if found else None
+        line_arc = self._painter.arcs.at(line, point.x() - LEFT, y, self._chosen)
+        return line_arc.arc if line_arc else None
 
     def selected_at(self, point: QPointF) -> bool:
         """Whether a point of the viewport is in the selection."""

@@ -167,9 +167,9 @@ class TokenGrid(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        seen = QRectF(event.rect())
+        exposed = QRectF(event.rect())
         for cell, area in zip(self._cells, self._areas, strict=True):
-            if area.intersects(seen):
+            if area.intersects(exposed):
                 self._paint(painter, cell, area)
 
     def _paint(self, painter: QPainter, cell: GridToken, area: QRectF) -> None:
@@ -182,11 +182,11 @@ class TokenGrid(QWidget):
         painter.setFont(self._font())
         painter.setPen(theme.qcolour("text"))
         inner = area.adjusted(PAD, 0, -PAD, 0)
-        shown = painter.fontMetrics().elidedText(
+        elided = painter.fontMetrics().elidedText(
             cell.text, Qt.TextElideMode.ElideMiddle, int(inner.width()) + 1
         )
         top = QRectF(inner.left(), area.top(), inner.width(), word)
-        painter.drawText(top, Qt.AlignmentFlag.AlignCenter, shown)
+        painter.drawText(top, Qt.AlignmentFlag.AlignCenter, elided)
         for row, tag in enumerate(cell.tags):
             place = QRectF(inner.left(), area.top() + word + row * line, inner.width(), line - 3)
             self._paint_tag(painter, place, tag)
@@ -205,10 +205,10 @@ class TokenGrid(QWidget):
         painter.drawRoundedRect(area, 4, 4)
         painter.setFont(theme.font("caption", 600))
         painter.setPen(QColor(colours.line))
-        shown = painter.fontMetrics().elidedText(
+        elided = painter.fontMetrics().elidedText(
             tag.name, Qt.TextElideMode.ElideRight, int(area.width())
         )
-        painter.drawText(area, Qt.AlignmentFlag.AlignCenter, shown)
+        painter.drawText(area, Qt.AlignmentFlag.AlignCenter, elided)
 
     # ---------------------------------------------------------------- mouse and keys
 

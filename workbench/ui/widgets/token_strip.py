@@ -251,9 +251,9 @@ class TokenStrip(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        sizes, seen = self._sizes(), QRectF(event.rect())
-        for placed in self._between(seen.top(), seen.bottom()):
-            if placed.area.intersects(seen):
+        sizes, exposed = self._sizes(), QRectF(event.rect())
+        for placed in self._between(exposed.top(), exposed.bottom()):
+            if placed.area.intersects(exposed):
                 self._paint(painter, placed, sizes)
 
     def _between(self, top: float, bottom: float) -> Iterator[_Placed]:
@@ -308,10 +308,10 @@ class TokenStrip(QWidget):
         painter.setFont(sizes.fonts["mono"])
         painter.setPen(theme.qcolour("warn" if cell.marked else "faint" if cell.quiet else "muted"))
         inner = area.adjusted(PAD, 0, -PAD, 0)
-        shown = painter.fontMetrics().elidedText(
+        elided = painter.fontMetrics().elidedText(
             cell.piece, Qt.TextElideMode.ElideRight, int(inner.width()) + 1
         )
-        painter.drawText(inner, self._side(), shown)
+        painter.drawText(inner, self._side(), elided)
 
     def _paint_line(
         self, painter: QPainter, area: QRectF, line: PredictionLine, first: bool, sizes: _Sizes
@@ -340,9 +340,9 @@ class TokenStrip(QWidget):
     # ---------------------------------------------------------------- mouse and keys
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        found = self._at(event.position())
-        if found is not None:
-            self._take(found.cell.number)
+        placed = self._at(event.position())
+        if placed is not None:
+            self._take(placed.cell.number)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         steps = {Qt.Key.Key_Right: -1 if self._rtl else 1, Qt.Key.Key_Left: 1 if self._rtl else -1}
@@ -369,8 +369,8 @@ class TokenStrip(QWidget):
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip:
-            found = self._at(QPointF(cast(QHelpEvent, event).pos()))
-            escaping.set_tip(self, self._tip(found.cell.number) if found and self._tip else "")
+            placed = self._at(QPointF(cast(QHelpEvent, event).pos()))
+            escaping.set_tip(self, self._tip(placed.cell.number) if placed and self._tip else "")
         return super().event(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:

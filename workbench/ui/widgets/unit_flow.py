@@ -72,7 +72,7 @@ class UnitFlow(QWidget):
         box = QFontMetricsF(theme.font("small"))
         below = QFontMetricsF(theme.font("caption"))
         tall, line = theme.px(22), theme.px(22) + theme.px(16) + LINE_GAP
-        x, y, width, found = 0.0, 4.0, max(self.width(), 120), []
+        x, y, width, areas = 0.0, 4.0, max(self.width(), 120), []
         for unit in self._units:
             wide = max(
                 box.horizontalAdvance(unit.text),
@@ -81,9 +81,9 @@ class UnitFlow(QWidget):
             wide = min(wide + 2 * PAD, width)
             if x and x + wide > width:
                 x, y = 0.0, y + line
-            found.append(QRectF(x, y, wide, tall))
+            areas.append(QRectF(x, y, wide, tall))
             x += wide + GAP
-        self._areas = found
+        self._areas = areas
         self.setFixedHeight(self._height())
         self.update()
 
@@ -124,7 +124,7 @@ class UnitFlow(QWidget):
         if event.type() == QEvent.Type.ToolTip:
             place = QPointF(cast(QHelpEvent, event).pos())
             pairs = zip(self._units, self._areas, strict=False)
-            found = next((unit.words() for unit, area in pairs if area.contains(place)), "")
-            escaping.show_tip(cast(QHelpEvent, event).globalPos(), found, self)
+            text = next((unit.words() for unit, area in pairs if area.contains(place)), "")
+            escaping.show_tip(cast(QHelpEvent, event).globalPos(), text, self)
             return True
         return super().event(event)

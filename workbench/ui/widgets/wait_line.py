@@ -61,5 +61,5 @@ def first_button(act: Callable[..., Any]) -> Button:
 def waiting_for(name: str) -> str:
     """The message, with a long name elided in the middle; "" for no name."""
     metrics = QFontMetrics(theme.font("small"))
-    shown = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, theme.px(WIDEST))
-    return _("Waiting for {name}").format(name=shown) if name else ""
+    elided = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, theme.px(WIDEST))
+    return _("Waiting for {name}").format(name=elided) if name else ""

@@ -40,20 +40,20 @@ def whole(widget: QWidget) -> Iterator[Whole]:
     areas = _areas(widget)
     before = [(area, area.minimumSize(), area.maximumSize()) for area in areas]
     size, least, most = widget.size(), widget.minimumSize(), widget.maximumSize()
-    found = Whole()
+    picture = Whole()
     try:
         widget.setMinimumSize(0, 0)
         widget.setMaximumSize(MAX_PICTURE_SIDE, MAX_PICTURE_SIDE)
         for _turn in range(2):  # the height of text depends on the width that the first one gives
             for area in areas:
-                _grow(area, found)
+                _grow(area, picture)
             _activate(widget)  # so that the size below knows the new minimum sizes
-            wanted = widget.size().expandedTo(widget.minimumSizeHint())
+            full_size = widget.size().expandedTo(widget.minimumSizeHint())
             if widget in areas:
-                wanted = wanted.expandedTo(widget.minimumSize())
-            widget.resize(wanted.boundedTo(QSize(MAX_PICTURE_SIDE, MAX_PICTURE_SIDE)))
+                full_size = full_size.expandedTo(widget.minimumSize())
+            widget.resize(full_size.boundedTo(QSize(MAX_PICTURE_SIDE, MAX_PICTURE_SIDE)))
             _activate(widget)
-        yield found
+        yield picture
     finally:
         for area, smallest, largest in before:
             area.setMinimumSize(smallest)
@@ -67,21 +67,21 @@ def whole(widget: QWidget) -> Iterator[Whole]:
 def _areas(widget: QWidget) -> list[QTableView | QScrollArea]:
     """The widget or what is visible in it, if it scrolls; the inner ones come first."""
     inner: list[QWidget] = [*widget.findChildren(QWidget), widget]
-    found = [item for item in inner if isinstance(item, QTableView | QScrollArea)]
-    return [item for item in reversed(found) if item is widget or item.isVisibleTo(widget)]
+    areas = [item for item in inner if isinstance(item, QTableView | QScrollArea)]
+    return [item for item in reversed(areas) if item is widget or item.isVisibleTo(widget)]
 
 
-def _grow(area: QTableView | QScrollArea, found: Whole) -> None:
+def _grow(area: QTableView | QScrollArea, picture: Whole) -> None:
     """Set the size that shows all contents as the minimum."""
     missing = (_contents(area) - area.viewport().size()).expandedTo(QSize(0, 0))
     if missing.isNull():
         return
-    wanted = area.size() + missing
-    if wanted.width() > MAX_PICTURE_SIDE or wanted.height() > MAX_PICTURE_SIDE:
-        found.cut = True
-        wanted = wanted.boundedTo(QSize(MAX_PICTURE_SIDE, MAX_PICTURE_SIDE))
+    full_size = area.size() + missing
+    if full_size.width() > MAX_PICTURE_SIDE or full_size.height() > MAX_PICTURE_SIDE:
+        picture.cut = True
+        full_size = full_size.boundedTo(QSize(MAX_PICTURE_SIDE, MAX_PICTURE_SIDE))
     area.setMaximumSize(MAX_PICTURE_SIDE, MAX_PICTURE_SIDE)
-    area.setMinimumSize(wanted)
+    area.setMinimumSize(full_size)
 
 
 def _contents(area: QTableView | QScrollArea) -> QSize:

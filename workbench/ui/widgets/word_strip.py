@@ -185,9 +185,9 @@ class WordStrip(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        sizes, seen = _Sizes.now(), QRectF(event.rect())
+        sizes, exposed = _Sizes.now(), QRectF(event.rect())
         for word, area in zip(self._words, self._areas, strict=True):
-            if area.intersects(seen):
+            if area.intersects(exposed):
                 self._paint(painter, word, area, sizes)
 
     def _paint(self, painter: QPainter, word: StripWord, area: QRectF, sizes: _Sizes) -> None:
@@ -201,11 +201,11 @@ class WordStrip(QWidget):
             self._paint_frame(painter, word, area if word.shares else head, chosen)
         painter.setFont(sizes.fonts["bold" if word.bold else "word"])
         painter.setPen(_colour(word.ink))
-        shown = painter.fontMetrics().elidedText(
+        elided = painter.fontMetrics().elidedText(
             word.text, Qt.TextElideMode.ElideRight, int(head.width() - 2 * PAD) + 1
         )
         side = Qt.AlignmentFlag.AlignLeft if word.shares else Qt.AlignmentFlag.AlignHCenter
-        painter.drawText(head.adjusted(PAD, 0, -PAD, 0), _MIDDLE | side, shown)
+        painter.drawText(head.adjusted(PAD, 0, -PAD, 0), _MIDDLE | side, elided)
         if word.rule:
             style = Qt.PenStyle.DashLine if word.dashed else Qt.PenStyle.SolidLine
             painter.setPen(QPen(_colour(word.rule), 2, style))

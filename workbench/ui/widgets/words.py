@@ -77,13 +77,13 @@ class Elided(QLabel):
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
         text = self.text().replace("\n", " ")
-        shown = self.fontMetrics().elidedText(text, self._mode, self.contentsRect().width())
-        escaping.set_tip(self, self.tip or (text if shown != text else ""))
-        if self._whole and shown != text:
-            shown = ""
+        elided = self.fontMetrics().elidedText(text, self._mode, self.contentsRect().width())
+        escaping.set_tip(self, self.tip or (text if elided != text else ""))
+        if self._whole and elided != text:
+            elided = ""
         painter.setPen(self.palette().color(self.foregroundRole()))
         painter.drawText(
-            self.contentsRect(), self.alignment() | Qt.AlignmentFlag.AlignVCenter, shown
+            self.contentsRect(), self.alignment() | Qt.AlignmentFlag.AlignVCenter, elided
         )
 
 
@@ -130,10 +130,10 @@ class Counted(Elided):
         super().setText(text)
 
 
-def picture(shown: QPixmap) -> QLabel:
+def picture(pixmap: QPixmap) -> QLabel:
     """A label with one of our own images."""
     it = QLabel()
-    it.setPixmap(shown)
+    it.setPixmap(pixmap)
     return it
 
 

@@ -161,8 +161,8 @@ class ScaleSlider(QWidget):
             painter.setPen(QPen(theme.qcolour("accent"), 1))
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 6, 6)
 
-    def _paint_ticks(self, painter: QPainter, track: QRectF, shown: ShownNumber) -> None:
-        scale = shown.scale
+    def _paint_ticks(self, painter: QPainter, track: QRectF, value: ShownNumber) -> None:
+        scale = value.scale
         painter.setPen(QPen(theme.qcolour("faint"), 1))
         if scale.steps <= MOST_TICKS:
             for number in range(1, scale.steps):

@@ -357,11 +357,11 @@ class InstantState(PredictionPrefetch):
     @property
     def last_run(self) -> Run | None:
         """The newest training of a selected layer; without one, the newest baseline."""
-        found = (
+        runs_by_layer = (
             queue_orders.runs_for(self.project, ordered_layer)
             for ordered_layer in self.ordered_layers
         )
-        return rerun.last_of(run for runs in found for run in runs)
+        return rerun.last_of(run for runs in runs_by_layer for run in runs)
 
     def train_again(self) -> None:
         """Train with the settings of the newest run on what is labelled now."""

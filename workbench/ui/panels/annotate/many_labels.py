@@ -484,7 +484,7 @@ class AllLabels(QWidget):
         at = self.topics.currentRow()
         return names[at] if 0 <= at < len(names) else ""
 
-    def _fill_topics(self, shown: str) -> None:
+    def _fill_topics(self, current: str) -> None:
         self.topics.blockSignals(True)
         self.topics.clear()
         for topic in self._topics:
@@ -492,7 +492,7 @@ class AllLabels(QWidget):
             item.setData(_LABEL, self._labels[row_id(topic.labels[0])])
             item.setData(_COUNT, len(topic.labels))
         names = [topic.name for topic in self._topics]
-        self.topics.setCurrentRow(names.index(shown) if shown in names else 0)
+        self.topics.setCurrentRow(names.index(current) if current in names else 0)
         self.topics.blockSignals(False)
 
     def _fill(self) -> None:

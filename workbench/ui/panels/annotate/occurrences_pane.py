@@ -291,11 +291,11 @@ class OccurrencesPane(QFrame):
         self._add.setEnabled(state.can_add)
 
     def _describe(self) -> str:
-        found = self.state.found
-        n, documents = len(found.rows), found.documents
+        occurrences = self.state.found
+        n, documents = len(occurrences.rows), occurrences.documents
         if not n:
             return _("No occurrences found")
-        if found.cut:
+        if occurrences.cut:
             message = ngettext(
                 "The first {n:,} occurrence; there are more.",
                 "The first {n:,} occurrences; there are more.",

@@ -169,15 +169,17 @@ class QuestionPane(QFrame):
         self._cap.updateGeometry()
         listed = layout_of(self._list)
         while len(self.rows) < len(questions):
-            made = QuestionRow()
-            made.clicked.connect(lambda _on, made=made: state.choose_question(made.id))
-            self.rows.append(made)
-            listed.insertWidget(len(self.rows) - 1, made)
-        for number, made in enumerate(self.rows):
-            made.setVisible(number < len(questions))
+            question_row = QuestionRow()
+            question_row.clicked.connect(
+                lambda _on, question_row=question_row: state.choose_question(question_row.id)
+            )
+            self.rows.append(question_row)
+            listed.insertWidget(len(self.rows) - 1, question_row)
+        for number, question_row in enumerate(self.rows):
+            question_row.setVisible(number < len(questions))
             if number < len(questions):
-                made.set(questions[number])
-                escaping.set_tip(made, state.answers_made(made.id))
+                question_row.set(questions[number])
+                escaping.set_tip(question_row, state.answers_made(question_row.id))
         self._area.setVisible(bool(questions))
         current = state.question
         self._none.setText(question_hint(state.context.settings, any_questions=bool(questions)))

@@ -151,9 +151,9 @@ class QuestionState(ChoiceState):
 
     def question_number(self, row: object) -> str:
         """ "Q2" for a suggested answer to the second question; "" for other rows."""
-        asked = getattr(row, "question", None)
+        question_id = getattr(row, "question", None)
         ids = [question.id for question in self.questions]
-        return f"Q{ids.index(asked) + 1}" if asked in ids else ""
+        return f"Q{ids.index(question_id) + 1}" if question_id in ids else ""
 
     def _words(self, start: int, end: int) -> str:
         return " ".join(self.shown_doc.document.text[start:end].split())

@@ -80,8 +80,8 @@ class RemarkParts:
     def _fill(self) -> None:
         self._menu.clear()
         for number, (name, on) in enumerate(self._state.choices, 1):
-            shown = escaping.menu_text(name)
-            title = f"&{number}  {shown}" if number <= NUMBERED else shown
+            text = escaping.menu_text(name)
+            title = f"&{number}  {text}" if number <= NUMBERED else text
             action = self._menu.addAction(title)
             action.setCheckable(True)
             action.setChecked(on)

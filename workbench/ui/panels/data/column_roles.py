@@ -56,18 +56,18 @@ class Roles:
         The role is removed from other columns, except for roles that several may have. With the
         first choice the class becomes the answer, and with the last one they change back.
         """
-        found = {name: its for name, its in self.given.items() if name != column}
+        roles = {name: its for name, its in self.given.items() if name != column}
         if role.partition(":")[0] not in SHARED:
-            found = {name: its for name, its in found.items() if its != role}
+            roles = {name: its for name, its in roles.items() if its != role}
         if role in CHOICE_ROLES:
             other = next(choice_role for choice_role in CHOICE_ROLES if choice_role != role)
-            found = {name: its for name, its in found.items() if its != other}
+            roles = {name: its for name, its in roles.items() if its != other}
         if role:
-            found[column] = role
-        now = Roles(self.format, self.columns, found, self.layers)
+            roles[column] = role
+        now = Roles(self.format, self.columns, roles, self.layers)
         if now.chooses == self.chooses:
-            return found
-        return {name: now._translated(name, its) for name, its in found.items()}
+            return roles
+        return {name: now._translated(name, its) for name, its in roles.items()}
 
     def _translated(self, column: str, role: str) -> str:
         """The role that means the same with choices, or without them."""
@@ -102,8 +102,8 @@ class Roles:
         """The roles that depend on whether the records are multiple choice."""
         if not self.mixed:
             return self._of_choices(column) if self.chooses else self._of_labels(column)
-        found = dict((*self._of_labels(column), *self._of_choices(column)))
-        return list(found.items())
+        choices = dict((*self._of_labels(column), *self._of_choices(column)))
+        return list(choices.items())
 
     def _of_choices(self, column: str) -> Titled:
         answers = [(f"{ANSWERS}:{name}", name) for name in self._layers_for_answers(column)]
@@ -118,19 +118,19 @@ class Roles:
         pairs = "text_b" in self.given.values()
         titled = _("Class: {layer}")
         default, texts = ("pairs", 2) if pairs else ("class", 1)
-        found = [("text_b", _("Second text")), (LIST, _("Tokens (list)"))]
-        found += self._named("label", titled, column, default, MARKS, texts)
+        choices = [("text_b", _("Second text")), (LIST, _("Tokens (list)"))]
+        choices += self._named("label", titled, column, default, MARKS, texts)
         several = _("Several classes: {layer}")
-        found += self._named(SEVERAL, several, column, default, MARKS, texts, several=True)
-        found += self._of_tags(column)
-        found += self._named("spans", _("Spans: {layer}"), column, "spans", SPANS, 1)
+        choices += self._named(SEVERAL, several, column, default, MARKS, texts, several=True)
+        choices += self._of_tags(column)
+        choices += self._named("spans", _("Spans: {layer}"), column, "spans", SPANS, 1)
         if self.format in TABULAR:
             chains = _("Chains: {layer}")
-            found += self._named(CHAINS, chains, column, "coreference", SPANS, 1, in_chains=True)
-        found += self._named(NUMBER, _("Number: {layer}"), column, "score", NUMBERS, texts)
-        found += self._named(TEXT, _("Text: {layer}"), column, "text", WRITTEN, texts)
-        found.append((CHOICE, self._numbered(column)))
-        return [*found, (LISTED, _("List of choices"))] if self._may_list(column) else found
+            choices += self._named(CHAINS, chains, column, "coreference", SPANS, 1, in_chains=True)
+        choices += self._named(NUMBER, _("Number: {layer}"), column, "score", NUMBERS, texts)
+        choices += self._named(TEXT, _("Text: {layer}"), column, "text", WRITTEN, texts)
+        choices.append((CHOICE, self._numbered(column)))
+        return [*choices, (LISTED, _("List of choices"))] if self._may_list(column) else choices
 
     def _of_tags(self, column: str) -> Titled:
         return self._named("tag", _("Tags: {layer}"), column, "spans", SPANS, 1)

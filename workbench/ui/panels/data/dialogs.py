@@ -58,8 +58,8 @@ class RemoveForGood(Dialog):
         self.cancel.setFocus()
         state.preview_removal(self._show)
 
-    def _show(self, found: Removal) -> None:
-        self._message.setText("\n".join(f"•  {line}" for line in found.message))
-        self._kept.setText(found.warning)
+    def _show(self, removal: Removal) -> None:
+        self._message.setText("\n".join(f"•  {line}" for line in removal.message))
+        self._kept.setText(removal.warning)
         self.remove.setEnabled(True)
         self.adjustSize()

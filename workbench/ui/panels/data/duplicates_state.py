@@ -85,11 +85,11 @@ class DuplicatesState(State):
         self.context.drop(REFRESH)
         self.update(share=0.0, problem="", outdated=False)
 
-        def done(found: Duplicates) -> None:
-            self.update(found=found, share=None)
+        def done(result: Duplicates) -> None:
+            self.update(found=result, share=None)
             self._choose_first()
             if self._changed:
-                self._refresh(found)
+                self._refresh(result)
 
         def failed(error: Exception) -> None:
             self.update(share=None)
@@ -129,8 +129,8 @@ class DuplicatesState(State):
         return self.found is not None or self.share is not None
 
     def _refresh(self, before: Duplicates) -> None:
-        def done(found: Duplicates) -> None:
-            self.update(found=found)
+        def done(result: Duplicates) -> None:
+            self.update(found=result)
             self._choose_first()
 
         self.context.task(REFRESH, partial(duplicates.refreshed, self.project, before), done)
@@ -167,7 +167,7 @@ class DuplicatesState(State):
         rows = {row.id: row for row in corpus.rows(self.project, ids)}
         texts = dict(zip(ids, corpus.texts(self.project, ids), strict=False))
         first = texts[ids[0]]
-        found = []
+        members = []
         for number, id in enumerate(ids):
             row, text = rows[id], texts[id]
             removed, added = differences(first, texts[ids[1]] if number == 0 else text)
@@ -176,12 +176,12 @@ class DuplicatesState(State):
             if row.span_count:
                 message = ngettext("{n:,} span", "{n:,} spans", row.span_count)
                 labels.append(message.format(n=row.span_count))
-            found.append(
+            members.append(
                 GroupMember(
                     id, row.key, row.split, row.state, ", ".join(labels), text, tuple(marked)
                 )
             )
-        return tuple(found)
+        return tuple(members)
 
     def preview(self, group: DuplicateGroup) -> str:
         """The beginning of the first text of a group."""

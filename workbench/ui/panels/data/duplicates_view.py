@@ -320,22 +320,22 @@ class DuplicatesView(View):
             part.setVisible(state.found is not None)
 
     def _show_counts(self) -> None:
-        state, found = self.state, self.state.found
+        state, result = self.state, self.state.found
         leaks = [group for group in state.groups if group.leak]
         self._leaks.setVisible(bool(leaks))
         for part in (self._rule, self._fix):
             part.setVisible(bool(leaks))
         self._more.setVisible(bool(state.groups))
-        hidden = len(found.groups) - len(found.shown) if found is not None else 0
+        hidden = len(result.groups) - len(result.shown) if result is not None else 0
         self._ignored.setVisible(hidden > 0 or state.ignored)
         self._ignored.setText(_("Ignored groups ({n})").format(n=hidden))
-        if found is None:
+        if result is None:
             return
         message = ngettext(
             "{n:,} group among {all:,} documents",
             "{n:,} groups among {all:,} documents",
             len(state.groups),
-        ).format(n=len(state.groups), all=found.documents)
+        ).format(n=len(state.groups), all=result.documents)
         if state.outdated:
             message = _("{message} (outdated)").format(message=message)
         self._message.setText(message)
@@ -387,14 +387,14 @@ class DuplicatesView(View):
 
 
 def _style(tone: str, *, bold: bool = False, marked: bool = False) -> QTextCharFormat:
-    found = QTextCharFormat()
-    found.setForeground(theme.qcolour(tone))
+    style = QTextCharFormat()
+    style.setForeground(theme.qcolour(tone))
     if bold:
-        found.setFontWeight(QFont.Weight.DemiBold)
+        style.setFontWeight(QFont.Weight.DemiBold)
     if marked:
-        found.setBackground(theme.qcolour("warn_soft"))
-        found.setFontUnderline(True)
-    return found
+        style.setBackground(theme.qcolour("warn_soft"))
+        style.setFontUnderline(True)
+    return style
 
 
 def _near_text(near: float | None) -> str:

@@ -187,20 +187,20 @@ class ExportDialog(Dialog):
         if self._is_folder:
             self._browse_folder()
             return
-        found, _kind = QFileDialog.getSaveFileName(
+        path, _kind = QFileDialog.getSaveFileName(
             self, _("Export data"), self._path.text(), f"*{self._suffix()};;" + _("All files (*)")
         )
-        if found:
-            self._replaceable = Path(found)
-            self._path.setText(found)
+        if path:
+            self._replaceable = Path(path)
+            self._path.setText(path)
             self._path_field.set_error("")
 
     def _browse_folder(self) -> None:
         """A folder that is not empty gets a new one in it."""
         above = Path(self._path.text().strip() or paths.documents_folder()).parent
-        found = QFileDialog.getExistingDirectory(self, _("Export data"), str(above))
-        if found:
-            chosen = Path(found)
+        path = QFileDialog.getExistingDirectory(self, _("Export data"), str(above))
+        if path:
+            chosen = Path(path)
             if any(chosen.iterdir()):
                 chosen = chosen / Path(self._path.text().strip() or self._project.name).name
             self._path.setText(str(chosen))

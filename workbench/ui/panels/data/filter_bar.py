@@ -145,9 +145,9 @@ class FilterBar(QWidget):
 
     def _other(self, *keys: str) -> list[tuple[object, str]]:
         """A choice for a condition in the query that is none of the others."""
-        asked = any(self.state.asks(key) for key in keys)
+        in_query = any(self.state.asks(key) for key in keys)
         plain_value = self.state.split if "split" in keys else self.state.label
-        return [(OTHER, _("in query"))] if asked and not plain_value else []
+        return [(OTHER, _("in query"))] if in_query and not plain_value else []
 
     def _explain_states(self) -> None:
         """Explain how the states of several layers are combined, as `states.overall` does."""

@@ -69,8 +69,8 @@ class FilterState(State):
         return any(term.key == key for term in self.query.query.terms())
 
     def _value(self, key: str) -> str | None:
-        found = self.query.query.value(key)
-        return found.values[0] if found is not None and not found.name else None
+        condition = self.query.query.value(key)
+        return condition.values[0] if condition is not None and not condition.name else None
 
     @property
     def label(self) -> tuple[int, int | None] | None:
@@ -112,15 +112,17 @@ class FilterState(State):
                 text = query_edit.with_term(text, key, query_edit.term(key, value) if value else "")
         self.query.set(text)
 
-    def _with_label(self, text: str, wanted: tuple[int, int | None] | None) -> str:
+    def _with_label(self, text: str, label_filter: tuple[int, int | None] | None) -> str:
         text = query_edit.with_term(text, "layer", "")
-        layer = next((layer for layer in self.layers if wanted and layer.id == wanted[0]), None)
-        if wanted is None or layer is None:
+        layer = next(
+            (layer for layer in self.layers if label_filter and layer.id == label_filter[0]), None
+        )
+        if label_filter is None or layer is None:
             return query_edit.with_term(text, "label", "")
-        if wanted[1] is None:
+        if label_filter[1] is None:
             text = query_edit.with_term(text, "label", "")
             return query_edit.with_term(text, "layer", query_edit.term("layer", layer.name))
-        name = next(label.name for label in layer.labels if label.id == wanted[1])
+        name = next(label.name for label in layer.labels if label.id == label_filter[1])
         several = sum(label.name == name for layer in self.layers for label in layer.labels) > 1
         condition = query_edit.term("label", name, name=layer.name if several else "")
         return query_edit.with_term(text, "label", condition)

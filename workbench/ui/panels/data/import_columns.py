@@ -195,24 +195,25 @@ class PreviewTable(QTableWidget):
         rows = self._preview.rows
         self.clearSpans()
         self.setRowCount(len(rows))
-        for number, shown in enumerate(rows):
-            line = QTableWidgetItem(shown.name or formats.count(shown.line))
-            if shown.problem:
+        for number, preview_row in enumerate(rows):
+            line = QTableWidgetItem(preview_row.name or formats.count(preview_row.line))
+            if preview_row.problem:
                 line.setIcon(icons.icon("circle-x", "bad", theme.px(14)))
-                escaping.set_tip(line, shown.problem)
+                escaping.set_tip(line, preview_row.problem)
             self.setVerticalHeaderItem(number, line)
             cells = (
-                shown.cells
-                if shown.raw
+                preview_row.cells
+                if preview_row.raw
                 else [
-                    shown.cells[place] if place < len(shown.cells) else "" for place in self._places
+                    preview_row.cells[place] if place < len(preview_row.cells) else ""
+                    for place in self._places
                 ]
             )
             for place, cell in enumerate(cells[: self.columnCount()]):
-                self.setItem(number, place, _item(cell, shown.problem))
+                self.setItem(number, place, _item(cell, preview_row.problem))
             for place in range(len(cells), self.columnCount()):
-                self.setItem(number, place, _item("", shown.problem))
-            if shown.raw and self.columnCount() > 1:
+                self.setItem(number, place, _item("", preview_row.problem))
+            if preview_row.raw and self.columnCount() > 1:
                 self.setSpan(number, 0, 1, self.columnCount())
 
     def _fit_columns(self) -> None:
@@ -261,19 +262,19 @@ class PreviewTable(QTableWidget):
         """The current row if it has an error, else None."""
         rows = self._state.preview.rows if self._state.preview else ()
         number = self.currentRow()
-        found = rows[number] if 0 <= number < len(rows) else None
-        return found if found is not None and found.problem else None
+        preview_row = rows[number] if 0 <= number < len(rows) else None
+        return preview_row if preview_row is not None and preview_row.problem else None
 
     def next_problem(self, step: int) -> None:
         """Go to the next (1) or previous (-1) invalid row, wrapping around."""
-        found = self._problems()
-        if not found:
+        problems = self._problems()
+        if not problems:
             return
         here = self.currentRow()
         if step > 0:
-            target = next((number for number in found if number > here), found[0])
+            target = next((number for number in problems if number > here), problems[0])
         else:
-            target = next((number for number in reversed(found) if number < here), found[-1])
+            target = next((number for number in reversed(problems) if number < here), problems[-1])
         self.setCurrentCell(target, 0)
         self._show_current()
 

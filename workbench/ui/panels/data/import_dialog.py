@@ -101,11 +101,11 @@ class ImportDialog(Dialog):
             QTimer.singleShot(0, self, self.browse)
 
     def browse(self) -> None:
-        kept = self.state.context.settings.window
+        settings = self.state.context.settings.window
         start = (
             self.state.files[0].parent
             if self.state.files
-            else Path(kept.get("import.folder") or paths.documents_folder())
+            else Path(settings.get("import.folder") or paths.documents_folder())
         )
         kinds = ";;".join(
             (
@@ -113,13 +113,13 @@ class ImportDialog(Dialog):
                 _("All files (*)"),
             )
         )
-        found, _kind = QFileDialog.getOpenFileNames(
+        files, _kind = QFileDialog.getOpenFileNames(
             self, _("Import data"), str(start if start.exists() else Path.home()), kinds
         )
-        if found:
+        if files:
             # the next file is usually in the same folder
-            kept["import.folder"] = str(Path(found[0]).parent)
-            self.state.choose(found)
+            settings["import.folder"] = str(Path(files[0]).parent)
+            self.state.choose(files)
 
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
@@ -240,10 +240,10 @@ class _File(QFrame):
                 _first_upper(preview.encoding_why) if preview and not state.encoding else ""
             )
             delimiters = dict(DELIMITERS)
-            found = preview.delimiter if preview else ""
+            delimiter = preview.delimiter if preview else ""
             label = (
-                _("Guess: {what}").format(what=delimiters.get(found, found))
-                if found and not state.delimiter
+                _("Guess: {what}").format(what=delimiters.get(delimiter, delimiter))
+                if delimiter and not state.delimiter
                 else _("Guess")
             )
             fill(self._delimiter, [(GUESS, label), *DELIMITERS], state.delimiter)
@@ -351,9 +351,9 @@ class _Choices(QFrame):
 
     def _show_segmenters(self) -> None:
         """Offer word segmenters for texts without spaces between words."""
-        state, found = self.state, self.state.advice
-        self._words_field.setVisible(found is not None)
-        if found is None:
+        state, advice = self.state, self.state.advice
+        self._words_field.setVisible(advice is not None)
+        if advice is None:
             return
         fill(self._segmenter, state.segmenters, state.segmenter)
         is_default = state.segmenter == segmenters.DEFAULT
@@ -413,10 +413,10 @@ class _Result(QFrame):
         state = self.state
         self.setVisible(state.phase == "done")
         if concerns(fields, "outcome", "phase"):
-            found = state.outcome
-            good = found is not None and found.documents and not found.skipped
+            outcome = state.outcome
+            good = outcome is not None and outcome.documents and not outcome.skipped
             self._message.set(state.summary, "good" if good else "warn")
-            self._warnings.set("\n".join(found.warnings) if found else "")
-            rows = found.skipped[:SHOWN] if found else ()
+            self._warnings.set("\n".join(outcome.warnings) if outcome else "")
+            rows = outcome.skipped[:SHOWN] if outcome else ()
             self._skipped.set_rows(rows)
             self._skipped.setVisible(bool(rows))

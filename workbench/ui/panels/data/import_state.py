@@ -102,17 +102,17 @@ class ImportState(State):
     @property
     def obstacle(self) -> str:
         """Why Import is disabled although the file can be read; "" if it is not."""
-        found = self.preview
-        if found is None:
+        preview = self.preview
+        if preview is None:
             return ""
-        if found.question:
+        if preview.question:
             return _("{question} Import each of its lines as a document?").format(
-                question=found.question
+                question=preview.question
             )
         if self.refused:
             return "\n".join(self.refused[:MOST_REFUSED])
-        if found.mostly_wrong and not self.anyway:
-            return _mostly_wrong(found)
+        if preview.mostly_wrong and not self.anyway:
+            return _mostly_wrong(preview)
         return ""
 
     @property
@@ -120,10 +120,10 @@ class ImportState(State):
         """Whether the user can override a warning: import lines of markup, or only the valid
         records.
         """
-        found = self.preview
-        if found is None or not self.obstacle:
+        preview = self.preview
+        if preview is None or not self.obstacle:
             return False
-        return bool(found.question) or (not self.refused and found.failed < found.checked)
+        return bool(preview.question) or (not self.refused and preview.failed < preview.checked)
 
     def override(self) -> None:
         """Import as plain text, or without the invalid records."""
@@ -141,8 +141,8 @@ class ImportState(State):
     @property
     def segmenters(self) -> list[tuple[str, str]]:
         """(id, title) of the choices: those with a dictionary for the texts first."""
-        titles, found = segmenters.titles(), self.advice
-        names = [*(found.names if found is not None else ()), *titles]
+        titles, advice = segmenters.titles(), self.advice
+        names = [*(advice.names if advice is not None else ()), *titles]
         return [(name, _(titles[name])) for name in dict.fromkeys(names) if name in titles]
 
     @property
@@ -340,24 +340,28 @@ class ImportState(State):
     @property
     def is_clean(self) -> bool:
         """Whether everything was imported and there is nothing to read but the numbers."""
-        found = self.outcome
-        return found is not None and bool(found.documents) and not (found.skipped or found.warnings)
+        outcome = self.outcome
+        return (
+            outcome is not None
+            and bool(outcome.documents)
+            and not (outcome.skipped or outcome.warnings)
+        )
 
     @property
     def summary(self) -> str:
         """The result in one or two sentences."""
-        found = self.outcome
-        if found is None:
+        outcome = self.outcome
+        if outcome is None:
             return ""
-        message = found.sentence
-        if not (skipped := len(found.skipped)):
+        message = outcome.sentence
+        if not (skipped := len(outcome.skipped)):
             return message
         left_out = ngettext("{n:,} record was skipped.", "{n:,} records were skipped.", skipped)
         return f"{message} {left_out.format(n=skipped)}"
 
 
-def _mostly_wrong(found: corpus.ImportPreview) -> str:
-    if found.failed == found.checked:
+def _mostly_wrong(preview: corpus.ImportPreview) -> str:
+    if preview.failed == preview.checked:
         return _(
             "No record could be read. Choose another format, encoding or delimiter, or other "
             "columns."
@@ -366,17 +370,17 @@ def _mostly_wrong(found: corpus.ImportPreview) -> str:
         ngettext(
             "{failed:,} of {checked:,} record has errors.",
             "{failed:,} of {checked:,} records have errors.",
-            found.checked,
+            preview.checked,
         )
-        if found.complete
+        if preview.complete
         else ngettext(
             "{failed:,} of the first {checked:,} record has errors.",
             "{failed:,} of the first {checked:,} records have errors.",
-            found.checked,
+            preview.checked,
         )
     )
     advice = _("Choose another format or delimiter, or other columns.")
-    return f"{message.format(failed=found.failed, checked=found.checked)} {advice}"
+    return f"{message.format(failed=preview.failed, checked=preview.checked)} {advice}"
 
 
 def _words(error: Exception) -> str:

@@ -115,8 +115,8 @@ class OverlapDialog(Dialog):
             self.state.show_in_list(self.state.found.rows)
             self.accept()
 
-    def _open(self, found: OverlapRow) -> None:
-        self.state.context.go("annotate", document=found.document)
+    def _open(self, row: OverlapRow) -> None:
+        self.state.context.go("annotate", document=row.document)
         self.accept()
 
     # ------------------------------------------------------------ showing
@@ -136,20 +136,20 @@ class OverlapDialog(Dialog):
         self._message.setText(_describe(state.found) if state.found is not None else "")
 
 
-def _describe(found: Overlap) -> str:
-    enough, count = found.documents - found.short, len(found.rows)
+def _describe(overlap: Overlap) -> str:
+    enough, count = overlap.documents - overlap.short, len(overlap.rows)
     message = ngettext(
         "{n:,} of {all:,} documents ({share}%) shares {size} words in a row with the texts.",
         "{n:,} of {all:,} documents ({share}%) share {size} words in a row with the texts.",
         count,
-    ).format(n=count, all=enough, share=formats.points(found.share), size=found.size)
-    if found.short:
+    ).format(n=count, all=enough, share=formats.points(overlap.share), size=overlap.size)
+    if overlap.short:
         short = ngettext(
             "{n:,} document is too short to compare.",
             "{n:,} documents are too short to compare.",
-            found.short,
+            overlap.short,
         )
-        message = f"{message} {short.format(n=found.short)}"
+        message = f"{message} {short.format(n=overlap.short)}"
     return message
 
 

@@ -44,8 +44,8 @@ class OverlapState(State):
         self.update(files=tuple(files), share=0.0, problem="")
         split, size = self.split, self.size
 
-        def done(found: Overlap) -> None:
-            self.update(found=found, share=None)
+        def done(result: Overlap) -> None:
+            self.update(found=result, share=None)
 
         def failed(error: Exception) -> None:
             self.update(share=None)

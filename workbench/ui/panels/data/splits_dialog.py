@@ -209,27 +209,27 @@ class SplitsDialog(Dialog):
             return _("Choose a layer.")
         if state.preview is None or state.error:
             return ""
-        found = state.preview
-        if not found.changed and found.kept and state.keep:
+        preview = state.preview
+        if not preview.changed and preview.kept and state.keep:
             return _(
                 "All documents already have a split. To apply these percentages, choose "
                 "Reassign all."
             )
         parts = [
-            ngettext("{n:,} document changes", "{n:,} documents change", found.changed).format(
-                n=found.changed
+            ngettext("{n:,} document changes", "{n:,} documents change", preview.changed).format(
+                n=preview.changed
             )
         ]
-        if found.kept:
-            keep = ngettext("{n:,} keeps its split", "{n:,} keep their split", found.kept)
-            parts.append(keep.format(n=found.kept))
-        if found.outside:
+        if preview.kept:
+            keep = ngettext("{n:,} keeps its split", "{n:,} keep their split", preview.kept)
+            parts.append(keep.format(n=preview.kept))
+        if preview.outside:
             others = ngettext(
                 "{n:,} other document is not divided",
                 "{n:,} other documents are not divided",
-                found.outside,
+                preview.outside,
             )
-            parts.append(others.format(n=found.outside))
+            parts.append(others.format(n=preview.outside))
         return " · ".join(parts)
 
 
@@ -249,8 +249,8 @@ def _mark(box: QWidget, wrong: bool) -> None:
 
 
 def _capital(split: str) -> str:
-    shown = term(split)
-    return shown[:1].upper() + shown[1:]
+    name = term(split)
+    return name[:1].upper() + name[1:]
 
 
 def _count(place: int) -> Callable[[_Row], str]:

@@ -54,8 +54,8 @@ class DataState(FilterState):
         self.chosen: Sequence[int] = ()
         self.followed: tuple[int, ...] = self.project.selection
         self.order: corpus.SortOrder | None = None
-        kept = context.settings.window.get(COLUMNS, {})
-        self.columns: tuple[str, ...] = tuple(kept.get(self.project.uid, ()))
+        columns = context.settings.window.get(COLUMNS, {})
+        self.columns: tuple[str, ...] = tuple(columns.get(self.project.uid, ()))
         self.found_by = ""  # the search text that `ids` belong to
         self.counts: corpus.DocumentCounts | None = None
         self.labels: dict[tuple[str, str], Label] = {}
@@ -100,8 +100,8 @@ class DataState(FilterState):
         return column.startswith(corpus.META)
 
     def rows(self, ids: Sequence[int]) -> tuple[corpus.DocumentRow, ...]:
-        shown, found = self.shown_ids, self.found_by
-        return corpus.rows(self.project, ids, shown, found_by=found, more=self.columns)
+        layer_ids, found_by = self.shown_ids, self.found_by
+        return corpus.rows(self.project, ids, layer_ids, found_by=found_by, more=self.columns)
 
     @property
     def column_choices(self) -> tuple[str, ...]:
@@ -117,9 +117,9 @@ class DataState(FilterState):
             if column_choice in self.columns or column_choice == name
         )
         columns = columns if on else tuple(column for column in columns if column != name)
-        kept = dict(self.context.settings.window.get(COLUMNS, {}))
-        kept[self.project.uid] = list(columns)
-        self.context.settings.window[COLUMNS] = kept
+        by_project = dict(self.context.settings.window.get(COLUMNS, {}))
+        by_project[self.project.uid] = list(columns)
+        self.context.settings.window[COLUMNS] = by_project
         self.context.settings.save()
         self.update(columns=columns, touched=None)
         if not on and self.order is not None and self.order.by == name:
@@ -267,8 +267,8 @@ class DataState(FilterState):
         """Whether these are the listed ones of the documents selected on another page."""
         if not self.followed or len(ids) > len(self.followed):
             return False
-        wanted = frozenset(self.followed)
-        return wanted.issuperset(ids) and sum(id in wanted for id in self.ids) == len(ids)
+        followed = frozenset(self.followed)
+        return followed.issuperset(ids) and sum(id in followed for id in self.ids) == len(ids)
 
     def _on_selected(self, origin: object) -> None:
         if origin is not self:
@@ -432,20 +432,20 @@ class DataState(FilterState):
         )
 
     def make_splits(self, choice: SplitChoice) -> None:
-        def describe(found: SplitPreview) -> str:
-            counts = _("{train:,} train, {dev:,} dev, {test:,} test").format(**found.counts)
+        def describe(preview: SplitPreview) -> str:
+            counts = _("{train:,} train, {dev:,} dev, {test:,} test").format(**preview.counts)
             moved = ngettext(
                 "{n:,} document assigned to splits: {counts}.",
                 "{n:,} documents assigned to splits: {counts}.",
-                found.changed,
+                preview.changed,
             )
-            return moved.format(n=found.changed, counts=counts)
+            return moved.format(n=preview.changed, counts=counts)
 
         self.act(
             _("Create splits"),
             partial(splits.divide, self.project, choice),
             describe,
-            lambda found: bool(found.changed),
+            lambda preview: bool(preview.changed),
         )
 
     def act(

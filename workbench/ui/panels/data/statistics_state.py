@@ -55,8 +55,8 @@ class StatisticsState(State):
         models = partial(installed.list, self.context.settings)
         self.context.task(MODELS, models, self._take_models)
 
-    def _take_models(self, found: Sequence[Any]) -> None:
-        names = tuple(card.name for card in found if not card.problems)
+    def _take_models(self, cards: Sequence[Any]) -> None:
+        names = tuple(card.name for card in cards if not card.problems)
         usual = [name for name in names if name == "starter-bert"]
         chosen = self.tokenizer if self.tokenizer in names else next(iter(usual or names), "")
         self.update(tokenizers=names, tokenizer=chosen)
@@ -85,8 +85,8 @@ class StatisticsState(State):
         self.context.drop(MEASURE)  # texts are measured once labels are counted
         self.update(share=0.0, measured=None, lengths=None, problem="")
 
-        def done(found: Statistics) -> None:
-            self.update(found=found, share=None)
+        def done(result: Statistics) -> None:
+            self.update(found=result, share=None)
             self._measure_if_few()
 
         def failed(error: Exception) -> None:
@@ -164,10 +164,10 @@ class StatisticsState(State):
     def layer_of(self, plot: str) -> LayerStatistics | None:
         """The layer that a plot shows: the chosen one, or the first with labels."""
         layers = self.layers_for(plot)
-        wanted = self.chosen.get(plot)
+        name = self.chosen.get(plot)
         best = [layer for layer in layers if layer.submitted]
         return next(
-            (layer for layer in layers if layer.layer.name == wanted), (*best, *layers, None)[0]
+            (layer for layer in layers if layer.layer.name == name), (*best, *layers, None)[0]
         )
 
     def choose_layer(self, plot: str, name: str) -> None:
@@ -176,8 +176,8 @@ class StatisticsState(State):
     @property
     def agreement(self) -> tuple[Agreement, ...]:
         """Best first."""
-        found = self.found.agreement if self.found is not None else ()
-        return tuple(sorted(found, key=lambda item: (-item.share, -item.total)))
+        agreement = self.found.agreement if self.found is not None else ()
+        return tuple(sorted(agreement, key=lambda item: (-item.share, -item.total)))
 
     # ------------------------------------------------------------ to the documents
 

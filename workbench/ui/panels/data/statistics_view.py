@@ -211,9 +211,9 @@ class StatisticsView(View):
             self._show_lengths()
 
     def _fill_layers(self, plot: str, box: QComboBox) -> None:
-        layers, shown = self.state.layers_for(plot), self.state.layer_of(plot)
+        layers, chosen = self.state.layers_for(plot), self.state.layer_of(plot)
         names = [layer.layer.name for layer in layers]
-        fill(box, [(name, name) for name in names], shown.layer.name if shown else "")
+        fill(box, [(name, name) for name in names], chosen.layer.name if chosen else "")
         box.setVisible(len(layers) > 1)
 
     def _show_balance(self) -> None:
@@ -229,9 +229,9 @@ class StatisticsView(View):
             )
             card_.tell(note=note, missing=message.format(layer=statistics.layer.name))
             return
-        total = sum(found.count for found in statistics.rows) or 1
-        self._queries[self.balance] = [found.query for found in statistics.rows]
-        self.balance.show_rows([_balance_row(found, total) for found in statistics.rows])
+        total = sum(usage.count for usage in statistics.rows) or 1
+        self._queries[self.balance] = [usage.query for usage in statistics.rows]
+        self.balance.show_rows([_balance_row(usage, total) for usage in statistics.rows])
         below = []
         if statistics.unlabelled:
             without = ngettext(
@@ -300,13 +300,15 @@ class StatisticsView(View):
         self._cards[4].tell(below=message.format(seconds=formats.decimal(seconds, 1), n=measured))
 
     def _show_agreement(self) -> None:
-        found = self.state.agreement
-        if not found:
+        agreements = self.state.agreement
+        if not agreements:
             message = _("No suggestion is accepted or rejected yet.")
             self._cards[5].tell(missing=message)
             return
-        several = len({agreement.layer.name for agreement in found}) > 1
-        self.agreement.show_rows([_agreement_row(agreement, several) for agreement in found], 1.0)
+        several = len({agreement.layer.name for agreement in agreements}) > 1
+        self.agreement.show_rows(
+            [_agreement_row(agreement, several) for agreement in agreements], 1.0
+        )
         below = _("right: agreement and number of suggestions that you accepted or rejected")
         self._cards[5].tell(below=below)
 
@@ -360,19 +362,19 @@ def _layer_box(name: str, choose: Callable[[str], Any]) -> QComboBox:
     return box
 
 
-def _balance_row(found: LabelUsage, total: int) -> PlotRow:
-    share = _share(found.count / total)
-    text = f"{formats.count(found.count)} · {share}"
+def _balance_row(usage: LabelUsage, total: int) -> PlotRow:
+    share = _share(usage.count / total)
+    text = f"{formats.count(usage.count)} · {share}"
     message = _("{label}: {n} ({share}). Documents: {documents}")
     tip = message.format(
-        label=found.name,
-        n=formats.count(found.count),
+        label=usage.name,
+        n=formats.count(usage.count),
         share=share,
-        documents=formats.count(found.documents),
+        documents=formats.count(usage.documents),
     )
-    colour = theme.label_colours(found.label).line if found.label is not None else ""
-    values = (found.name, found.count, found.documents, found.count / total)
-    return PlotRow(found.name, text, tip, found.count, colour=colour, values=values)
+    colour = theme.label_colours(usage.label).line if usage.label is not None else ""
+    values = (usage.name, usage.count, usage.documents, usage.count / total)
+    return PlotRow(usage.name, text, tip, usage.count, colour=colour, values=values)
 
 
 def _span_row(span: SpanLengths) -> PlotRow:
@@ -414,8 +416,8 @@ def _agreement_row(agreement: Agreement, several: bool) -> PlotRow:
         low,
         high,
     )
-    shown = name if several else agreement.title
-    return PlotRow(shown, text, "\n".join(lines), high, low, agreement.share, "", values)
+    title = name if several else agreement.title
+    return PlotRow(title, text, "\n".join(lines), high, low, agreement.share, "", values)
 
 
 def _share(share: float, digits: int = 1) -> str:

@@ -247,8 +247,8 @@ class DataView(View):
         self._save.setVisible(view == STATISTICS)
         self._show_documents()
         self._show_layers()
-        if view != DOCUMENTS and (shown := self._stack.currentWidget()) is not None:
-            shown.setFocus()
+        if view != DOCUMENTS and (current := self._stack.currentWidget()) is not None:
+            current.setFocus()
 
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
@@ -303,8 +303,8 @@ class DataView(View):
             message = ngettext("Searching {n:,} document…", "Searching {n:,} documents…", n)
             count = message.format(n=n)
         elif state.filtered and not state.searching:
-            found = ngettext("{some:,} of {all:,} document", "{some:,} of {all:,} documents", n)
-            count = found.format(some=len(state.ids), all=n)
+            counts = ngettext("{some:,} of {all:,} document", "{some:,} of {all:,} documents", n)
+            count = counts.format(some=len(state.ids), all=n)
         parts = [state.project.name, count]
         if state.off:
             layers = ", ".join(layer.name for layer in state.shown) or _("none")

@@ -58,14 +58,14 @@ class HistoryState(State):
 
     def refresh(self) -> None:
         self._stale = False
-        found = self.project.history(SHOWN)
-        undone = sum(step.undone for step in found)
+        history = self.project.history(SHOWN)
+        undone = sum(step.undone for step in history)
         steps = []
-        for number, step in enumerate(found):
+        for number, step in enumerate(history):
             place = number - undone + (0 if step.undone else 1)
             brief, moment = when_iso(step.at, brief=True), when_iso(step.at)
             steps.append(StepRow(step.id, step.title, step.undone, brief, moment, step.rows, place))
-        self.update(steps=tuple(steps), end=self._end(len(found)))
+        self.update(steps=tuple(steps), end=self._end(len(history)))
 
     def _end(self, count: int) -> str:
         if count >= SHOWN:

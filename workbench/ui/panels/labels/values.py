@@ -113,8 +113,8 @@ class ValuesPage(QWidget):
         self.histogram.set_bins(values.found.bins)
 
 
-def _summary(shown: ShownValues, *, numbers: bool) -> str:
-    statistics = shown.found
+def _summary(layer_values: ShownValues, *, numbers: bool) -> str:
+    statistics = layer_values.found
     if not statistics.count:
         if numbers:
             return _("No document has a number yet. Numbers are set in Annotate, or imported.")

@@ -32,8 +32,8 @@ class WelcomeState(State):
         self.update(recent=projects(self.context.settings.recent), jobs=self._active())
 
     def _active(self) -> tuple[Job, ...]:
-        found = tuple(self.context.app.active_jobs())
-        return self.jobs if found == self.jobs else found
+        jobs = tuple(self.context.app.active_jobs())
+        return self.jobs if jobs == self.jobs else jobs
 
     def _job_changed(self, job: Job, event: object) -> None:
         self.update(jobs=self._active())

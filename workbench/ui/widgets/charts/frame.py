@@ -335,10 +335,10 @@ def _most(pixels: float, least: int) -> int:
 def _apart(ticks: Ticks, bounds: Range, pixels: float, sizes: Sequence[float], gap: float) -> Ticks:
     """The ticks whose texts, of these sizes, do not touch the one before; gap: pixels between."""
     low, span, last = bounds[0], bounds[1] - bounds[0], float("-inf")
-    shown: Ticks = []
+    apart: Ticks = []
     for (value, text), size in zip(ticks, sizes, strict=True):
         middle = (value - low) / span * pixels
         if middle - size / 2 >= last + gap:
-            shown.append((value, text))
+            apart.append((value, text))
             last = middle + size / 2
-    return shown
+    return apart

@@ -120,10 +120,11 @@ def ask_numbers(parent: QWidget, charts: Sequence[Savable], title: str) -> None:
 
 def files(charts: Sequence[Savable], path: str) -> list[tuple[Savable, Path]]:
     """The file of each visible chart; [] without a path."""
-    shown = [chart for chart in charts if cast(QWidget, chart).isVisible()]
+    visible = [chart for chart in charts if cast(QWidget, chart).isVisible()]
     whole = Path(path)
-    if not path or len(shown) < 2:
-        return [(chart, whole) for chart in shown if path]
+    if not path or len(visible) < 2:
+        return [(chart, whole) for chart in visible if path]
     return [
-        (chart, whole.with_stem(f"{whole.stem}-{number}")) for number, chart in enumerate(shown, 1)
+        (chart, whole.with_stem(f"{whole.stem}-{number}"))
+        for number, chart in enumerate(visible, 1)
     ]

@@ -62,6 +62,6 @@ class StepLine(QWidget):
         for at, name in enumerate(names):
             tone, weight = ("text", 600) if at == last else ("muted", 400)
             metrics = QFontMetricsF(theme.font("caption", weight))
-            shown = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room)
-            yield ChartText(x[at], 0.0, shown, tone, weight, (0.5, -0.2))
+            elided = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room)
+            yield ChartText(x[at], 0.0, elided, tone, weight, (0.5, -0.2))
         yield ChartText(x[-1], values[-1], formats.decimal(values[-1], 1), "text", 600, (0.5, 1.4))

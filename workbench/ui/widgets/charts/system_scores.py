@@ -95,8 +95,8 @@ class LadderChart(QWidget):
                 (group.note, 400, "muted", -1.5),
             ):
                 metrics = QFontMetricsF(theme.font("caption", weight))
-                shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, 1 / pixel - 4)
-                yield ChartText(number + 0.5, low, shown, tone, weight, (0.5, line))
+                elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, 1 / pixel - 4)
+                yield ChartText(number + 0.5, low, elided, tone, weight, (0.5, line))
 
     def _series(self, number: int, pixel: float) -> Iterator[ChartLayer]:
         tone, marker = TONES[number % len(TONES)], SQUARE if number else CIRCLE

@@ -39,7 +39,7 @@ class WordPlot(Savable, QFrame):
 
     def show_words(
         self,
-        shown: Sequence[str],
+        words: Sequence[str],
         places: Sequence[tuple[float, float]],
         *,
         axes: tuple[str, str],
@@ -47,14 +47,14 @@ class WordPlot(Savable, QFrame):
     ) -> None:
         """Words at their places; axes: their titles. strong: words that stand out."""
         points = []
-        for word, (x, y) in zip(shown, places, strict=True):
+        for word, (x, y) in zip(words, places, strict=True):
             if word in strong:
                 points.append(NamedPoint(word, word, x, y, STRONG, "accent", 600))
             else:
                 points.append(NamedPoint(word, word, x, y, PLAIN))
         self._points = tuple(points)
         self.frame.set_axes(Axis(axes[0]), Axis(axes[1]))
-        self.frame.setAccessibleDescription(", ".join(shown)[:4000])
+        self.frame.setAccessibleDescription(", ".join(words)[:4000])
         self._hint.setText(_("Scroll to zoom in and label more words; drag to move"))
         self.show_all()
 

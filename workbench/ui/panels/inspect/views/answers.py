@@ -80,24 +80,28 @@ class AnswersView(InspectorView):
             self._strip.choose(at if chosen[0].text else -1)
 
     def _show_question(self, question: str) -> None:
-        asked = {boundary.question: boundary for boundary in reversed(self.visible.boundaries)}
-        self._show(asked.get(question) or next(iter(self.visible.boundaries), None))
+        by_question = {
+            boundary.question: boundary for boundary in reversed(self.visible.boundaries)
+        }
+        self._show(by_question.get(question) or next(iter(self.visible.boundaries), None))
 
-    def _show(self, found: Boundaries | None) -> None:
-        self._question = found.question if found is not None else ""
+    def _show(self, boundaries: Boundaries | None) -> None:
+        self._question = boundaries.question if boundaries is not None else ""
         self._asked.setText(self._question)
         message = _("No answer: start {start}%, end {end}%")
-        first, last = (found.null_first, found.null_last) if found is not None else (0.0, 0.0)
+        first, last = (
+            (boundaries.null_first, boundaries.null_last) if boundaries is not None else (0.0, 0.0)
+        )
         shares = {"start": formats.points(first), "end": formats.points(last)}
         self._null.setText(message.format(**shares) if first or last else "")
         text = self.page.document.text if self.page.document else ""
-        tokens = found.tokens if found is not None else ()
+        tokens = boundaries.tokens if boundaries is not None else ()
         painted = [_painted(at, token) for at, token in enumerate(tokens)]
         self._strip.set(painted, rtl=starts_rtl(text))
 
     def _tokens(self) -> tuple[BoundaryToken, ...]:
-        found = self.state.result.boundaries if self.state.result is not None else ()
-        return next((item.tokens for item in found if item.question == self._question), ())
+        boundaries = self.state.result.boundaries if self.state.result is not None else ()
+        return next((item.tokens for item in boundaries if item.question == self._question), ())
 
     def _tip(self, number: int) -> str:
         tokens = self._tokens()

@@ -145,9 +145,9 @@ class AttentionView(InspectorView):
         wide = min(theme.px(LEFT), self.width() * 2 // 5)
         self._side.setFixedWidth(wide)
         self._size.setVisible(wide == theme.px(LEFT))
-        wanted = self._heads.sizeHint().height() + 2
+        height = self._heads.sizeHint().height() + 2
         room = self.height() - theme.px(LEAST_LINES) - theme.px(130)
-        self._scroll.setFixedHeight(max(theme.px(90), min(wanted, room)))
+        self._scroll.setFixedHeight(max(theme.px(90), min(height, room)))
 
     def _row_of(self, token: int | None) -> int:
         """The row of a token of the text, -1 if it is not in this window."""
@@ -241,7 +241,7 @@ def _row_words(result: Attention, query: int) -> str:
         f"{result.tokens[key].shown} {formats.decimal(float(weights[key]), 2)}" for key in best
     )
     message = _("{query} attends most to {keys}")
-    found = message.format(query=result.tokens[query].shown, keys=keys)
+    text = message.format(query=result.tokens[query].shown, keys=keys)
     if (rest := float(result.hidden[query])) > 0.005:
-        found += "  ·  " + _("special tokens, hidden: {rest:.2f}").format(rest=rest)
-    return found
+        text += "  ·  " + _("special tokens, hidden: {rest:.2f}").format(rest=rest)
+    return text

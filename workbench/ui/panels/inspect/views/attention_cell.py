@@ -118,14 +118,14 @@ class AttentionCellView(InspectorView):
 
     def _follow(self) -> None:
         """Show the head and the token that were selected in another view."""
-        asked: dict[str, int] = {}
+        options: dict[str, int] = {}
         if self.page.chosen_head is not None:
-            asked |= dict(zip(("layer", "head"), self.page.chosen_head, strict=True))
+            options |= dict(zip(("layer", "head"), self.page.chosen_head, strict=True))
         result, token = self.visible, self.page.chosen_token
         follows = result is not None and result.kind != "cross"
         if follows and token is not None and token < len(result.queries):
-            asked["query"] = token  # of a long text, only the beginning is read
-        self.state.set_options(**asked)
+            options["query"] = token  # of a long text, only the beginning is read
+        self.state.set_options(**options)
 
     def _show_key(self) -> None:
         result, chosen = self.visible, self._table.chosen_rows()

@@ -164,8 +164,8 @@ class HeadsMap(QWidget):
         return (layer, head) if inside else None
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        if (found := self._found(event.position())) is not None:
-            self._take(*found)
+        if (head := self._found(event.position())) is not None:
+            self._take(*head)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         steps = {
@@ -198,8 +198,8 @@ class HeadsMap(QWidget):
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip:
-            found = self._found(cast(QHelpEvent, event).pos())
-            escaping.set_tip(self, self._words(*found) if found else "")
+            head = self._found(cast(QHelpEvent, event).pos())
+            escaping.set_tip(self, self._words(*head) if head else "")
         return super().event(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:

@@ -49,15 +49,15 @@ class HeadMatrix(TokenRows):
 
     def whole(self) -> QPixmap:
         """An image of all cells, including those outside the viewport."""
-        made = HeadMatrix()
-        made.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        made.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        made.set(self.result)
+        matrix = HeadMatrix()
+        matrix.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        matrix.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        matrix.set(self.result)
         side = self.count * self.cell + 2 * PAD
-        made.resize(int(self.label * 1.5 + side), int(self.above + side))
-        made.choose(self.row)
-        picture = made.grab()
-        made.deleteLater()
+        matrix.resize(int(self.label * 1.5 + side), int(self.above + side))
+        matrix.choose(self.row)
+        picture = matrix.grab()
+        matrix.deleteLater()
         return picture
 
     def measure(self) -> None:

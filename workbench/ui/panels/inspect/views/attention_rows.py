@@ -131,10 +131,10 @@ class TokenRows(QAbstractScrollArea):
         token, font = self.head.tokens[number], token_font(chosen)
         painter.setFont(font)
         painter.setPen(theme.qcolour("text" if chosen else "faint" if token.special else "muted"))
-        shown = QFontMetricsF(font).elidedText(
+        elided = QFontMetricsF(font).elidedText(
             token.shown, Qt.TextElideMode.ElideRight, area.width()
         )
-        painter.drawText(area, side | Qt.AlignmentFlag.AlignVCenter, shown)
+        painter.drawText(area, side | Qt.AlignmentFlag.AlignVCenter, elided)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

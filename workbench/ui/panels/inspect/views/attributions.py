@@ -172,16 +172,16 @@ def painted(at: int, word: str, score: float | None, most: float) -> StripWord:
 
 
 def _figures(result: Attributions) -> list[tuple[str, str]]:
-    found = [
+    figures = [
         (_("F(x), the score"), formats.decimal(result.score, 3)),
         (_("Sum of attributions"), formats.decimal(result.total, 3, signed=True)),
     ]
     if result.baseline is not None and result.delta is not None:
         difference = result.score - result.baseline
-        found += [
+        figures += [
             (_("F(x) − F(baseline)"), formats.decimal(difference, 3, signed=True)),
             (_("Convergence delta"), formats.decimal(result.delta, 4, signed=True)),
         ]
     if result.steps is not None:
-        found.append((_("Steps"), formats.count(result.steps)))
-    return found
+        figures.append((_("Steps"), formats.count(result.steps)))
+    return figures

@@ -152,12 +152,12 @@ class DocumentMapView(InspectorView):
 
     def _offer_colours(self) -> None:
         ways = self.page.corpus.ways()
-        kept = self._by.currentData()
+        key = self._by.currentData()
         keys = [way.key for way in ways]
         fill_combo(
             self._by,
             [(way.key, way.title) for way in ways],
-            kept if kept in keys else (keys[0] if keys else None),
+            key if key in keys else (keys[0] if keys else None),
         )
 
     def _colour(self) -> None:
@@ -170,19 +170,19 @@ class DocumentMapView(InspectorView):
 
         places = numpy.stack([result.documents, result.starts, result.ends], 1)
 
-        def coloured(found: Colours) -> None:
+        def coloured(colours: Colours) -> None:
             if not isValid(self):  # the pane was closed
                 return
             if self.state.result is result and self._by.currentData() == key:
-                self._show_colours(found)
+                self._show_colours(colours)
 
         self.page.corpus.colour(key, places, result.clusters, coloured)
 
-    def _show_colours(self, found: Colours) -> None:
-        self._colours = found
-        groups = [_group(number, group) for number, group in enumerate(found.groups)]
-        self._map.set_groups(groups, found.codes)
-        self._legend.set(groups, [group.count for group in found.groups])
+    def _show_colours(self, colours: Colours) -> None:
+        self._colours = colours
+        groups = [_group(number, group) for number, group in enumerate(colours.groups)]
+        self._map.set_groups(groups, colours.codes)
+        self._legend.set(groups, [group.count for group in colours.groups])
         self._list_selected()
 
     def show_state(self, fields: frozenset[str]) -> None:

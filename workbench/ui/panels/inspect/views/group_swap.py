@@ -41,8 +41,8 @@ class GroupSwapView(ExaminedView):
         self._documents.chosen.connect(self._show_chosen)
         self._documents.opened.connect(lambda row: self.page.corpus.open_key(row.key))
         self._text = words("", "small", wrap=True, select=True)
-        shown = column(self._about, (self._effects, 2), (self._documents, 3), self._text, gap=8)
-        self.put(_("Group swap"), [(_("Word list"), self._list)], shown)
+        content = column(self._about, (self._effects, 2), (self._documents, 3), self._text, gap=8)
+        self.put(_("Group swap"), [(_("Word list"), self._list)], content)
 
     def fill_fields(self) -> None:
         chosen = str(self.state.option("list"))

@@ -30,8 +30,8 @@ class LayerSimilarityView(ExaminedView):
         self._table = HeatTable(_("Similarity of layers"), _("Rows and columns: layers."))
         self._table.moved.connect(lambda row, column: self._show_cell(row, column))
         self._detail = words("", "small", select=True)
-        shown = column(self._about, (self._table, 1), self._detail, gap=8)
-        self.put(_("Similarity of layers"), [(_("Compare with"), self._other)], shown)
+        content = column(self._about, (self._table, 1), self._detail, gap=8)
+        self.put(_("Similarity of layers"), [(_("Compare with"), self._other)], content)
 
     def fill_fields(self) -> None:
         choice, page = self.page.choice, self.page

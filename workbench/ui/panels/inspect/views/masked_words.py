@@ -185,13 +185,13 @@ def _hint(result: MaskedWords, *, continuing: bool) -> str:
 def _figures(result: MaskedWords) -> list[tuple[str, str]]:
     if result.per_token is None or result.per_word is None:
         return []
-    found = [
+    figures = [
         (_("Pseudo-perplexity per token"), formats.decimal(result.per_token, 1)),
         (_("Pseudo-perplexity per word"), formats.decimal(result.per_word, 1)),
     ]
     if result.follows is not None:
-        found.append((_("Second sentence follows, %"), formats.points(result.follows)))
-    return found
+        figures.append((_("Second sentence follows, %"), formats.points(result.follows)))
+    return figures
 
 
 def _masked_columns(view: MaskedWordsView) -> list[Column]:

@@ -58,8 +58,8 @@ class NearDocumentsView(InspectorView):
 
     def data(self) -> list[list[object]]:
         rows: list[list[object]] = [[_("Cosine"), _("Document"), _("Text")]]
-        found: tuple[NearDocument, ...] = self.state.result.documents
-        return rows + [[document.cosine, document.key, document.text] for document in found]
+        documents: tuple[NearDocument, ...] = self.state.result.documents
+        return rows + [[document.cosine, document.key, document.text] for document in documents]
 
     def _chosen(self) -> None:
         self.page.corpus.choose(tuple(item.document for item in self._table.chosen_rows()))

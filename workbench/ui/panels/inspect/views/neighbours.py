@@ -55,7 +55,7 @@ class NeighboursView(InspectorView):
 
     def show_result(self, result: NearWords) -> None:
         choose(self._by, result.by)
-        kept = self._words.chosen_rows()
+        chosen = self._words.chosen_rows()
         self._words.set_rows(result.words)
         note = ngettext(
             "{n:,} word in the vocabulary", "{n:,} words in the vocabulary", result.size
@@ -63,7 +63,7 @@ class NeighboursView(InspectorView):
         self._note.setText(note.format(n=result.size))
         names = [word.text for word in result.words]
         if names:
-            before = kept[0].text if kept and kept[0].text in names else ""
+            before = chosen[0].text if chosen and chosen[0].text in names else ""
             known = next((word.text for word in result.words if word.form), names[0])
             self._words.choose({before or known})
         self._show_chosen()

@@ -81,8 +81,8 @@ class NextWordsView(InspectorView):
         self._note.setText("")
 
     def show_result(self, result: NextWords) -> None:
-        shown = self._words(result)
-        self._strip.set(shown, rtl=starts_rtl(" ".join(word.text for word in shown)))
+        strip_words = self._words(result)
+        self._strip.set(strip_words, rtl=starts_rtl(" ".join(word.text for word in strip_words)))
         self._table.set_rows(_rows(result))
         self._span_cut()
         self._table.choose({1})
@@ -103,7 +103,7 @@ class NextWordsView(InspectorView):
     def _words(self, result: NextWords) -> list[StripWord]:
         text = self.page.document.text.split() if self.page.document else []
         near = text[:BEFORE] if result.backward else text[-BEFORE:]
-        shown = [StripWord(-1 - at, text, ink="muted") for at, text in enumerate(near)]
+        strip_words = [StripWord(-1 - at, text, ink="muted") for at, text in enumerate(near)]
         added = [
             StripWord(
                 at,
@@ -117,9 +117,9 @@ class NextWordsView(InspectorView):
         step = _("step {n}").format(n=len(added) + 1)
         end = StripWord(len(added), "    ", frame="accent", caption=step, ink_caption="accent")
         if result.backward:
-            return [end, *reversed(added), *shown]
+            return [end, *reversed(added), *strip_words]
         arrow = [StripWord(-1 - len(near), "→", ink="muted")] if result.apart else []
-        return [*shown, *arrow, *added, end]
+        return [*strip_words, *arrow, *added, end]
 
     def _span_cut(self) -> None:
         """Let the row that names the cut take all columns."""

@@ -107,12 +107,12 @@ class ResultTables(QWidget):
     def _show(self, lists: dict[str, list[Record]], values: list[tuple[str, str]]) -> None:
         self._table.rows_model.set_rows(values)
         self._values.setVisible(bool(values) or not lists)
-        shown = {(name, *rows[0]): rows for name, rows in lists.items()}
-        for key in [key for key in self._lists if key not in shown]:
+        tables = {(name, *rows[0]): rows for name, rows in lists.items()}
+        for key in [key for key in self._lists if key not in tables]:
             frame, _old = self._lists.pop(key)
             frame.hide()
             frame.deleteLater()
-        for key, rows in shown.items():
+        for key, rows in tables.items():
             if key not in self._lists:
                 self._lists[key] = self._add_table(*key)
             table = self._lists[key][1]

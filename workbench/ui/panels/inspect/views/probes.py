@@ -41,8 +41,8 @@ class ProbesView(ExaminedView):
         self._chart.moved.connect(self._point_chosen)
         self._about = words("", "small", "muted", wrap=True)
         self._table = Table(_columns(), name=_("Probes"), key=lambda row: row[:2], sortable=True)
-        shown = column(self._legend, (self._chart, 3), self._about, (self._table, 2), gap=8)
-        self.put(_("Probes"), [(_("Labels"), self._layer)], shown)
+        content = column(self._legend, (self._chart, 3), self._about, (self._table, 2), gap=8)
+        self.put(_("Probes"), [(_("Labels"), self._layer)], content)
 
     def fill_fields(self) -> None:
         layers = self.examined.layers
@@ -103,17 +103,17 @@ class ProbesView(ExaminedView):
 
 
 def _curve(
-    name: str, layers: tuple[float, ...], found: list[ProbeInterval], tone: str, dashed: bool
+    name: str, layers: tuple[float, ...], intervals: list[ProbeInterval], tone: str, dashed: bool
 ) -> Series:
     return Series(
         name,
         layers,
-        tuple(interval.value for interval in found),
+        tuple(interval.value for interval in intervals),
         tone,
         dashed,
         SQUARE if dashed else CIRCLE,
-        low=tuple(interval.low for interval in found),
-        high=tuple(interval.high for interval in found),
+        low=tuple(interval.low for interval in intervals),
+        high=tuple(interval.high for interval in intervals),
     )
 
 

@@ -113,15 +113,15 @@ class SamplesView(InspectorView):
         self._show_kept()
 
     def _show_kept(self) -> None:
-        kept = self.page.kept_samples()
-        self._kept.set_rows(list(enumerate(kept)))
-        message = ngettext("{n} kept sample", "{n} kept samples", len(kept))
-        self._title.setText(message.format(n=len(kept)))
-        if not kept:
+        samples = self.page.kept_samples()
+        self._kept.set_rows(list(enumerate(samples)))
+        message = ngettext("{n} kept sample", "{n} kept samples", len(samples))
+        self._title.setText(message.format(n=len(samples)))
+        if not samples:
             self._title.setText(_("Kept samples: none yet. Enter keeps a sample."))
         for part in (self._kept, self._drop):
-            part.setVisible(bool(kept))
-        height = QSizePolicy.Policy.Preferred if kept else QSizePolicy.Policy.Maximum
+            part.setVisible(bool(samples))
+        height = QSizePolicy.Policy.Preferred if samples else QSizePolicy.Policy.Maximum
         self._below.setSizePolicy(QSizePolicy.Policy.Preferred, height)
 
 

@@ -43,59 +43,59 @@ class SenseChart:
         )
         self.widget.hide()
 
-    def show_senses(self, found: Senses | None, layer: int) -> None:
+    def show_senses(self, result: Senses | None, layer: int) -> None:
         """layer: the selected one."""
-        self.widget.setVisible(found is not None)
-        if found is None:
+        self.widget.setVisible(result is not None)
+        if result is None:
             return
-        self.chart.setVisible(bool(found.layers))
-        self._note.setText(_describe(found, layer))
-        if not found.layers:
+        self.chart.setVisible(bool(result.layers))
+        self._note.setText(_describe(result, layer))
+        if not result.layers:
             return
-        x = tuple(float(layer.layer) for layer in found.layers)
+        x = tuple(float(layer.layer) for layer in result.layers)
         ends = (x[0], x[-1]) if len(x) > 1 else (x[0] - 0.5, x[0] + 0.5)
-        frequent, static = 100 * found.frequent_f1, 100 * found.same_static
+        frequent, static = 100 * result.frequent_f1, 100 * result.same_static
         self.chart.set_series(
             [
-                Series(_(CENTROID), x, _y(found, "f1"), "accent", marker=SQUARE),
-                Series(_(SAME), x, _y(found, "same"), "good"),
-                Series(_(PAIRS), x, _y(found, "pairs"), "muted"),
+                Series(_(CENTROID), x, _y(result, "f1"), "accent", marker=SQUARE),
+                Series(_(SAME), x, _y(result, "same"), "good"),
+                Series(_(PAIRS), x, _y(result, "pairs"), "muted"),
                 Series(_("most frequent sense, F1"), ends, (frequent,) * 2, "accent", dashed=True),
                 Series(_("static vector, same sense"), ends, (static,) * 2, "good", dashed=True),
             ]
         )
-        at = next((n for n, senses in enumerate(found.layers) if senses.layer == layer), 0)
+        at = next((n for n, senses in enumerate(result.layers) if senses.layer == layer), 0)
         self.chart.choose(0, at)
 
 
-def _y(found: Senses, name: str) -> tuple[float, ...]:
-    return tuple(100 * float(getattr(layer, name)) for layer in found.layers)
+def _y(result: Senses, name: str) -> tuple[float, ...]:
+    return tuple(100 * float(getattr(layer, name)) for layer in result.layers)
 
 
-def _describe(found: Senses, layer: int) -> str:
+def _describe(result: Senses, layer: int) -> str:
     counts = " · ".join(
         _("{name} {count}").format(name=name, count=formats.count(count))
-        for name, count in found.counts.items()
+        for name, count in result.counts.items()
     )
-    if not found.counts:
+    if not result.counts:
         return _("No use has a label in this layer. Select uses and assign a sense.")
-    if not found.layers:
+    if not result.layers:
         return _("{counts}. Scores need two senses with two uses each.").format(counts=counts)
     here: LayerSenses = next(
-        (senses for senses in found.layers if senses.layer == layer), found.layers[-1]
+        (senses for senses in result.layers if senses.layer == layer), result.layers[-1]
     )
     message = ngettext(
         "Layer {layer}: F1 {f1}%, accuracy {accuracy}% of {n:,} labelled use, each left out of "
         "its centroid; most frequent sense: F1 {frequent}%. {counts}",
         "Layer {layer}: F1 {f1}%, accuracy {accuracy}% of {n:,} labelled uses, each left out of "
         "its centroid; most frequent sense: F1 {frequent}%. {counts}",
-        found.scored,
+        result.scored,
     )
     return message.format(
         layer=here.layer,
         f1=formats.decimal(100 * here.f1, 1),
         accuracy=formats.decimal(100 * here.accuracy, 1),
-        n=found.scored,
-        frequent=formats.decimal(100 * found.frequent_f1, 1),
+        n=result.scored,
+        frequent=formats.decimal(100 * result.frequent_f1, 1),
         counts=counts,
     )

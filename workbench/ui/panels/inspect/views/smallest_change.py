@@ -91,12 +91,12 @@ class SmallestChangeView(InspectorView):
         searching = result is not None and bool(result.searching)
         continuing = self.state.continuing
         self._hint.setText(_progress(result.tried, continuing) if result and searching else "")
-        for widget, shown in (
+        for widget, visible in (
             (self._hint, searching),
             (self._more, searching and not continuing),
             (self._stop, searching and continuing),
         ):
-            widget.setVisible(shown)
+            widget.setVisible(visible)
 
     def clear(self) -> None:
         self._show_rest(None)
@@ -144,12 +144,12 @@ class SmallestChangeView(InspectorView):
 
 def _proposers(choices: Iterable[InspectableModel], chosen: str) -> list[tuple[str, str]]:
     """Value and name of every model that can propose words."""
-    found = {"": _("Model of the run, else starter-bert"), "none": _("No model")}
+    titles = {"": _("Model of the run, else starter-bert"), "none": _("No model")}
     for choice in choices:
         if choice.run is None and "masked_lm" in choice.gives:
-            found[choice.folder] = choice.title
-    found.setdefault(chosen, chosen)
-    return list(found.items())
+            titles[choice.folder] = choice.title
+    titles.setdefault(chosen, chosen)
+    return list(titles.items())
 
 
 def _outcome(label: str, share: float, value: float | None) -> str:
@@ -228,8 +228,8 @@ def _painted(result: SmallestChange, change: Change) -> list[StripWord]:
 
 def _columns(view: SmallestChangeView) -> list[Column]:
     def word(trial: Trial) -> str:
-        found: str = view.visible.words[trial.word].text
-        return found
+        text: str = view.visible.words[trial.word].text
+        return text
 
     def fall(trial: Trial) -> str:
         number = trial.value is not None

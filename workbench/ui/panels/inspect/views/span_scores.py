@@ -131,8 +131,10 @@ def _describe(result: SpanScoreTable, first: int, last: int) -> str:
     order = np.argsort(-scores, kind="stable")
     shares = [f"{result.labels[at]} {formats.points(float(scores[at]))}%" for at in order]
     if result.exclusive:
-        given = result.none
-        none = max(0.0, 1 - scores.sum()) if given is None else float(given[first, last - first])
+        no_span = result.none
+        none = (
+            max(0.0, 1 - scores.sum()) if no_span is None else float(no_span[first, last - first])
+        )
         shares.append(_("no label {share}%").format(share=formats.points(none)))
     text = " ".join(word.text for word in result.words[first : last + 1])
     return f"{text}: {', '.join(shares)}"
@@ -150,8 +152,8 @@ def _best(result: SpanScoreTable) -> tuple[int, int] | None:
 def _summary(result: SpanScoreTable) -> str:
     count = len(_places(result))
     message = ngettext("{n:,} candidate", "{n:,} candidates", count).format(n=count)
-    found = len(result.spans)
-    predicted = ngettext("{n:,} predicted", "{n:,} predicted", found).format(n=found)
+    n = len(result.spans)
+    predicted = ngettext("{n:,} predicted", "{n:,} predicted", n).format(n=n)
     parts = [message, predicted]
     if result.rejected:
         parts.append(_("{n:,} rejected because of overlap").format(n=result.rejected))

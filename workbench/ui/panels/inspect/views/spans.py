@@ -157,11 +157,11 @@ class SpansView(InspectorView):
     def _span(
         self, span: Span, number: int, side: str, kind: str, score: float | None = None
     ) -> TextSpan:
-        found = self.page.labels.get(span.label)
+        label = self.page.labels.get(span.label)
         labels = self.visible.labels
         tint = (
-            found.colour or found.position
-            if found is not None
+            label.colour or label.position
+            if label is not None
             else labels.index(span.label)
             if span.label in labels
             else 0

@@ -89,8 +89,8 @@ def _share(word: WordCounts) -> float:
 
 
 def _counts(word: WordCounts) -> str:
-    found = [f"{tag} {formats.count(count)}" for tag, count in word.counts[:MAX_COUNTS]]
+    tags = [f"{tag} {formats.count(count)}" for tag, count in word.counts[:MAX_COUNTS]]
     if len(word.counts) > MAX_COUNTS:
-        found.append("…")
-    text = ", ".join(found)
+        tags.append("…")
+    text = ", ".join(tags)
     return text if word.known else _("all words: {counts}").format(counts=text)

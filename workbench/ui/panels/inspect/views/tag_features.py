@@ -102,10 +102,10 @@ class TagFeaturesView(InspectorView):
         """The features of the word for the tag, then the strongest ones of the tag."""
         result: TagFeatures = self.state.result
         word = result.words[result.word].text
-        found: list[list[object]] = [[_("Word"), _("Tag"), _("Feature"), _("Weight")]]
-        found += [[word, result.tag, item.text, item.weight] for item in result.features]
-        found += [[word, result.tag, _step(step), step.weight] for step in result.steps]
-        return found + [["", result.tag, item.text, item.weight] for item in result.strongest]
+        rows: list[list[object]] = [[_("Word"), _("Tag"), _("Feature"), _("Weight")]]
+        rows += [[word, result.tag, item.text, item.weight] for item in result.features]
+        rows += [[word, result.tag, _step(step), step.weight] for step in result.steps]
+        return rows + [["", result.tag, item.text, item.weight] for item in result.strongest]
 
     def _painted(self, number: int, word: TaggedWord) -> StripWord:
         parts, known = split_tag(word.tag), self.page.labels
@@ -165,11 +165,11 @@ def _step(step: TagTransition) -> str:
 
 
 def _figures(result: TagFeatures) -> list[tuple[str, str]]:
-    found = [(_("Sum of the features"), formats.decimal(result.score, 3, signed=True))]
+    figures = [(_("Sum of the features"), formats.decimal(result.score, 3, signed=True))]
     for step in result.steps:
         weight = formats.decimal(step.weight, 3, signed=True)
-        found.append((_step(step), weight if step.allowed else _("not allowed")))
+        figures.append((_step(step), weight if step.allowed else _("not allowed")))
     if all(step.allowed for step in result.steps):
         total = result.score + sum(step.weight for step in result.steps)
-        found.append((_("Total"), formats.decimal(total, 3, signed=True)))
-    return found
+        figures.append((_("Total"), formats.decimal(total, 3, signed=True)))
+    return figures

@@ -21,10 +21,10 @@ def target_name(target: Target, words: Sequence[WordRow]) -> str:
         return _answer_name(target)
     share = formats.points(target.share, 0)
     label = target.label or _("no label")
-    found = words[target.first : target.last + 1]
+    target_words = words[target.first : target.last + 1]
     if target.first < 0:
         return f"{label}, {share}%"
-    return f"{' '.join(word.text for word in found)}: {label}, {share}%"
+    return f"{' '.join(word.text for word in target_words)}: {label}, {share}%"
 
 
 def _answer_name(target: Target) -> str:

@@ -136,10 +136,10 @@ class TokenLabelsView(InspectorView):
             for number, token in enumerate(unit.tokens, unit.first):
                 shares = {label.name: label for label in self._labels_of(number)}
                 about = [unit.text, token.start, token.end, token.piece, token.entropy]
-                found = [shares[name].share if name in shares else "" for name in names]
+                values = [shares[name].share if name in shares else "" for name in names]
                 if result.logits is not None:
-                    found += result.logits[number].tolist()
-                rows.append([*about, *found])
+                    values += result.logits[number].tolist()
+                rows.append([*about, *values])
         return rows
 
     def _ask_for_every(self, on: bool) -> None:
@@ -269,19 +269,19 @@ class TokenLabelsView(InspectorView):
 
 def _units(result: TokenLabels) -> list[_Unit]:
     """The words of the text in order; a token outside of words stands for itself."""
-    found: list[_Unit] = []
+    units: list[_Unit] = []
     before: int | None = None
     for number, token in enumerate(result.tokens):
         if token.special:
             before = None
         elif token.word is not None and token.word == before:
-            last = found[-1]
-            found[-1] = _Unit(last.text, last.first, (*last.tokens, token))
+            last = units[-1]
+            units[-1] = _Unit(last.text, last.first, (*last.tokens, token))
         else:
             text = result.words[token.word].text if token.word is not None else token.shown
-            found.append(_Unit(text, number, (token,)))
+            units.append(_Unit(text, number, (token,)))
             before = token.word
-    return found
+    return units
 
 
 def _doubts(best: tuple[tuple[str, float], ...]) -> tuple[tuple[str, float], ...]:

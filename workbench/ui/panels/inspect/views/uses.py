@@ -140,7 +140,7 @@ class UsesView(InspectorView):
     def show_result(self, result: Uses) -> None:
         text = self.page.document.text if self.page.document else ""
         forms = result.word.casefold().split()
-        shown = [
+        strip_words = [
             StripWord(
                 at,
                 word.text,
@@ -149,7 +149,7 @@ class UsesView(InspectorView):
             )
             for at, word in enumerate(result.words)
         ]
-        self._strip.set(shown, rtl=starts_rtl(text))
+        self._strip.set(strip_words, rtl=starts_rtl(text))
         self._strip.choose(result.asked)
         self._fit_strip()
         if not self._word.hasFocus():

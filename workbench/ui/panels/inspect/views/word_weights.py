@@ -75,10 +75,8 @@ class WordWeightsView(InspectorView):
     def data(self) -> list[list[object]]:
         titles = [_("Word or pair"), _("Count"), _("TF-IDF"), _("Weight"), _("Product")]
         features: tuple[FeatureWeight, ...] = self.state.result.features
-        found = [
-            [item.text, item.count, item.value, item.weight, item.product] for item in features
-        ]
-        return [[*titles], *found]
+        rows = [[item.text, item.count, item.value, item.weight, item.product] for item in features]
+        return [[*titles], *rows]
 
     def _tip(self, number: int) -> str:
         result = self.state.result
