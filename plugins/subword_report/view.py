@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from subword_report.info import Fertility
 from workbench.ui.panels.inspect.base import InspectorView
-from workbench.ui.panels.inspect.shown import Shown
+from workbench.ui.panels.inspect.inspector_state import InspectorState
 from workbench.ui.widgets.layout import card, layout_of, row
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
 
 
 class FertilityView(InspectorView):
-    def __init__(self, state: Shown):
+    def __init__(self, state: InspectorState):
         super().__init__(state)
         self._figures = words("", "body", wrap=True, select=True)
         columns = [
