@@ -11,6 +11,8 @@ import pytest
 from workbench.exporters.model import verify
 from workbench.importers import base as importers
 from workbench.metrics import differences
+from workbench.operations.documents import corpus
+from workbench.operations.transfer import import_splits
 from workbench.pretraining import results
 from workbench.text import alignment
 from workbench.text.fields import TokenScores
@@ -30,6 +32,7 @@ OFFSETS = ((0, 3), (4, 7))
         (lambda: importers.span_borders(1, 2), (1, 2)),
         (lambda: differences.BORDER, "border"),
         (lambda: results.ShownUnit, results.ShownToken),
+        (lambda: corpus.described_splits, import_splits.described),
         (lambda: inspector_state.Shown, inspector_state.InspectorState),
         (lambda: verify.first_window, verify.every_window),
         (lambda: scores(borders=OFFSETS).offsets, OFFSETS),

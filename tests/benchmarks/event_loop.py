@@ -39,7 +39,7 @@ ALLOWED = 8.0  # ms
 
 def main(seconds: float = 10.0) -> int:
     from workbench.base import settings
-    from workbench.operations.documents import corpus
+    from workbench.operations.application import sample
     from workbench.ui.app import App, make_qt
 
     qt = make_qt()
@@ -48,7 +48,7 @@ def main(seconds: float = 10.0) -> int:
     app.window.show()
     app.window.load_commands()
     sys.excepthook = sys.__excepthook__  # a fault here is a traceback, not a dialog
-    assert app.open_project(corpus.create_sample(Path(HOME.name)), page="train")
+    assert app.open_project(sample.create_sample(Path(HOME.name)), page="train")
     state = app.window.panel("train").state
     _spin(lambda: state.ready, 60)
     assert state.ready, (state.plan, state.errors)

@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.benchmarks.meter import print_machine  # noqa: E402
 from workbench.jobs.queue import Queue  # noqa: E402
-from workbench.operations.documents import corpus  # noqa: E402
+from workbench.operations.application import sample  # noqa: E402
 from workbench.operations.models import installed  # noqa: E402
 from workbench.operations.runs import train  # noqa: E402
 from workbench.operations.runs.run_recorder import wire  # noqa: E402
@@ -95,7 +95,7 @@ def main() -> None:
         print("No NVIDIA driver here: not measurable on this machine.")
         return
     with tempfile.TemporaryDirectory() as folder:
-        project = Project.open(corpus.create_sample(Path(folder)))
+        project = Project.open(sample.create_sample(Path(folder)))
         queue = Queue()
         wiring = wire(project, queue)
         try:

@@ -174,10 +174,10 @@ def _press(text, keys: list[Press]) -> None:
 
 def check(project, asked: dict) -> int:
     """Number of documents whose stored labels differ from those asked for."""
-    from workbench.operations.documents import corpus
+    from workbench.operations.transfer import data_export
 
     out = Path(HOME.name) / "out.jsonl"
-    corpus.export_data(project, out, format="glossbench")
+    data_export.export_data(project, out, format="glossbench")
     rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()[1:]]
     found = {row["key"]: row for row in rows}
     wrong = 0

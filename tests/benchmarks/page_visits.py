@@ -164,13 +164,14 @@ def _settings(app) -> None:
 
 def _project(folder: Path, count: int) -> Path:
     """The sample with two runs of its class layer; with `count`, as many documents and 7 runs."""
+    from workbench.operations.application import sample
     from workbench.operations.documents import corpus
     from workbench.project.project import Project
     from workbench.storage.documents import documents
     from workbench.storage.labels import labels
     from workbench.storage.queries.listing import Filter
 
-    path = corpus.create_sample(folder)
+    path = sample.create_sample(folder)
     project = Project.open(path)
     _add_documents(project, count)
     layers = {layer.name: layer for layer in labels.layers(project.db)}

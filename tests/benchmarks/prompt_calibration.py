@@ -21,7 +21,7 @@ from pathlib import Path
 from meter import print_machine
 
 from workbench.base.paths import resource
-from workbench.operations.documents import corpus
+from workbench.operations.application import sample
 from workbench.operations.evaluation import scoring
 from workbench.operations.prompts import prompt
 from workbench.project.project import Project
@@ -51,7 +51,7 @@ def main() -> None:
     print(f"{'model':<14} {'examples':>8} {'seed':>5}" + "".join(f"{m:>16}" for m in CALIBRATIONS))
     found: dict[tuple[str, int], list[dict[str, Outcome]]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        project = Project.open(corpus.create_sample(folder))
+        project = Project.open(sample.create_sample(folder))
         for model in chosen.model:
             for shots, seed in RUNS:
                 spec = prompt.PromptSpec(

@@ -157,14 +157,14 @@ def write_jsonl(path: Path, count: int) -> None:
 
 def measure_import(path: Path, folder: Path, count: int) -> None:
     from tests.inline import InlineQueue
-    from workbench.operations.documents import corpus
+    from workbench.operations.transfer import data_import
     from workbench.project.project import Project
 
     source = folder / "many.jsonl"
     queue = InlineQueue()
 
     def act(project: Project) -> None:
-        corpus.import_files(project, queue, [source])
+        data_import.import_files(project, queue, [source])
 
     write_jsonl(source, 10)
     small = Project.create(folder / "small.glossbench")

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtWidgets import QLabel
 
 from tests.journeys.test_by_mouse import opens_the_sample
-from workbench.operations.annotation import annotate
+from workbench.operations.annotation import document_view
 from workbench.operations.schema import labels
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(300)]
@@ -18,7 +18,7 @@ def test_only_the_class_is_labelled_and_a_new_layer_leaves_its_progress(hand):
     hand.click("delay")
     hand.click("Submit")
 
-    view = annotate.view(hand.app.project, first)
+    view = document_view.view(hand.app.project, first)
     states = {layer.name: view.states[layer.id] for layer in view.layers}
     assert states == {"class": "submitted", "spans": "pending"}
     hand.click("Label only class")

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from tests.journeys.test_by_mouse import opens_the_sample
-from workbench.operations.annotation import annotate
+from workbench.operations.annotation import document_view
 from workbench.operations.schema import labels
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(300)]
@@ -34,7 +34,7 @@ def classes(hand, document: int) -> set[str]:
     names = {
         label.id: label.name for layer in labels.layers(hand.app.project) for label in layer.labels
     }
-    return {names[mark.label_id] for mark in annotate.view(hand.app.project, document).marks}
+    return {names[mark.label_id] for mark in document_view.view(hand.app.project, document).marks}
 
 
 def test_one_key_labels_a_document_and_undo_returns_to_it(hand):

@@ -11,6 +11,7 @@ from workbench.base.errors import Cancelled
 from workbench.base.watch import Watch
 from workbench.operations.documents import corpus, splits
 from workbench.operations.schema import labels as schema
+from workbench.operations.transfer import data_import
 from workbench.project.check import check
 from workbench.project.project import Project
 from workbench.storage.annotation import annotations
@@ -56,7 +57,7 @@ ACTS = {
     "back to pending": lambda project, ids, layer, watch: corpus.set_state(
         project, ids, layer.id, "pending", watch=watch
     ),
-    "make splits": lambda project, ids, layer, watch: corpus.make_splits(project, watch=watch),
+    "make splits": lambda project, ids, layer, watch: splits.make_splits(project, watch=watch),
     "divide into splits": lambda project, ids, layer, watch: splits.divide(
         project, splits.SplitChoice((layer.name,), 1, keep=False), watch=watch
     ),
@@ -103,7 +104,7 @@ def imported(folder):
     )
     texts.write_text("\n".join(lines))
     project, queue = Project.create(path), InlineQueue()
-    assert corpus.import_files(project, queue, [texts]).documents == COUNT
+    assert data_import.import_files(project, queue, [texts]).documents == COUNT
     queue.close()
     project.close()
     return path
@@ -208,7 +209,7 @@ def test_an_import_that_is_called_off_while_it_is_stored_leaves_nothing(
     watch = Until(0.75)  # in the middle of its second half, the copy
 
     with pytest.raises(Cancelled, match="No changes were made"):
-        corpus.import_files(project, inline_jobs, [path], watch=watch)
+        data_import.import_files(project, inline_jobs, [path], watch=watch)
 
     assert 0.5 < watch.share < 0.75
     assert everything(project) == before and project.history() == () and check(project.path) == []

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from workbench.operations.annotation import annotate, suggest
-from workbench.operations.documents import corpus
+from workbench.operations.annotation import document_view, suggest
 from workbench.operations.evaluation import board, errors
 from workbench.operations.runs import results
 from workbench.operations.schema import labels
+from workbench.operations.transfer import data_export
 from workbench.storage.documents import documents
 from workbench.storage.runs import runs
 from workbench.tasks import spec as tasks
@@ -64,10 +64,10 @@ def test_errors_are_listed_by_size_and_a_prediction_becomes_gold(rated):
     ]  # fmt: skip
 
     errors.accept(project, run, found[2])
-    row = annotate.view(project, found[2].document_id).marks[0]
+    row = document_view.view(project, found[2].document_id).marks[0]
     assert (row.value, row.source_kind) == (1.0, "run")  # the nearest step
     project.undo()
-    assert annotate.view(project, found[2].document_id).value(layer) == 1.0
+    assert document_view.view(project, found[2].document_id).value(layer) == 1.0
 
 
 def test_the_board_puts_the_smallest_error_first(rated):
@@ -93,7 +93,7 @@ def test_predicted_numbers_are_exported_beside_gold(rated, tmp_path):
     project, _layer = rated
     path = tmp_path / "out.jsonl"
     run = results.run_named(project, "close")
-    corpus.export_data(project, path, format="glossbench", source="both", run=run)
+    data_export.export_data(project, path, format="glossbench", source="both", run=run)
 
     lines = [json.loads(line) for line in path.read_text().splitlines()[1:]]
     assert lines[0]["numbers"] == {"rating": 1.0, "rating (close)": 1.2}

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from workbench.base.errors import WorkbenchError
-from workbench.operations.documents import corpus
 from workbench.operations.schema import label_changes, label_groups, label_moves, labels
+from workbench.operations.transfer import data_export, data_import
 from workbench.project.check import check_open
 from workbench.project.project import Project
 from workbench.storage.documents import documents
@@ -177,10 +177,10 @@ def test_label_changes_do_no_damage_and_undo_restores_everything(
 def comes_back(project, jobs, folder):
     """Whether the project, in the own format, is imported as it is, up to the order of layers."""
     first, second = folder / "first.jsonl", folder / "second.jsonl"
-    corpus.export_data(project, first, format="glossbench")
+    data_export.export_data(project, first, format="glossbench")
     other = Project.create(folder / "other.glossbench")
-    corpus.import_files(other, jobs, [first])
-    corpus.export_data(other, second, format="glossbench")
+    data_import.import_files(other, jobs, [first])
+    data_export.export_data(other, second, format="glossbench")
     other.close()
     (head, *lines), (head_again, *lines_again) = (
         path.read_text().splitlines() for path in (first, second)

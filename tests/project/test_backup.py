@@ -9,7 +9,7 @@ import pytest
 from workbench.base import paths
 from workbench.base.errors import Cancelled, ProjectError, ProjectLocked
 from workbench.base.watch import Watch
-from workbench.operations.annotation import annotate, provenance
+from workbench.operations.annotation import document_view, provenance
 from workbench.operations.documents import corpus
 from workbench.operations.schema import label_changes, label_moves
 from workbench.operations.schema import labels as schema
@@ -243,4 +243,4 @@ def test_many_documents_are_backed_up_before_their_labels_change_or_go(project, 
     (version,) = backup.versions(project.path)
     assert version.reason == f"before-{reasons.get(act, 'delete')}"
     with closing(Project.open(version.path, read_only=True)) as old:
-        assert annotate.view(old, 1).marks and annotate.view(old, 1).spans
+        assert document_view.view(old, 1).marks and document_view.view(old, 1).spans

@@ -1,7 +1,7 @@
 import pytest
 
 from workbench.base.errors import ProjectError
-from workbench.operations.annotation import annotate
+from workbench.operations.annotation import annotate, document_view
 from workbench.operations.schema import labels as label_acts
 from workbench.project import snapshot
 from workbench.storage.documents import documents
@@ -75,7 +75,7 @@ def test_the_fingerprint_of_gold_does_not_depend_on_order_but_on_labels(project,
     first = snapshot.gold_of(project, "spans", ids)
     assert snapshot.gold_of(project, "spans", ids[::-1]) == first
 
-    annotate.delete_span(project, annotate.view(project, ids[0]).spans[0].id)
+    annotate.delete_span(project, document_view.view(project, ids[0]).spans[0].id)
     assert snapshot.gold_of(project, "spans", ids) != first
 
 

@@ -11,7 +11,7 @@ import pytest
 from workbench.base.errors import ProjectError
 from workbench.operations.annotation import annotate, suggestion_edits
 from workbench.operations.annotation.annotate import NewSuggestion
-from workbench.operations.documents import corpus
+from workbench.operations.documents import corpus, splits
 from workbench.operations.schema import labels as schema
 from workbench.project.check import check, check_open
 from workbench.project.project import Project
@@ -275,7 +275,7 @@ def random_act(project, chance):
             lambda: corpus.set_class(project, some, layers["topic"].id, label),
             lambda: corpus.set_state(project, some, layers["names"].id, "discarded"),
             lambda: corpus.set_split(project, some, chance.choice(["train", "dev", None])),
-            lambda: corpus.make_splits(project, seed=chance.randrange(9)),
+            lambda: splits.make_splits(project, seed=chance.randrange(9)),
             lambda: corpus.delete_documents(project, some[:1]) if len(ids) > 4 else None,
             lambda: schema.add_label(project, layers["names"].id, f"L{chance.random()}"),
             lambda: schema.rename_label(project, last.id, f"N{chance.random()}"),

@@ -4,8 +4,9 @@ import pytest
 
 from workbench.base.errors import WorkbenchError
 from workbench.operations.annotation import annotate
-from workbench.operations.documents import corpus, queries
+from workbench.operations.documents import queries
 from workbench.operations.schema import labels
+from workbench.operations.transfer import data_export, data_import
 from workbench.project.check import check_open
 from workbench.project.project import Project
 from workbench.storage.documents import documents
@@ -53,11 +54,11 @@ def test_a_document_is_labelled_submitted_counted_found_and_the_label_undone(pro
 def test_the_own_format_brings_the_layer_back_as_it_was(project, stance, inline_jobs, tmp_path):
     annotate.set_class(project, 2, stance["con"])
     first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
-    corpus.export_data(project, first, format="glossbench")
+    data_export.export_data(project, first, format="glossbench")
 
     other = Project.create(tmp_path / "other.glossbench")
-    corpus.import_files(other, inline_jobs, [first])
-    corpus.export_data(other, second, format="glossbench")
+    data_import.import_files(other, inline_jobs, [first])
+    data_export.export_data(other, second, format="glossbench")
 
     assert labels.layers(other)[0].traits is STANCE
     other.close()

@@ -55,13 +55,14 @@ def renamed_field(old: str, new: str) -> Callable[[type[T]], type[T]]:
 
 
 def former(module: str, **names: str) -> Callable[[str], Any]:
-    """The `__getattr__` of a module: former name → present name of what the module holds."""
+    """The `__getattr__` of a module: former name → present name, a full one in another module."""
 
     def attribute(name: str) -> Any:
         if name not in names:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         warn(f"{module}.{name}", names[name])
-        return getattr(sys.modules[module], names[name])
+        owner, _dot, present = names[name].rpartition(".")
+        return getattr(importlib.import_module(owner or module), present)
 
     return attribute
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.operations.annotation import annotate
+from workbench.operations.annotation import annotate, document_view
 from workbench.operations.evaluation import folds
 from workbench.project.project import Project
 
@@ -16,7 +16,9 @@ def test_labels_off_words_are_listed_and_fixed(ask, call, sample):
     project = Project.open(sample)
     layer = folds.layer_named(project, "spans")
     (first, *_rest) = folds.given_labels(project, "tag", layer)
-    row = next(r for r in annotate.view(project, first.document.id).spans if r.layer_id == layer.id)
+    row = next(
+        r for r in document_view.view(project, first.document.id).spans if r.layer_id == layer.id
+    )
     annotate.resize_span(project, row.id, row.start, row.end - 1)
     project.close()
     options = ("audit", sample, "--layer", "spans", "--model", "starter-bert")

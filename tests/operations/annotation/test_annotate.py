@@ -1,7 +1,7 @@
 import pytest
 
 from workbench.base.errors import WorkbenchError
-from workbench.operations.annotation import annotate, suggestion_edits
+from workbench.operations.annotation import annotate, document_view, suggestion_edits
 from workbench.operations.annotation.annotate import Filter, NewSuggestion
 from workbench.operations.schema import labels
 from workbench.project.project import Project
@@ -38,7 +38,7 @@ class Setting:
             self.other_run = runs.add(project.db, "second run", layer_id=self.spans).id
 
     def view(self, document=None):
-        return annotate.view(self.project, document or self.one)
+        return document_view.view(self.project, document or self.one)
 
     def suggest(self, *rows, run=None):
         return suggestion_edits.add_suggestions(self.project, run or self.run, rows)
@@ -64,7 +64,7 @@ def test_a_view_has_the_layers_of_the_document_and_their_states(s):
     assert [layer.name for layer in s.view(s.pair).layers] == ["pairs"]
     assert s.view().states == {s.klass: "pending", s.spans: "pending"}
     with pytest.raises(KeyError):
-        annotate.view(s.project, 99)
+        document_view.view(s.project, 99)
 
 
 def test_a_span_is_added_once_by_a_person_and_makes_a_draft(s):
@@ -364,7 +364,7 @@ def test_neighbours_follow_the_filter(s):
 
 def test_the_row_of_the_open_document_is_the_same_without_reading_its_text(s):
     for document in (s.one, s.pair):
-        shown = annotate.view(s.project, document)
+        shown = document_view.view(s.project, document)
         read = annotate.queue_page(s.project, [document], [s.spans])
 
         assert annotate.queue_page(s.project, [document], [s.spans], shown=shown) == read

@@ -3,7 +3,7 @@
 import pytest
 
 from workbench.base.errors import SpecError
-from workbench.operations.annotation import annotate, occurrences, suggestion_edits
+from workbench.operations.annotation import annotate, document_view, occurrences, suggestion_edits
 from workbench.operations.annotation.annotate import NewSuggestion
 from workbench.operations.annotation.occurrences import (
     LABELLED,
@@ -85,12 +85,12 @@ def test_all_places_are_labelled_in_one_undo_step_and_their_documents_become_dra
 
     assert occurrences.label_occurrences(project, wanted, rows, gold=True) == 3
 
-    view = annotate.view(project, ids[0])
+    view = document_view.view(project, ids[0])
     assert [(span.start, span.end) for span in view.spans] == [(9, 17), (24, 32)]
     assert set(view.states.values()) == {"draft"}
     assert {row.status for row in search(project, stop).rows} == {LABELLED}
     project.undo()
-    view = annotate.view(project, ids[0])
+    view = document_view.view(project, ids[0])
     assert view.spans == () and set(view.states.values()) == {"pending"}
 
 
@@ -99,7 +99,7 @@ def test_as_suggestions_nothing_is_gold_and_the_documents_stay_pending(project, 
 
     assert occurrences.label_occurrences(project, wanted, rows[:1], gold=False) == 1
 
-    view = annotate.view(project, ids[0])
+    view = document_view.view(project, ids[0])
     assert view.spans == () and set(view.states.values()) == {"pending"}
     assert [(row.start, row.end) for row in view.suggestions] == [(9, 17)]
     assert [row.status for row in search(project, stop).rows] == [SUGGESTED, NEW, NEW]
@@ -158,9 +158,9 @@ def test_occurrences_of_a_tag_are_tokens_and_a_gold_tag_replaces_the_one_there(p
     rows = [row for row in found.rows if row.may_be_labelled(gold=True)]
     assert occurrences.label_occurrences(project, wanted, rows, gold=True) == 3
     tags = [
-        [(span.start, span.label_id) for span in annotate.view(project, id).spans]
+        [(span.start, span.label_id) for span in document_view.view(project, id).spans]
         for id in (first, second)
     ]
     assert tags == [[(0, noun), (4, noun)], [(3, noun), (7, noun)]]
     project.undo()
-    assert [span.label_id for span in annotate.view(project, first).spans] == [verb]
+    assert [span.label_id for span in document_view.view(project, first).spans] == [verb]

@@ -6,7 +6,7 @@ import pytest
 
 from workbench.base.errors import Cancelled, SpecError
 from workbench.base.watch import Watch
-from workbench.operations.annotation import annotate, patterns, suggestion_edits
+from workbench.operations.annotation import annotate, document_view, patterns, suggestion_edits
 from workbench.operations.annotation.patterns import Hits
 from workbench.operations.schema import labels
 from workbench.storage.queries.listing import Filter
@@ -40,7 +40,7 @@ def both(project, person, money):
 
 def suggested(project, ids):
     return [
-        [(row.start, row.end, row.source_id) for row in annotate.view(project, id).suggestions]
+        [(row.start, row.end, row.source_id) for row in document_view.view(project, id).suggestions]
         for id in ids
     ]
 
@@ -63,7 +63,7 @@ def test_matches_become_suggestions_in_one_undo_step_and_nothing_is_gold(project
 
     assert (applied.suggestions, applied.documents, applied.searched) == (5, 2, 3)
     assert places(project, ids) == [[(0, 3), (8, 11)], [(None, None), (0, 3), (16, 19)], []]
-    view = annotate.view(project, ids[1])
+    view = document_view.view(project, ids[1])
     assert view.spans == () == view.marks and set(view.states.values()) == {"pending"}
     assert project.undo() == "Apply patterns"
     assert places(project, ids) == [[], [], []]
@@ -73,7 +73,7 @@ def test_applying_again_replaces_open_suggestions_and_rejected_ones_do_not_retur
     project, ids, both
 ):
     patterns.apply(project)
-    first = annotate.view(project, ids[0]).suggestions
+    first = document_view.view(project, ids[0]).suggestions
     suggestion_edits.reject(project, [first[0].id])
     suggestion_edits.accept(project, [first[1].id])
 
@@ -97,7 +97,7 @@ def test_a_filter_limits_where_suggestions_are_made_and_replaced(project, ids, b
 def test_each_pattern_is_a_source_of_its_own(project, ids, both):
     patterns.apply(project)
 
-    rows = annotate.view(project, ids[1]).suggestions
+    rows = document_view.view(project, ids[1]).suggestions
     assert [row.source_ref for row in rows] == [
         r"pattern:/£\d+/",
         "pattern:Ada, Bob",
@@ -177,7 +177,7 @@ def test_patterns_of_tags_suggest_them_for_each_token_that_a_match_covers(projec
 
     applied = patterns.apply(project)
 
-    rows = annotate.view(project, id).suggestions
+    rows = document_view.view(project, id).suggestions
     assert sorted((row.start, row.end, row.label_id) for row in rows) == [
         (4, 7, verb),
         (8, 11, noun),
@@ -185,7 +185,7 @@ def test_patterns_of_tags_suggest_them_for_each_token_that_a_match_covers(projec
     ]
     assert applied.suggestions == 3
     assert project.undo() == "Apply patterns"
-    assert annotate.view(project, id).suggestions == ()
+    assert document_view.view(project, id).suggestions == ()
 
 
 def test_tokens_with_a_tag_get_no_suggestion_and_imported_tokens_count(project, person):
@@ -201,10 +201,10 @@ def test_tokens_with_a_tag_get_no_suggestion_and_imported_tokens_count(project, 
     patterns.add(project, [Pattern(WORDS, "Ada", noun), Pattern(WORDS, "Ada", person)])
 
     patterns.apply(project)
-    rows = annotate.view(project, id).suggestions
+    rows = document_view.view(project, id).suggestions
     assert [(row.start, row.end) for row in rows if row.label_id == noun] == [(6, 9)]
     assert [(row.start, row.end) for row in rows if row.label_id == person] == [(0, 3), (6, 9)]
 
     annotate.add_span(project, id, 6, 9, other)
     patterns.apply(project)
-    assert {row.label_id for row in annotate.view(project, id).suggestions} == {person}
+    assert {row.label_id for row in document_view.view(project, id).suggestions} == {person}

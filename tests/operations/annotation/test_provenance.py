@@ -2,7 +2,13 @@
 
 import pytest
 
-from workbench.operations.annotation import annotate, occurrences, patterns, provenance
+from workbench.operations.annotation import (
+    annotate,
+    document_view,
+    occurrences,
+    patterns,
+    provenance,
+)
 from workbench.operations.annotation.annotate import Filter, NewSuggestion
 from workbench.operations.annotation.suggestion_edits import add_suggestions
 from workbench.operations.schema import labels
@@ -32,7 +38,7 @@ def layers(project):
 
 
 def spans(project, id):
-    return [(span.start, span.end) for span in annotate.view(project, id).spans]
+    return [(span.start, span.end) for span in document_view.view(project, id).spans]
 
 
 def test_labels_keep_who_made_them_and_when(project, person, ids):
@@ -40,7 +46,7 @@ def test_labels_keep_who_made_them_and_when(project, person, ids):
     provenance.decide(project, layers(project), accept=True, origin=ADA)
 
     names = provenance.Names(project)
-    found = annotate.view(project, ids[0]).spans
+    found = document_view.view(project, ids[0]).spans
     assert [names.of(provenance.origin_of(span)) for span in found] == ["pattern “Ada”", "you"]
     assert all(span.made_at.endswith("Z") for span in found)
 
@@ -66,7 +72,7 @@ def test_all_suggestions_of_an_origin_are_accepted_or_rejected_in_one_step(proje
     assert [spans(project, id) for id in ids] == [[], []]
 
     assert provenance.decide(project, layers(project), accept=False, origin=ADA) == 2
-    left = [row.source_ref for id in ids for row in annotate.view(project, id).suggestions]
+    left = [row.source_ref for id in ids for row in document_view.view(project, id).suggestions]
     assert left == ["pattern:Bob"]
 
 
@@ -87,10 +93,12 @@ def test_everything_from_an_origin_is_reverted_in_one_undo_step(project, person,
     assert provenance.revert(project, ADA) == (2, 2)
 
     assert [spans(project, id) for id in ids] == [[], []]
-    states = [*annotate.view(project, ids[0]).states.values()]
+    states = [*document_view.view(project, ids[0]).states.values()]
     assert states == ["submitted"]  # without spans it is a true negative
-    assert [*annotate.view(project, ids[1]).states.values()] == ["pending"]
-    assert [row.source_ref for row in annotate.view(project, ids[0]).suggestions] == ["pattern:Bob"]
+    assert [*document_view.view(project, ids[1]).states.values()] == ["pending"]
+    assert [row.source_ref for row in document_view.view(project, ids[0]).suggestions] == [
+        "pattern:Bob"
+    ]
     assert project.undo() == "Revert pattern “Ada”"
     assert [spans(project, id) for id in ids] == [[(0, 3)], [(0, 3)]]
 
@@ -107,12 +115,12 @@ def test_a_submitted_class_that_is_reverted_becomes_a_draft(project, add_texts):
 
     provenance.revert(project, origin)
 
-    assert annotate.view(project, id).states == {layer: "draft"}
+    assert document_view.view(project, id).states == {layer: "draft"}
 
 
 def test_labels_changed_by_hand_stay(project, person, ids):
     provenance.decide(project, layers(project), accept=True, origin=ADA)
-    span = annotate.view(project, ids[0]).spans[0]
+    span = document_view.view(project, ids[0]).spans[0]
     annotate.resize_span(project, span.id, 0, 7)
 
     provenance.revert(project, ADA)

@@ -3,7 +3,7 @@
 import pytest
 
 from workbench.base.errors import WorkbenchError
-from workbench.operations.annotation import annotate, relation_rules, relations
+from workbench.operations.annotation import annotate, document_view, relation_rules, relations
 from workbench.operations.runs import train
 from workbench.operations.schema import labels
 from workbench.storage.annotation import annotations
@@ -53,7 +53,8 @@ def ends(scheme):
 
 def shown(project):
     return [
-        (relation.from_span, relation.to_span) for relation in annotate.view(project, 1).relations
+        (relation.from_span, relation.to_span)
+        for relation in document_view.view(project, 1).relations
     ]
 
 
@@ -72,7 +73,7 @@ def test_a_relation_is_added_once_and_starts_a_draft(scheme, ends):
     first = relations.add_relation(scheme, ada, bob, knows)
     again = relations.add_relation(scheme, ada, bob, knows)
 
-    view = annotate.view(scheme, 1)
+    view = document_view.view(scheme, 1)
     assert first == again and shown(scheme) == [(ada, bob)]
     assert view.states[store.layer_by_name(scheme.db, "links").id] == "draft"
     assert (view.relations[0].source_kind, view.relations[0].made_by) == (
@@ -107,22 +108,22 @@ def test_relabel_reverse_and_delete_are_undone_one_by_one(scheme, ends):
     scheme.undo()
     assert shown(scheme) == [(ada, paris)]
     scheme.undo()
-    assert annotate.view(scheme, 1).relations[0].label_id == ids(scheme)["links", "in"]
+    assert document_view.view(scheme, 1).relations[0].label_id == ids(scheme)["links", "in"]
 
 
 def test_deleting_a_span_deletes_its_relations_in_one_step_and_empties_the_draft(scheme, ends):
     ada, bob, _paris = ends
     relations.add_relation(scheme, ada, bob, ids(scheme)["links", "knows"])
-    before, seen = annotate.view(scheme, 1), []
+    before, seen = document_view.view(scheme, 1), []
     drop = scheme.changed.connect(seen.append)
 
     annotate.delete_span(scheme, bob)
 
-    after = annotate.refreshed(scheme, before, seen[-1])
-    assert after.relations == () and after == annotate.view(scheme, 1)
+    after = document_view.refreshed(scheme, before, seen[-1])
+    assert after.relations == () and after == document_view.view(scheme, 1)
     assert after.states[store.layer_by_name(scheme.db, "links").id] == "pending"
     scheme.undo()
-    assert annotate.refreshed(scheme, after, seen[-1]) == before
+    assert document_view.refreshed(scheme, after, seen[-1]) == before
     drop()
     assert list(integrity.problems(scheme.db)) == []
 
@@ -142,7 +143,7 @@ def test_rules_of_a_used_layer_keep_the_layer_of_its_spans(scheme, ends):
 
 
 def chains(project):
-    return [row.chain for row in annotate.view(project, 1).spans if row.chain is not None]
+    return [row.chain for row in document_view.view(project, 1).spans if row.chain is not None]
 
 
 def mention(project, start, end, chain=None):
@@ -190,15 +191,15 @@ def test_a_part_is_added_joined_where_it_touches_and_removed(scheme, ends):
     ada, _bob, _paris = ends
 
     relations.add_part(scheme, ada, 8, 11)
-    row = annotate.view(scheme, 1).spans[0]
+    row = document_view.view(scheme, 1).spans[0]
     assert (row.start, row.end, row.parts) == (0, 11, ((0, 3), (8, 11)))
 
     relations.add_part(scheme, ada, 3, 8)
-    assert annotate.view(scheme, 1).spans[0].ranges == ((0, 11),)
+    assert document_view.view(scheme, 1).spans[0].ranges == ((0, 11),)
 
     scheme.undo()
     relations.remove_part(scheme, ada, 1)
-    row = annotate.view(scheme, 1).spans[0]
+    row = document_view.view(scheme, 1).spans[0]
     assert (row.start, row.end, row.parts) == (8, 11, ())
 
 
@@ -207,10 +208,10 @@ def test_moving_a_boundary_moves_the_outer_part(scheme, ends):
     relations.add_part(scheme, ada, 8, 11)
 
     annotate.resize_span(scheme, ada, 0, 14)
-    assert annotate.view(scheme, 1).spans[0].parts == ((0, 3), (8, 14))
+    assert document_view.view(scheme, 1).spans[0].parts == ((0, 3), (8, 14))
 
     annotate.resize_span(scheme, ada, 0, 6)
-    assert annotate.view(scheme, 1).spans[0].parts == ()
+    assert document_view.view(scheme, 1).spans[0].parts == ()
 
 
 def test_training_says_how_many_spans_have_several_parts(scheme, ends):

@@ -1,6 +1,6 @@
 """Suggestions of a run: for which documents, replacement, and rejected ones."""
 
-from workbench.operations.annotation import annotate, suggest, suggestion_edits
+from workbench.operations.annotation import document_view, suggest, suggestion_edits
 from workbench.operations.documents import corpus
 
 
@@ -15,7 +15,7 @@ def test_documents_that_nobody_has_begun_get_suggestions_and_stay_pending(
     assert (answer.documents, answer.suggestions) == (4, 4) and corpus.info(project)[
         "states"
     ] == before
-    (row,) = annotate.view(project, topics[1][-1]).suggestions
+    (row,) = document_view.view(project, topics[1][-1]).suggestions
     assert (row.source, row.score, row.kind) == ("first", 0.9, "class")
 
 
@@ -25,14 +25,14 @@ def test_asking_again_replaces_open_ones_and_rejected_ones_do_not_return(
     answers("praise")
     _layer, ids = topics
     suggest.suggest(project, queue, trained)
-    suggestion_edits.reject(project, [annotate.view(project, ids[-1]).suggestions[0].id])
+    suggestion_edits.reject(project, [document_view.view(project, ids[-1]).suggestions[0].id])
 
     answer = suggest.suggest(project, queue, trained)
 
     assert (answer.documents, answer.suggestions) == (4, 3)
     assert (
-        annotate.view(project, ids[-1]).suggestions == ()
-        and len(annotate.view(project, ids[-2]).suggestions) == 1
+        document_view.view(project, ids[-1]).suggestions == ()
+        and len(document_view.view(project, ids[-2]).suggestions) == 1
     )
 
 

@@ -5,6 +5,7 @@ import pytest
 from workbench.base.errors import WorkbenchError
 from workbench.operations.annotation import (
     annotate,
+    document_view,
     provenance,
     questions,
     suggestion_edits,
@@ -12,6 +13,7 @@ from workbench.operations.annotation import (
 )
 from workbench.operations.documents import corpus
 from workbench.operations.schema import labels
+from workbench.operations.transfer import data_export, data_import
 from workbench.project.project import Project
 from workbench.storage.annotation.suggestions import NewSuggestion
 from workbench.storage.documents import documents
@@ -39,7 +41,7 @@ def test_a_number_and_a_text_are_stored_and_undone(rated):
     record = documents.record(project.db, ids[0])
     assert (record.numbers, record.written) == ({"rating": 4.0}, {"summary": "tram late"})
     assert record.states == {"rating": "draft", "summary": "draft"}
-    assert annotate.view(project, ids[0]).value(score) == 4.0
+    assert document_view.view(project, ids[0]).value(score) == 4.0
     project.undo()
     project.undo()
     record = documents.record(project.db, ids[0])
@@ -55,7 +57,7 @@ def test_a_document_is_submitted_only_with_its_number(rated):
 
     values.clear_value(project, ids[0], score)
     values.write_text(project, ids[0], text, " ")
-    states = annotate.view(project, ids[0]).states
+    states = document_view.view(project, ids[0]).states
     assert (states[score], states[text]) == ("draft", "draft")
 
 
@@ -71,12 +73,12 @@ def test_a_suggested_number_becomes_gold_and_is_not_offered_beside_gold(rated):
     project, score, _text, ids = rated
     rows = [NewSuggestion(id, score, None, value=2.25) for id in ids]
     suggestion_edits.add_suggestions(project, None, rows, kind="rule")
-    (row,) = annotate.view(project, ids[0]).suggestions
+    (row,) = document_view.view(project, ids[0]).suggestions
     suggestion_edits.accept(project, [row.id])
-    assert annotate.view(project, ids[0]).value(score) == 2.25
+    assert document_view.view(project, ids[0]).value(score) == 2.25
 
     values.set_number(project, ids[1], score, 1.0)
-    assert annotate.view(project, ids[1]).suggestions == ()
+    assert document_view.view(project, ids[1]).suggestions == ()
 
 
 def test_taking_back_an_origin_removes_its_numbers_and_texts(rated):
@@ -86,7 +88,7 @@ def test_taking_back_an_origin_removes_its_numbers_and_texts(rated):
     made = next(source for source in provenance.sources(project) if source.labels)
 
     assert provenance.revert(project, made.origin) == (2, 0)
-    assert set(annotate.view(project, ids[0]).states.values()) == {"pending"}
+    assert set(document_view.view(project, ids[0]).states.values()) == {"pending"}
 
 
 def test_values_come_back_through_the_own_format_and_through_tables(rated, tmp_path, inline_jobs):
@@ -96,11 +98,11 @@ def test_values_come_back_through_the_own_format_and_through_tables(rated, tmp_p
     found = {}
     for format in ("glossbench", "csv", "doccano"):
         path = tmp_path / f"out.{'csv' if format == 'csv' else 'jsonl'}"
-        corpus.export_data(project, path, format=format)
+        data_export.export_data(project, path, format=format)
         other = Project.create(tmp_path / f"{format}.glossbench")
         mapping = [("score:rating", "rating"), ("written:summary", "summary"), ("text", "text")]
         given = {} if format == "glossbench" else {"mapping": tuple(mapping)}
-        corpus.import_files(other, inline_jobs, [path], format=format, **given)
+        data_import.import_files(other, inline_jobs, [path], format=format, **given)
         found[format] = next(documents.records(other.db))
         other.close()
 
@@ -111,7 +113,7 @@ def test_values_come_back_through_the_own_format_and_through_tables(rated, tmp_p
 
 def test_sts_b_is_imported_with_its_scores_and_a_scale(project, data_folder, inline_jobs):
     path = data_folder / "datasets/pair-stsb-nomsr/dev.jsonl"
-    corpus.import_files(project, inline_jobs, [path])
+    data_import.import_files(project, inline_jobs, [path])
 
     (layer,) = labels.layers(project)
     assert (layer.name, layer.kind, layer.texts) == ("score", "score", 2)
@@ -125,7 +127,7 @@ def test_a_second_file_widens_the_scale(project, tmp_path, inline_jobs):
     for name, number in (("a", "4"), ("b", "9.5")):
         path = tmp_path / f"{name}.csv"
         path.write_text(f"text,score\nthe {name} tram,{number}\n")
-        corpus.import_files(project, inline_jobs, [path], format="csv")
+        data_import.import_files(project, inline_jobs, [path], format="csv")
 
     (layer,) = labels.layers(project)
     assert (layer.options["maximum"], layer.options["step"]) == (10.0, 0.1)

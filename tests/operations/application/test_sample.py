@@ -1,6 +1,7 @@
 import pytest
 
 from workbench.base.errors import ProjectError
+from workbench.operations.application.sample import create_sample
 from workbench.operations.documents import corpus
 from workbench.project.project import Project
 from workbench.storage.documents import documents
@@ -9,7 +10,7 @@ from workbench.storage.labels import labels
 
 @pytest.fixture
 def sample(tmp_path):
-    project = Project.open(corpus.create_sample(tmp_path / "new" / "folder"))
+    project = Project.open(create_sample(tmp_path / "new" / "folder"))
     yield project
     project.close()
 
@@ -55,7 +56,7 @@ def test_other_scripts_are_drafts_and_spans_point_at_their_words(sample):
 
 
 def test_each_copy_gets_a_free_name(tmp_path):
-    first, second = corpus.create_sample(tmp_path), corpus.create_sample(tmp_path)
+    first, second = create_sample(tmp_path), create_sample(tmp_path)
 
     assert first != second and first.exists() and second.exists()
 
@@ -64,17 +65,15 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "file").write_text("")
 
     with pytest.raises(ProjectError, match="file"):
-        corpus.create_sample(tmp_path / "file" / "x")
+        create_sample(tmp_path / "file" / "x")
 
 
 def test_a_sample_that_cannot_be_written_leaves_no_file(tmp_path, monkeypatch):
-    from workbench.operations.application import sample
-
     def full(*_args, **_named):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(sample.documents, "add", full)
+    monkeypatch.setattr(documents, "add", full)
     with pytest.raises(OSError, match="No space"):
-        corpus.create_sample(tmp_path / "new")
+        create_sample(tmp_path / "new")
 
     assert list((tmp_path / "new").iterdir()) == []

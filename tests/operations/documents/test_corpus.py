@@ -3,6 +3,7 @@ import pytest
 from workbench.base.errors import SpecError
 from workbench.operations.documents import corpus
 from workbench.operations.documents.corpus import Filter
+from workbench.operations.documents.splits import make_splits
 from workbench.storage.documents import documents
 from workbench.storage.labels import labels
 
@@ -105,12 +106,11 @@ def test_splits_are_made_once_of_what_is_submitted(project, add_layer, add_docum
         ]
     )
 
-    splits = corpus.make_splits(project, "topic")
+    splits = make_splits(project, "topic")
 
     assert (splits.train, splits.dev, splits.test, splits.changed) == (80, 10, 10, 100)
     assert (
-        corpus.info(project)["splits"]["none"] == 20
-        and corpus.make_splits(project, "topic").changed == 0
+        corpus.info(project)["splits"]["none"] == 20 and make_splits(project, "topic").changed == 0
     )
 
 
@@ -118,7 +118,7 @@ def test_equal_texts_fall_into_one_split(project, add_layer, add_documents):
     add_layer("topic")
     add_documents([(f"text {n % 30}", None, "submitted", "topic", "praise") for n in range(60)])
 
-    corpus.make_splits(project)
+    make_splits(project)
 
     result = {}
     for record in documents.records(project.db):
@@ -138,11 +138,11 @@ def test_each_layer_over_documents_of_its_own_gets_all_three_splits(
     topics = add_documents(
         [(f"text {n}", None, "submitted", "topic", "praise") for n in range(100)]
     )
-    corpus.make_splits(project, "topic")
+    make_splits(project, "topic")
     before = splits_of(project)
     moods = add_documents([(f"other {n}", None, "submitted", "mood", "praise") for n in range(50)])
 
-    splits = corpus.make_splits(project)
+    splits = make_splits(project)
 
     assert (splits.train, splits.dev, splits.test, splits.changed) == (120, 15, 15, 50)
     now = splits_of(project)
@@ -157,12 +157,12 @@ def test_each_layer_over_documents_of_its_own_gets_all_three_splits(
 def test_a_second_layer_over_the_same_documents_changes_no_split(project, add_layer, add_documents):
     topic, mood = add_layer("topic"), add_layer("mood")
     ids = add_documents([(f"text {n}", None, "submitted", "topic", "praise") for n in range(100)])
-    corpus.make_splits(project, "topic")
+    make_splits(project, "topic")
     before = splits_of(project)
     corpus.set_class(project, ids, mood.id, mood.label("praise").id)
     corpus.set_state(project, ids, mood.id, "submitted")
 
-    assert corpus.make_splits(project, "mood").changed == 0 == corpus.make_splits(project).changed
+    assert make_splits(project, "mood").changed == 0 == make_splits(project).changed
     assert splits_of(project) == before and topic.id != mood.id
 
 
@@ -172,13 +172,13 @@ def test_a_second_layer_that_is_labelled_in_test_and_train_takes_its_dev_from_tr
     add_layer("topic")
     mood = add_layer("mood")
     ids = add_documents([(f"text {n}", None, "submitted", "topic", "praise") for n in range(100)])
-    corpus.make_splits(project, "topic")
+    make_splits(project, "topic")
     before = splits_of(project)
     some = [id for id in ids if before[id] != "dev"]
     corpus.set_class(project, some, mood.id, mood.label("praise").id)
     corpus.set_state(project, some, mood.id, "submitted")
 
-    corpus.make_splits(project, "mood")
+    make_splits(project, "mood")
 
     moved = {id: split for id, split in splits_of(project).items() if split != before[id]}
     assert (
@@ -194,7 +194,7 @@ def test_later_documents_go_to_train_and_repeated_texts_of_test_to_test(
     add_layer("topic")
     mood = add_layer("mood")
     ids = add_documents([(f"text {n}", None, "submitted", "topic", "praise") for n in range(100)])
-    corpus.make_splits(project, "topic")
+    make_splits(project, "topic")
     before = splits_of(project)
     tested = next(n for n, id in enumerate(ids) if before[id] == "test")
 
@@ -205,8 +205,8 @@ def test_later_documents_go_to_train_and_repeated_texts_of_test_to_test(
             ("text", None, "submitted", "mood", "complaint"),
         ]
     )
-    corpus.make_splits(project, "topic")
-    corpus.make_splits(project, mood.name)
+    make_splits(project, "topic")
+    make_splits(project, mood.name)
 
     now = splits_of(project)
     assert {now[id] for id in later} == {"train"} and {id: now[id] for id in ids} == before
@@ -226,7 +226,7 @@ def test_splits_of_an_import_are_kept_and_the_rest_never_joins_its_test(
         [(f"text {n}", split, "submitted", "topic", "praise") for n, split in enumerate(splits)]
     )
 
-    result = corpus.make_splits(project, "topic")
+    result = make_splits(project, "topic")
 
     assert (result.train, result.dev, result.test) == expected
     now = splits_of(project)

@@ -3,9 +3,10 @@
 import pytest
 
 from workbench.base.errors import SpecError
-from workbench.operations.annotation import annotate
+from workbench.operations.annotation import annotate, document_view
 from workbench.operations.documents import corpus, notes, queries
 from workbench.operations.schema import labels
+from workbench.operations.transfer import data_export, data_import
 from workbench.storage.documents import documents, flags
 from workbench.text.dataset import Record
 from workbench.text.document import Document
@@ -85,17 +86,17 @@ def test_notes_and_flags_are_exported_and_imported_with_their_spans(spanned, inl
     notes.set_flag(project, [first], "unsure", on=True, span_id=span)
     notes.set_flag(project, [second], "discuss", on=True)
     path, again = tmp_path / "all.jsonl", tmp_path / "again.jsonl"
-    corpus.export_data(project, path, format="glossbench")
+    data_export.export_data(project, path, format="glossbench")
     assert [record.remarks for record in documents.records(project.db)] == [(), ()]
 
     corpus.delete_documents(project, [first, second])
-    corpus.import_files(project, inline_jobs, [path])
+    data_import.import_files(project, inline_jobs, [path])
 
     first, second = corpus.filter_ids(project, corpus.Filter())
     found = notes.of_document(project, first)
-    (row,) = annotate.view(project, first).spans
+    (row,) = document_view.view(project, first).spans
     message = found.note(), found.note(row.id), found.names(row.id)
     assert message == ("ask\nAda", "who?", ("unsure",))
     assert notes.of_document(project, second).names() == ("discuss",)
-    corpus.export_data(project, again, format="glossbench")
+    data_export.export_data(project, again, format="glossbench")
     assert again.read_text() == path.read_text() and corpus.check(project) == ()

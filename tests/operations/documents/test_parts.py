@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.operations.annotation import annotate, relations
+from workbench.operations.annotation import annotate, document_view, relations
 from workbench.operations.documents import notes, parts
 from workbench.operations.schema import labels
 from workbench.storage.documents import documents
@@ -73,7 +73,7 @@ def test_labels_notes_and_states_go_along_with_their_sources(project, whole, nam
     annotate.submit(project, whole, [layer(project, "names")])
 
     parts.split(project, [whole], "paragraph")
-    first, second = (annotate.view(project, id) for id in ids(project))
+    first, second = (document_view.view(project, id) for id in ids(project))
 
     assert [(span.id, span.start, span.end) for span in first.spans] == [(ada, 0, 3), (bob, 8, 11)]
     assert [(relation.from_span, relation.to_span) for relation in first.relations] == [(ada, bob)]

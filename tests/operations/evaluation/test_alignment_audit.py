@@ -5,7 +5,7 @@ import pytest
 from workbench.base import paths
 from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.watch import Watch
-from workbench.operations.annotation import annotate
+from workbench.operations.annotation import annotate, document_view
 from workbench.operations.evaluation import alignment_audit
 from workbench.operations.evaluation.alignment_audit import audit, snap
 
@@ -84,15 +84,15 @@ def test_snapping_is_one_step_and_leaves_changed_labels_alone(project, places):
         ("at Riverside Pier", [(3, 15, "PLACE")]), ("by Mill Lane", [(4, 7, "PLACE")])
     )
     found = audit(project, layer, STARTER)
-    moved = annotate.view(project, ids[1]).spans[0]
+    moved = document_view.view(project, ids[1]).spans[0]
     annotate.resize_span(project, moved.id, 3, 6)
 
     assert snap(project, found.findings) == 1
-    spans = [annotate.view(project, id).spans[0] for id in ids]
+    spans = [document_view.view(project, id).spans[0] for id in ids]
     assert [(row.start, row.end) for row in spans] == [(3, 17), (3, 6)]
 
     project.undo()
-    assert annotate.view(project, ids[0]).spans[0].end == 15
+    assert document_view.view(project, ids[0]).spans[0].end == 15
 
 
 def test_a_cancelled_audit_stops(project, places):

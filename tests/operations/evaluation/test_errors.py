@@ -3,7 +3,7 @@
 import pytest
 
 from workbench.base.errors import WorkbenchError
-from workbench.operations.annotation import annotate
+from workbench.operations.annotation import document_view
 from workbench.operations.evaluation import errors
 from workbench.operations.evaluation.errors import ErrorFilters, arranged
 from workbench.operations.runs import results
@@ -45,7 +45,9 @@ def spans(project, add_layer, add_documents):
 
 def gold_of(project, id):
     names = {label.id: label.name for layer in labels.layers(project) for label in layer.labels}
-    return [(row.start, row.end, names[row.label_id]) for row in annotate.view(project, id).spans]
+    return [
+        (row.start, row.end, names[row.label_id]) for row in document_view.view(project, id).spans
+    ]
 
 
 def test_classes_are_listed_with_confidence_loss_and_order(project, trained):
@@ -118,9 +120,9 @@ def test_an_accepted_class_replaces_gold_and_keeps_its_source(project, trained):
 
     errors.accept(project, trained, item)
 
-    (mark,) = annotate.view(project, item.document_id).marks
+    (mark,) = document_view.view(project, item.document_id).marks
     assert (mark.source_kind, mark.source_ref) == ("run", str(trained.id))
-    assert annotate.view(project, item.document_id).states == {mark.layer_id: "submitted"}
+    assert document_view.view(project, item.document_id).states == {mark.layer_id: "submitted"}
 
 
 def test_accepting_twice_says_that_gold_has_changed(project, spans):

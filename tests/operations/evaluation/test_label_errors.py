@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from workbench.base.errors import Cancelled, WorkbenchError
-from workbench.operations.annotation import annotate
+from workbench.operations.annotation import annotate, document_view
 from workbench.operations.evaluation import folds, label_errors
 from workbench.operations.schema import labels
 from workbench.storage.documents import documents
@@ -116,7 +116,7 @@ def test_keep_change_and_skip_are_remembered_and_undone(project, topics, measure
     label_errors.change(project, layer, item)
     after = label_errors.ranking(project, layer)
     assert [s.verdict for s in after.suspects] == ["changed"] and after.changed == 1
-    (mark,) = annotate.view(project, item.document_id).marks
+    (mark,) = document_view.view(project, item.document_id).marks
     assert layer.label("praise").id == mark.label_id and mark.source_kind == "person"
 
     project.undo(3)

@@ -6,7 +6,7 @@ import pytest
 
 from workbench.base.errors import Cancelled, JobFailed, WorkbenchError
 from workbench.base.watch import Watch
-from workbench.operations.annotation import annotate, suggestion_edits
+from workbench.operations.annotation import annotate, document_view, suggestion_edits
 from workbench.operations.runs import results, run_folders, run_results
 from workbench.operations.schema import labels
 from workbench.project.check import check_open
@@ -245,7 +245,7 @@ def suggested(project, trained, topics):
         annotate.clear_class(project, id, layer.id)
     rows = [annotate.NewSuggestion(id, layer.id, label, score=0.9) for id in ids[:4]]
     suggestion_edits.add_suggestions(project, trained.id, rows, title="Suggest")
-    accepted, rejected = (annotate.view(project, id).suggestions[0].id for id in ids[:2])
+    accepted, rejected = (document_view.view(project, id).suggestions[0].id for id in ids[:2])
     suggestion_edits.accept(project, [accepted])
     suggestion_edits.reject(project, [rejected])
     return layer, ids
@@ -263,8 +263,8 @@ def test_a_deleted_run_takes_its_suggestions_with_it_and_leaves_accepted_labels(
     results.delete(project, trained.id)
 
     assert stored_suggestions(project) == 0
-    assert [len(annotate.view(project, id).suggestions) for id in ids[:4]] == [0, 0, 0, 0]
-    assert [mark.source_kind for mark in annotate.view(project, ids[0]).marks] == ["run"]
+    assert [len(document_view.view(project, id).suggestions) for id in ids[:4]] == [0, 0, 0, 0]
+    assert [mark.source_kind for mark in document_view.view(project, ids[0]).marks] == ["run"]
     assert check_open(project) == []
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from workbench.base.errors import WorkbenchError
-from workbench.operations.annotation import annotate, patterns
+from workbench.operations.annotation import annotate, document_view, patterns
 from workbench.operations.schema import label_changes as changes
 from workbench.operations.schema import label_moves, labels
 from workbench.storage.documents import documents
@@ -35,13 +35,13 @@ def layer(project, id):
 
 def painted(project, document):
     """(start, end, label name) of the spans of a document."""
-    view = annotate.view(project, document)
+    view = document_view.view(project, document)
     name = {label.id: label.name for item in view.layers for label in item.labels}
     return sorted((span.start, span.end, name[span.label_id]) for span in view.spans)
 
 
 def state(project, document, layer_id):
-    return annotate.view(project, document).states[layer_id]
+    return document_view.view(project, document).states[layer_id]
 
 
 def test_merged_labels_give_their_spans_and_what_stood_twice_stands_once(project, ids, spans):
@@ -49,7 +49,7 @@ def test_merged_labels_give_their_spans_and_what_stood_twice_stands_once(project
     annotate.add_span(project, ids[0], 0, 3, label["PER"])
     annotate.add_span(project, ids[0], 0, 3, label["PERSON"])
     annotate.add_span(project, ids[1], 8, 11, label["PERSON"])
-    before = [annotate.view(project, id) for id in ids]
+    before = [document_view.view(project, id) for id in ids]
 
     message = changes.merge_text(project, [label["PER"], label["PERSON"]], label["PER"])
     changes.merge(project, [label["PER"], label["PERSON"]], label["PER"])
@@ -62,7 +62,7 @@ def test_merged_labels_give_their_spans_and_what_stood_twice_stands_once(project
     assert painted(project, ids[1]) == [(8, 11, "PER")]
     assert labels.layers(project)[0].names == ("PER", "LOC")
     assert project.undo() == "Merge PERSON into PER"
-    assert [annotate.view(project, id) for id in ids] == before
+    assert [document_view.view(project, id) for id in ids] == before
 
 
 def test_merged_classes_stay_submitted_and_patterns_follow(project, ids):
@@ -75,7 +75,7 @@ def test_merged_classes_stay_submitted_and_patterns_follow(project, ids):
     changes.merge(project, [great], good)
 
     assert state(project, ids[0], id) == "submitted"
-    assert [mark.label_id for mark in annotate.view(project, ids[0]).marks] == [good]
+    assert [mark.label_id for mark in document_view.view(project, ids[0]).marks] == [good]
     assert [pattern.label_id for pattern in patterns.all_patterns(project)] == [good]
 
 
@@ -136,7 +136,7 @@ def test_a_class_is_split_by_documents(project, ids):
     assert [(use.text, use.ids) for use in uses] == [(TEXT, (document,)) for document in ids]
     great, changed = changes.split(project, good, "great", document_ids=[ids[1]])
 
-    classes = [annotate.view(project, document).marks[0].label_id for document in ids]
+    classes = [document_view.view(project, document).marks[0].label_id for document in ids]
     assert changed == 1 and classes == [good, great, good]
 
 
@@ -148,7 +148,7 @@ def test_a_label_moves_to_a_new_layer_with_the_states_of_all_documents(project, 
     annotate.add_span(project, ids[2], 15, 19, label["LOC"])
     annotate.submit(project, ids[0], [old])
     annotate.submit(project, ids[1], [old])
-    before = [annotate.view(project, id) for id in ids]
+    before = [document_view.view(project, id) for id in ids]
 
     message = label_moves.move_text(project, [label["LOC"]], new)
     assert label_moves.move(project, [label["LOC"]], new) == 2
@@ -159,7 +159,7 @@ def test_a_label_moves_to_a_new_layer_with_the_states_of_all_documents(project, 
     assert [state(project, id, new) for id in ids] == ["submitted", "submitted", "draft"]
     assert [state(project, id, old) for id in ids] == ["submitted", "submitted", "pending"]
     project.undo()
-    assert [annotate.view(project, id) for id in ids] == before
+    assert [document_view.view(project, id) for id in ids] == before
 
 
 def test_a_class_moves_only_where_no_document_would_get_two(project, ids):

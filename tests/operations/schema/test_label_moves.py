@@ -3,7 +3,7 @@
 import pytest
 
 from workbench.base.errors import WorkbenchError
-from workbench.operations.annotation import annotate, relation_rules, relations
+from workbench.operations.annotation import annotate, document_view, relation_rules, relations
 from workbench.operations.documents import notes
 from workbench.operations.schema import label_changes, label_moves, labels
 from workbench.project.check import check_open
@@ -58,7 +58,7 @@ def linked(project, id):
     label = {id: name for name, id in by_name(project).items()}
     return [
         (names[relation.layer_id].name, label[relation.label_id])
-        for relation in annotate.view(project, id).relations
+        for relation in document_view.view(project, id).relations
     ]
 
 
@@ -73,7 +73,7 @@ def test_a_moved_relation_label_takes_its_relations_and_rules_along(project, id,
     moved = layer(project, "places").options
     assert (moved["undirected"], moved["pairs"]) == (["met"], {"met": [["PER", "MAN"]]})
     assert "met" not in layer(project, "links").options["pairs"]
-    assert annotate.view(project, id).states[other] == "draft" and check_open(project) == []
+    assert document_view.view(project, id).states[other] == "draft" and check_open(project) == []
     project.undo()
     assert linked(project, id) == [("links", "met"), ("links", "in")]
 
@@ -172,10 +172,10 @@ def test_moved_chains_keep_apart_from_those_that_are_there(project, id):
     label_moves.move(project, [label["name"], label["pronoun"]], second)
 
     assert message.endswith(" 1 chain is divided, as it also has spans with other labels.")
-    chains = [(span.start, span.chain) for span in annotate.view(project, id).spans]
+    chains = [(span.start, span.chain) for span in document_view.view(project, id).spans]
     assert chains == [(0, 2), (4, 2), (8, 3), (15, 1)] and first
     project.undo()
-    assert [span.chain for span in annotate.view(project, id).spans] == [1, 1, 2, 1]
+    assert [span.chain for span in document_view.view(project, id).spans] == [1, 1, 2, 1]
 
 
 def test_mentions_that_become_one_join_their_chains_with_notes_and_flags(project, id):
@@ -194,13 +194,13 @@ def test_mentions_that_become_one_join_their_chains_with_notes_and_flags(project
         if (start, name) == (0, "mention"):
             notes.set_note(project, id, "which Ada?", span_id=span)
             notes.set_flag(project, [id], "unsure", on=True, span_id=span)
-    before = annotate.view(project, id)
+    before = document_view.view(project, id)
 
     message = label_changes.merge_text(project, [label["mention"]], label["name"])
     label_changes.merge(project, [label["mention"]], label["name"])
 
     assert "2 of them are dropped" in message and "2 chains are joined with others" in message
-    view = annotate.view(project, id)
+    view = document_view.view(project, id)
     assert [(span.start, span.chain) for span in view.spans] == [(0, 1), (4, 1), (8, 1), (15, 4)]
     kept = view.spans[0].id
     read = project.db.reader().execute
@@ -208,7 +208,7 @@ def test_mentions_that_become_one_join_their_chains_with_notes_and_flags(project
     assert read("select name, span_id from flag").fetchall() == [("unsure", kept)]
     assert check_open(project) == []
     project.undo()
-    assert annotate.view(project, id) == before
+    assert document_view.view(project, id) == before
 
 
 def test_relations_that_become_equal_are_one_and_the_preview_counts_them(project, id, names):

@@ -2,7 +2,7 @@ import pytest
 
 from workbench.base import settings
 from workbench.base.errors import WorkbenchError
-from workbench.operations.annotation import annotate
+from workbench.operations.annotation import annotate, document_view
 from workbench.operations.schema import labels
 from workbench.storage.documents import documents
 from workbench.text.dataset import Record
@@ -139,18 +139,18 @@ def test_deleting_a_label_removes_its_spans_and_undo_brings_both_back(project):
     person, place = layer(project).labels
     annotate.add_span(project, document, 0, 3, person.id)
     annotate.add_span(project, document, 8, 11, place.id)
-    before = annotate.view(project, document)
+    before = document_view.view(project, document)
 
     assert (
         labels.will_go(project, [person.id])
         == "Deleting PER also deletes 1 span in 1 document. This can be undone."
     )
     labels.delete_label(project, person.id)
-    assert [span.label_id for span in annotate.view(project, document).spans] == [place.id]
+    assert [span.label_id for span in document_view.view(project, document).spans] == [place.id]
     assert names(project) == ("LOC",)
 
     assert project.undo() == "Delete PER"
-    assert annotate.view(project, document) == before and other
+    assert document_view.view(project, document) == before and other
 
 
 def test_submitted_documents_that_lose_their_class_go_back_to_draft(project):
@@ -164,12 +164,12 @@ def test_submitted_documents_that_lose_their_class_go_back_to_draft(project):
 
     labels.delete_label(project, yes.id)
 
-    assert [annotate.view(project, document).states[id] for document in (first, second)] == [
+    assert [document_view.view(project, document).states[id] for document in (first, second)] == [
         "draft",
         "submitted",
     ]
     project.undo()
-    assert annotate.view(project, first).states[id] == "submitted"
+    assert document_view.view(project, first).states[id] == "submitted"
 
 
 def test_drafts_that_lose_all_that_was_set_in_the_layer_become_pending(project):
@@ -181,7 +181,7 @@ def test_drafts_that_lose_all_that_was_set_in_the_layer_become_pending(project):
 
     labels.delete_label(project, yes.id)
 
-    states = [annotate.view(project, document).states[id] for document in (first, second)]
+    states = [document_view.view(project, document).states[id] for document in (first, second)]
     assert states == ["pending", "draft"]
 
 
@@ -190,7 +190,7 @@ def test_deleting_a_layer_takes_all_of_it_along_in_one_step(project):
     (document, _) = add_documents(project)
     annotate.add_span(project, document, 0, 3, layer(project).labels[0].id)
     annotate.submit(project, document, [id])
-    before = annotate.view(project, document)
+    before = document_view.view(project, document)
 
     sentence = labels.will_go(project, layer_id=id)
     assert (
@@ -198,10 +198,10 @@ def test_deleting_a_layer_takes_all_of_it_along_in_one_step(project):
         "This can be undone."
     )
     labels.delete_layer(project, id)
-    assert labels.layers(project) == () and annotate.view(project, document).layers == ()
+    assert labels.layers(project) == () and document_view.view(project, document).layers == ()
 
     project.undo()
-    assert annotate.view(project, document) == before
+    assert document_view.view(project, document) == before
 
 
 def test_will_go_says_when_nothing_else_goes(project):

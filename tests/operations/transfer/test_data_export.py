@@ -7,7 +7,7 @@ import pytest
 from workbench.base.errors import Cancelled, ExportFailed
 from workbench.base.watch import Watch
 from workbench.operations.documents import corpus
-from workbench.operations.transfer import data_export
+from workbench.operations.transfer import data_export, data_import
 from workbench.project.project import Project
 from workbench.storage.documents import documents
 from workbench.storage.runs import runs
@@ -22,9 +22,9 @@ def test_the_own_format_comes_back_byte_for_byte(copy_sample, tmp_path, inline_j
     second = Project.create(tmp_path / "second.glossbench")
     try:
         item, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
-        corpus.export_data(first, item, format="glossbench")
-        corpus.import_files(second, inline_jobs, [item])
-        corpus.export_data(second, two, format="glossbench")
+        data_export.export_data(first, item, format="glossbench")
+        data_import.import_files(second, inline_jobs, [item])
+        data_export.export_data(second, two, format="glossbench")
 
         assert item.read_bytes() == two.read_bytes()
         assert corpus.labels(first) == corpus.labels(second)
@@ -42,10 +42,10 @@ def test_conll_through_the_own_format_gives_the_first_file(tmp_path, inline_jobs
         Project.create(tmp_path / "b.glossbench"),
     )
     try:
-        corpus.import_files(project, inline_jobs, [path], split="dev")
-        corpus.export_data(project, tmp_path / "own.jsonl", format="glossbench")
-        corpus.import_files(other, inline_jobs, [tmp_path / "own.jsonl"])
-        corpus.export_data(other, tmp_path / "back.conll", format="conll", split="dev")
+        data_import.import_files(project, inline_jobs, [path], split="dev")
+        data_export.export_data(project, tmp_path / "own.jsonl", format="glossbench")
+        data_import.import_files(other, inline_jobs, [tmp_path / "own.jsonl"])
+        data_export.export_data(other, tmp_path / "back.conll", format="conll", split="dev")
 
         assert (tmp_path / "back.conll").read_bytes() == path.read_bytes()
     finally:
@@ -54,23 +54,29 @@ def test_conll_through_the_own_format_gives_the_first_file(tmp_path, inline_jobs
 
 
 def test_only_the_wanted_split_is_written(project, topics, tmp_path):
-    assert corpus.export_data(project, tmp_path / "x.csv", format="csv", split="dev").documents == 4
     assert (
-        corpus.export_data(project, tmp_path / "x.csv", format="csv", split="none").documents == 4
+        data_export.export_data(project, tmp_path / "x.csv", format="csv", split="dev").documents
+        == 4
+    )
+    assert (
+        data_export.export_data(project, tmp_path / "x.csv", format="csv", split="none").documents
+        == 4
     )
 
 
 def test_predictions_take_the_place_of_gold_or_stand_beside_it(project, trained, tmp_path):
     out = tmp_path / "x.jsonl"
 
-    result = corpus.export_data(
+    result = data_export.export_data(
         project, out, format="doccano", split="dev", source="predictions", run=trained
     )
     assert result.documents == 4 and json.loads(out.read_text().splitlines()[0])["label"] == [
         "praise"
     ]
 
-    corpus.export_data(project, out, format="glossbench", split="dev", source="both", run=trained)
+    data_export.export_data(
+        project, out, format="glossbench", split="dev", source="both", run=trained
+    )
     header, first, *_ = map(json.loads, out.read_text().splitlines())
     assert [layer["name"] for layer in header["layers"]] == ["topic", "topic (first)"]
     assert first["marks"] == {"topic": ["complaint"], "topic (first)": ["praise"]}
@@ -103,11 +109,11 @@ def two_span_layers(project, add_layer, add_documents):
     return runs.get(project.db, run.id)
 
 
-@pytest.mark.parametrize("format", [format_.id for format_ in corpus.formats()])
+@pytest.mark.parametrize("format", [format_.id for format_ in data_export.formats()])
 def test_an_export_of_predictions_holds_no_gold(project, two_span_layers, tmp_path, format):
     out = tmp_path / "out"
 
-    result = corpus.export_data(
+    result = data_export.export_data(
         project, out, format=format, source="predictions", run=two_span_layers
     )
 
@@ -126,8 +132,8 @@ def test_an_export_of_predictions_holds_no_gold(project, two_span_layers, tmp_pa
 
 
 def test_the_note_says_beforehand_that_predictions_leave_gold_out(project, two_span_layers):
-    alone = corpus.what_is_lost("conll", project, source="predictions", run=two_span_layers)
-    both = corpus.what_is_lost("conll", project, source="both", run=two_span_layers)
+    alone = data_export.what_is_lost("conll", project, source="predictions", run=two_span_layers)
+    both = data_export.what_is_lost("conll", project, source="both", run=two_span_layers)
 
     assert any("Layers without predictions were omitted: names" in line for line in alone)
     assert not any("One layer is written" in line for line in alone) and any(
@@ -136,7 +142,7 @@ def test_the_note_says_beforehand_that_predictions_leave_gold_out(project, two_s
 
 
 def test_columns_of_gold_and_predictions_are_about_one_layer(project, two_span_layers, tmp_path):
-    corpus.export_data(
+    data_export.export_data(
         project, tmp_path / "x.conll", format="conll", source="both", run=two_span_layers
     )
 
@@ -155,7 +161,7 @@ def test_what_cannot_be_is_reported_and_nothing_is_written(project, topics, tmp_
         (tmp_path / "x", {"format": "csv", "source": "predictions"}, "run"),
     ):
         with pytest.raises(ExportFailed, match=word):
-            corpus.export_data(project, path, **options)
+            data_export.export_data(project, path, **options)
     assert not [path for path in tmp_path.iterdir() if path.name.startswith((".", "x"))]
 
 
@@ -181,7 +187,7 @@ def test_a_full_disk_leaves_the_old_file_as_it_was(project, topics, tmp_path, mo
     )
 
     with pytest.raises(ExportFailed, match="Free up disk space"):
-        corpus.export_data(project, out, format="csv")
+        data_export.export_data(project, out, format="csv")
 
     assert (
         out.read_text() == "old"
@@ -194,14 +200,16 @@ def test_a_run_without_predictions_says_so(project, topics, tmp_path):
         run = runs.add(project.db, "bare", "train", layer_id=topics[0].id)
 
     with pytest.raises(ExportFailed, match="bare"):
-        corpus.export_data(project, tmp_path / "x.csv", format="csv", source="predictions", run=run)
+        data_export.export_data(
+            project, tmp_path / "x.csv", format="csv", source="predictions", run=run
+        )
 
 
 def test_an_export_can_be_called_off(project, topics, tmp_path):
     watch = Watch(lambda share: watch.cancel() if share >= 0.1 else None, clock=count().__next__)
 
     with pytest.raises(Cancelled, match="No file was written"):
-        corpus.export_data(project, tmp_path / "x.csv", format="csv", watch=watch)
+        data_export.export_data(project, tmp_path / "x.csv", format="csv", watch=watch)
 
     assert 0.1 <= watch.share < 0.5
 
@@ -221,7 +229,7 @@ def test_only_an_ordinary_file_that_is_no_project_is_put_in_place(project, topic
         ("circle", "could not be written"),
     ):
         with pytest.raises(ExportFailed, match=words):
-            corpus.export_data(project, tmp_path / name, format="csv")
+            data_export.export_data(project, tmp_path / name, format="csv")
 
     assert other.path.read_bytes() == before and (tmp_path / "pipe").is_fifo()
 
@@ -229,7 +237,7 @@ def test_only_an_ordinary_file_that_is_no_project_is_put_in_place(project, topic
 def test_a_link_is_followed_and_stays_a_link(project, topics, tmp_path):
     (tmp_path / "link.csv").symlink_to("real.csv")
 
-    corpus.export_data(project, tmp_path / "link.csv", format="csv")
+    data_export.export_data(project, tmp_path / "link.csv", format="csv")
 
     assert (tmp_path / "link.csv").is_symlink() and (tmp_path / "real.csv").read_text().startswith(
         "id,"

@@ -5,9 +5,10 @@ import pytest
 from workbench.base import paths
 from workbench.base.errors import Cancelled, ImportFailed, SpecError
 from workbench.base.watch import Watch
-from workbench.operations.annotation import annotate
+from workbench.operations.annotation import document_view
 from workbench.operations.documents import corpus
 from workbench.operations.schema import labels as edit_labels
+from workbench.operations.transfer import data_export, data_import, import_preview
 from workbench.operations.transfer.import_outcome import SameTexts
 from workbench.storage.documents import documents
 from workbench.storage.labels import labels
@@ -33,7 +34,7 @@ def bring(project, inline_jobs, tmp_path):
             else "".join(json.dumps(record) + "\n" for record in content)
         )
         path.write_bytes(rows if isinstance(rows, bytes) else rows.encode())
-        return corpus.import_files(project, inline_jobs, [path], **options)
+        return data_import.import_files(project, inline_jobs, [path], **options)
 
     return bring
 
@@ -107,7 +108,7 @@ def test_duplicates_as_suggestions_leave_gold_alone(project, bring):
 
     assert (result.documents, result.suggestions) == (0, 1) and "suggestions" in result.warnings[0]
     (first, _second) = documents.ids(project.db)
-    view = annotate.view(project, first)
+    view = document_view.view(project, first)
     assert len(view.spans) == 1 and [
         (suggestion.start, suggestion.end) for suggestion in view.suggestions
     ] == [(8, 11)]
@@ -170,7 +171,7 @@ def test_labels_of_equal_texts_can_become_suggestions(project, bring):
     suggested = {
         id: [
             (suggestion.start, suggestion.end)
-            for suggestion in annotate.view(project, id).suggestions
+            for suggestion in document_view.view(project, id).suggestions
         ]
         for id in (first, new)
     }
@@ -232,7 +233,7 @@ def test_a_record_that_another_file_has_is_skipped_with_the_name_of_that_file(
         (tmp_path / name).write_text(json.dumps(LINES[0]) + "\n")
 
     paths = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
-    outcome = corpus.import_files(project, inline_jobs, paths)
+    outcome = data_import.import_files(project, inline_jobs, paths)
 
     (skipped,) = outcome.skipped
     assert skipped.file.endswith("b.jsonl") and "in a.jsonl, line 1" in skipped.reason
@@ -244,7 +245,7 @@ def test_texts_of_brat_come_in_once_with_their_annotations(project, inline_jobs,
         (tmp_path / f"{name}.ann").write_text("T1\tPER 0 3\tAda\n" if name == "a" else "")
     paths = sorted(tmp_path.glob("[ab].*"))
 
-    outcome = corpus.import_files(project, inline_jobs, paths)
+    outcome = data_import.import_files(project, inline_jobs, paths)
 
     assert (outcome.documents, outcome.spans) == (2, 1)
     assert texts(project) == ["Ada met a.\nTwo lines.\n", "Ada met b.\nTwo lines.\n"]
@@ -326,13 +327,13 @@ def test_a_tag_for_every_token_makes_a_layer_of_tags_and_comes_back(project, bri
     (layer,) = labels.layers(project.db)
     assert (layer.name, layer.kind) == ("tags", "tag")
     assert [label.key for label in layer.labels] == ["1", "2", "3"]
-    corpus.export_data(project, tmp_path / "out.conll", format="conll")
+    data_export.export_data(project, tmp_path / "out.conll", format="conll")
     assert (tmp_path / "out.conll").read_text() == TAGGED
 
 
 def test_tokens_without_a_tag_are_written_so_and_read_so(project, bring, tmp_path):
     bring(TAGGED.replace("VERB", "_"), "pos.conll")
-    corpus.export_data(project, tmp_path / "out.conll", format="conll")
+    data_export.export_data(project, tmp_path / "out.conll", format="conll")
 
     assert (tmp_path / "out.conll").read_text() == TAGGED.replace("VERB", "_")
 
@@ -376,10 +377,12 @@ def test_what_cannot_be_read_changes_nothing(project, bring, content, word):
 
 def test_a_missing_file_and_an_unknown_role_are_reported_at_once(project, inline_jobs, tmp_path):
     with pytest.raises(ImportFailed, match="none.csv"):
-        corpus.import_files(project, inline_jobs, [tmp_path / "none.csv"])
+        data_import.import_files(project, inline_jobs, [tmp_path / "none.csv"])
     (tmp_path / "a.csv").write_text("text\na\n")
     with pytest.raises(ImportFailed, match="words"):
-        corpus.import_files(project, inline_jobs, [tmp_path / "a.csv"], mapping=[("words", "text")])
+        data_import.import_files(
+            project, inline_jobs, [tmp_path / "a.csv"], mapping=[("words", "text")]
+        )
 
 
 def test_a_cancelled_import_changes_nothing_and_leaves_no_file(
@@ -390,7 +393,7 @@ def test_a_cancelled_import_changes_nothing_and_leaves_no_file(
     watch.cancel()
 
     with pytest.raises(Cancelled, match="No changes were made"):
-        corpus.import_files(project, inline_jobs, [tmp_path / "a.txt"], watch=watch)
+        data_import.import_files(project, inline_jobs, [tmp_path / "a.txt"], watch=watch)
 
     assert corpus.info(project)["documents"] == 0
 
@@ -406,7 +409,7 @@ def test_two_files_come_in_as_one_step(project, inline_jobs, tmp_path):
         (tmp_path / name).write_text(f"from {name}\n")
 
     paths = [tmp_path / "a.txt", tmp_path / "b.txt"]
-    outcome = corpus.import_files(project, inline_jobs, paths)
+    outcome = data_import.import_files(project, inline_jobs, paths)
 
     assert outcome.documents == 2 and project.undo() == "Import 2 files" and not texts(project)
 
@@ -415,7 +418,7 @@ def test_a_preview_guesses_and_shows_the_first_rows(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("text,label,n\none,A,1\n,B,2\n")
 
-    preview = corpus.preview(path)
+    preview = import_preview.preview(path)
 
     assert (preview.format, preview.encoding, preview.delimiter, preview.columns) == (
         "csv",
@@ -472,7 +475,7 @@ def test_a_preview_says_how_many_of_the_first_records_fail_and_where(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("text,label\n" + "fine,A\n" * 30 + ",A\n" + "fine,B\n" * 5 + '"open,C\n')
 
-    preview = corpus.preview(path)
+    preview = import_preview.preview(path)
 
     assert (preview.failed, preview.checked, preview.mostly_wrong) == (2, 37, False)
     assert [line for line, _why in preview.problems] == [32, 38]
@@ -481,7 +484,7 @@ def test_a_preview_says_how_many_of_the_first_records_fail_and_where(tmp_path):
         (32, True, ",A"),
         (38, True, '"open,C'),
     ]
-    assert corpus.preview(path, format="doccano").mostly_wrong
+    assert import_preview.preview(path, format="doccano").mostly_wrong
 
 
 def test_other_files_of_an_import_are_looked_at_too(tmp_path):
@@ -489,10 +492,12 @@ def test_other_files_of_an_import_are_looked_at_too(tmp_path):
     (tmp_path / "b.md").write_text("# Title\n")
     (tmp_path / "c.txt").write_text("fine\n")
 
-    result = corpus.refused([tmp_path / name for name in ("a.xml", "b.md", "c.txt", "none.txt")])
+    result = import_preview.refused(
+        [tmp_path / name for name in ("a.xml", "b.md", "c.txt", "none.txt")]
+    )
 
     assert len(result) == 3 and "NAF" in result[0] and "Markdown" in result[1]
-    assert not corpus.refused([tmp_path / "b.md"], format="text")
+    assert not import_preview.refused([tmp_path / "b.md"], format="text")
 
 
 def test_no_copy_of_the_texts_stays_in_the_cache_however_an_import_ends(
@@ -504,7 +509,7 @@ def test_no_copy_of_the_texts_stays_in_the_cache_however_an_import_ends(
     watch = Watch()
     watch.cancel()
     with pytest.raises(Cancelled):
-        corpus.import_files(project, inline_jobs, [tmp_path / "x.jsonl"], watch=watch)
+        data_import.import_files(project, inline_jobs, [tmp_path / "x.jsonl"], watch=watch)
 
     assert [path for path in paths.cache_folder().rglob("*") if path.is_file()] == []
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.operations.documents import corpus
+from workbench.operations.transfer import data_import
 from workbench.operations.transfer.import_splits import described, split_of, suggested
 from workbench.storage.documents import documents
 
@@ -43,7 +43,7 @@ def bring(project, inline_jobs, tmp_path):
         for name, content in files.items():
             paths.append(tmp_path / name)
             paths[-1].write_text(content)
-        corpus.import_files(project, inline_jobs, paths, **options)
+        data_import.import_files(project, inline_jobs, paths, **options)
         return [
             (record.document.text, record.document.split)
             for record in documents.records(project.db)

@@ -9,7 +9,7 @@ from shiboken6 import isValid
 
 from tests import panel_tasks
 from tests.held import Held
-from workbench.operations.annotation import annotate
+from workbench.operations.annotation import annotate, document_view
 from workbench.operations.evaluation import alignment_audit
 from workbench.operations.schema import labels
 from workbench.storage.documents import documents
@@ -51,13 +51,13 @@ def test_a_label_is_opened_snapped_by_key_and_undone(dialog, app, qtbot):
 
     qtbot.keyClick(dialog.table, Qt.Key.Key_S)
     qtbot.waitUntil(lambda: dialog.state.audit is not None and not dialog.state.audit.findings)
-    row = annotate.view(app.project, item.document_id).spans[0]
+    row = document_view.view(app.project, item.document_id).spans[0]
     assert (row.start, row.end) == (3, 17)
 
     dialog.activateWindow()
     qtbot.keyClick(dialog.table, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(lambda: [found.span_id for found in dialog.state.shown] == [item.span_id])
-    assert annotate.view(app.project, item.document_id).spans[0].end == 15
+    assert document_view.view(app.project, item.document_id).spans[0].end == 15
     assert not dialog.state.outdated and dialog.state.describe().startswith("2 documents with 2")
 
 

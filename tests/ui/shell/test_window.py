@@ -95,7 +95,7 @@ def test_a_sample_that_cannot_be_copied_does_not_mark_the_open_project_as_unsave
         raise ProjectError("The disk is full.")
 
     app.open_project(project_file, page="results")
-    monkeypatch.setattr("workbench.operations.documents.corpus.create_sample", fail)
+    monkeypatch.setattr("workbench.operations.application.sample.create_sample", fail)
 
     app.act("sample")
     assert "The disk is full." in app.window.banner.text()

@@ -33,9 +33,9 @@ def sample(folder: Path, as_json: bool) -> None:
     DIR is created if it does not exist. An existing copy is kept; the new one gets another name.
     The sample contains 488 short texts in three layers: a class, nested spans, and sentence pairs.
     """
-    from workbench.operations.documents import corpus
+    from workbench.operations.application.sample import create_sample
 
-    created = corpus.create_sample(folder)
+    created = create_sample(folder)
     emit({"path": str(created)}) if as_json else say(str(created))
 
 

@@ -91,8 +91,8 @@ def export_data(
     as_json: bool,
 ) -> None:
     """Export the documents and labels of FILE to OUT. Can be used while a window has FILE open."""
-    from workbench.operations.documents import corpus
     from workbench.operations.runs import results
+    from workbench.operations.transfer import data_export
 
     if source != "gold" and not run:
         raise click.UsageError(_("--source {source} requires --run RUN.").format(source=source))
@@ -102,10 +102,10 @@ def export_data(
         )
     with reading(file) as opened:
         chosen = results.run_named(opened, run) if run else None
-        lost = corpus.what_is_lost(format, opened, source=source, run=chosen)
+        lost = data_export.what_is_lost(format, opened, source=source, run=chosen)
         for sentence in lost:
             note(_("Not kept: {sentence}").format(sentence=sentence))
-        outcome = corpus.export_data(
+        outcome = data_export.export_data(
             opened,
             out,
             format=format,

@@ -136,7 +136,7 @@ def import_data(
     """Import DATA files into project FILE. A folder stands for the data files in it. Imports are
     all-or-nothing and can be undone. The exit code is 1 if every record has an error.
     """
-    from workbench.operations.documents import corpus
+    from workbench.operations.transfer import data_import
     from workbench.operations.transfer.import_choice import chosen, left_out, links_out
 
     warnings, data = links_out(data), chosen(data)
@@ -164,7 +164,7 @@ def import_data(
         opened.progress(_("Importing"), quiet=as_json) as watch,
         opened.cancelling(watch),
     ):
-        outcome = corpus.import_files(
+        outcome = data_import.import_files(
             opened.project,
             opened.queue,
             list(data),
@@ -189,12 +189,12 @@ def import_data(
 
 def _previews(file: Path, data: tuple[Path, ...], read_as: dict[str, Any]) -> list[ImportPreview]:
     """One preview per file, with the layer names of the project; `read_as`: see `preview`."""
-    from workbench.operations.documents import corpus
     from workbench.operations.schema import labels as schema
+    from workbench.operations.transfer import import_preview
 
     with reading(file) as opened:
         layers = schema.layers(opened)
-    return [corpus.preview(path, layers=layers, **read_as) for path in data]
+    return [import_preview.preview(path, layers=layers, **read_as) for path in data]
 
 
 def _report(outcome: ImportOutcome, offer: str) -> dict[str, Any]:

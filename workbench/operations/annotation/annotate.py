@@ -8,13 +8,7 @@ from dataclasses import replace
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
-from workbench.operations.annotation.document_view import (
-    DocumentView,
-    SpanRows,
-    layers_for,
-    refreshed,
-    view,
-)
+from workbench.operations.annotation.document_view import DocumentView, layers_for
 from workbench.operations.schema.labels import add_labels
 from workbench.project.project import Project
 from workbench.storage.annotation import annotations as annotation_rows
@@ -35,9 +29,8 @@ from workbench.text.labels import MARKS, SPANS, Layer
 from workbench.text.rows import row_id
 
 __all__ = [
-    "TO_DO", "DocumentRow", "DocumentView", "Filter", "MarkRow", "NewSuggestion", "RelationRow",
-    "SourceFile", "SpanRow", "SpanRows", "SuggestionRow", "WrittenRow", "layers_for", "refreshed",
-    "view",
+    "TO_DO", "DocumentRow", "Filter", "MarkRow", "NewSuggestion", "RelationRow", "SourceFile",
+    "SpanRow", "SuggestionRow", "WrittenRow",
 ]  # fmt: skip
 
 

@@ -30,7 +30,7 @@ from workbench.text.fields import WordTags
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
-    from workbench.operations.annotation.annotate import DocumentView
+    from workbench.operations.annotation.document_view import DocumentView
     from workbench.project.project import Project
     from workbench.text.document import Document
     from workbench.text.labels import Layer

@@ -7,24 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from workbench.base import deprecation
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
-from workbench.operations.application.sample import create_sample
-from workbench.operations.documents.splits import SplitOutcome, make_splits
-from workbench.operations.transfer.data_export import (
-    ExportOutcome,
-    export_data,
-    formats,
-    what_is_lost,
-)
-from workbench.operations.transfer.data_import import import_files
-from workbench.operations.transfer.import_outcome import ImportOutcome, SkippedRecord
-from workbench.operations.transfer.import_preview import ImportPreview, PreviewRow, preview, refused
-from workbench.operations.transfer.import_preview import settings_of as import_settings
-from workbench.operations.transfer.import_splits import BY_NAME
-from workbench.operations.transfer.import_splits import described as described_splits
-from workbench.operations.transfer.import_splits import suggested as suggested_splits
 from workbench.project import backup
 from workbench.storage.annotation import annotations as annotation_rows
 from workbench.storage.annotation import answers, states
@@ -44,13 +30,34 @@ if TYPE_CHECKING:
     from workbench.text.document import Document
 
 __all__ = [
-    "BY_NAME", "DocumentCounts", "DocumentRow", "ExportOutcome", "Filter", "SortOrder",
-    "ImportOutcome", "ImportPreview", "PreviewRow", "SkippedRecord", "SplitOutcome",
-    "any_documents", "check", "counts", "create_sample", "delete_documents", "described_splits",
-    "export_data", "filter_ids", "first_ids", "formats", "import_files", "import_settings",
-    "info", "labels", "make_splits", "narrowed", "preview", "refused", "rows", "set_class",
-    "set_split", "set_state", "suggested_splits", "what_is_lost",
+    "DocumentCounts", "DocumentRow", "Filter", "SortOrder", "any_documents", "check", "counts",
+    "delete_documents", "filter_ids", "first_ids", "info", "labels", "narrowed", "rows",
+    "set_class", "set_split", "set_state",
 ]  # fmt: skip
+
+if not TYPE_CHECKING:
+    _TRANSFER = "workbench.operations.transfer"
+    __getattr__ = deprecation.former(
+        __name__,
+        BY_NAME=f"{_TRANSFER}.import_splits.BY_NAME",
+        ExportOutcome=f"{_TRANSFER}.data_export.ExportOutcome",
+        ImportOutcome=f"{_TRANSFER}.import_outcome.ImportOutcome",
+        ImportPreview=f"{_TRANSFER}.import_preview.ImportPreview",
+        PreviewRow=f"{_TRANSFER}.import_preview.PreviewRow",
+        SkippedRecord=f"{_TRANSFER}.import_outcome.SkippedRecord",
+        SplitOutcome="workbench.operations.documents.splits.SplitOutcome",
+        create_sample="workbench.operations.application.sample.create_sample",
+        described_splits=f"{_TRANSFER}.import_splits.described",
+        export_data=f"{_TRANSFER}.data_export.export_data",
+        formats=f"{_TRANSFER}.data_export.formats",
+        import_files=f"{_TRANSFER}.data_import.import_files",
+        import_settings=f"{_TRANSFER}.import_preview.settings_of",
+        make_splits="workbench.operations.documents.splits.make_splits",
+        preview=f"{_TRANSFER}.import_preview.preview",
+        refused=f"{_TRANSFER}.import_preview.refused",
+        suggested_splits=f"{_TRANSFER}.import_splits.suggested",
+        what_is_lost=f"{_TRANSFER}.data_export.what_is_lost",
+    )
 
 STATES = ("pending", "draft", "submitted", "discarded")
 COLUMNS = tuple(columns.EXPRESSIONS)  # further columns of tables of documents

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import N_, _
-from workbench.operations.annotation import annotate
+from workbench.operations.annotation import document_view
 from workbench.operations.evaluation import reviews, scoring
 from workbench.operations.evaluation.reviews import Review
 from workbench.operations.evaluation.scoring import GoldDocument
@@ -284,7 +284,7 @@ def detail_of(
     project: Project, layer: Layer, document_id: int, answer: Prediction | None
 ) -> Detail:
     """With any prediction. Raises KeyError if the document was deleted."""
-    view = annotate.view(project, document_id)
+    view = document_view.view(project, document_id)
     names = {label.id: label.name for label in layer.labels}
     rows = [row for row in view.spans if row.layer_id == layer.id and row.label_id in names]
     gold = tuple(Span(r.start, r.end, names[r.label_id], r.field, id=r.id) for r in rows)

@@ -18,7 +18,7 @@ from workbench.base.registry import registry
 from workbench.base.watch import QUIET, Watch
 from workbench.jobs.spec import JobSpec
 from workbench.models.spec import card
-from workbench.operations.documents import corpus
+from workbench.operations.documents.splits import make_splits
 from workbench.operations.models import installed, precision
 from workbench.operations.runs import adaptation, new_runs
 from workbench.operations.runs.cut_texts import WAITED_FOR, CutCount, count_cut
@@ -287,7 +287,7 @@ def _with_splits(project: Project, task: str, layer: Layer) -> LabelTally:
     if tally.problem():
         raise WorkbenchError(tally.problem())
     if tally.needs_splits:
-        corpus.make_splits(project, layer.name)
+        make_splits(project, layer.name)
         tally = LabelTally(project, task, layer)
     for split in ("train", "dev"):
         if not tally.ids[split]:

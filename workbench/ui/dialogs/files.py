@@ -61,14 +61,14 @@ def open_sample(app: App) -> None:
 def copy_sample(app: App) -> None:
     """Copy the sample project to an unused name in the documents folder and open it."""
     from workbench.base.errors import WorkbenchError
-    from workbench.operations.documents import corpus
+    from workbench.operations.application import sample
 
     if not app.may_leave():  # before anything is created
         return
     try:
         folder = folder_of(app)
         folder.mkdir(parents=True, exist_ok=True)
-        path = corpus.create_sample(folder)
+        path = sample.create_sample(folder)
     except WorkbenchError as error:
         app.fail(error, other_file=True)
     except OSError as error:

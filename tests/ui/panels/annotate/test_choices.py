@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from workbench.base.errors import WorkbenchError
-from workbench.operations.annotation import annotate, suggestion_edits
+from workbench.operations.annotation import annotate, document_view, suggestion_edits
 from workbench.operations.annotation.annotate import NewSuggestion
 from workbench.operations.schema import labels
 from workbench.storage.documents import documents
@@ -49,7 +49,7 @@ def test_a_number_key_chooses_and_undo_takes_it_back(view, state, asked, filled)
 
     QTest.keyClick(view.first, Qt.Key.Key_3)
     assert chosen(state) == [3]
-    assert annotate.view(filled, asked[0]).states[asked[1]] == "draft"
+    assert document_view.view(filled, asked[0]).states[asked[1]] == "draft"
 
     filled.undo()
     assert chosen(state) == [2]

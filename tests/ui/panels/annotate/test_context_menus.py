@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 
 from tests.ui.context import choose, open_menu
-from workbench.operations.annotation import annotate, suggestion_edits
+from workbench.operations.annotation import annotate, document_view, suggestion_edits
 from workbench.operations.annotation.annotate import NewSuggestion
 from workbench.ui.panels.annotate.context_menus import _cut
 
@@ -118,7 +118,7 @@ def test_a_row_of_the_queue_is_opened_and_its_document_submitted(view, state, co
 
     here = state.document_id
     choose(open_menu(queue, place), "Discard document")
-    assert "discarded" in annotate.view(state.project, here).states.values()
+    assert "discarded" in document_view.view(state.project, here).states.values()
 
 
 def test_without_the_right_to_write_only_copying_is_left(view, state, monkeypatch):

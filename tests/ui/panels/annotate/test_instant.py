@@ -5,7 +5,7 @@ import pytest
 from tests.inline import InlineHost, InlineQueue
 from tests.panel_tasks import hold
 from tests.ui.panels.annotate.test_state import key_of, label_id
-from workbench.operations.annotation import annotate, provenance, queue_orders
+from workbench.operations.annotation import document_view, provenance, queue_orders
 from workbench.operations.inspecting.inspect import of_folder
 from workbench.operations.schema import labels
 from workbench.project.project import Project
@@ -63,7 +63,7 @@ def test_predictions_are_suggested_without_a_step_in_the_history(learned):
 
     assert row.id < 0 and learned.maker(row) == "instant model"
     assert learned.project.undo_title == before
-    assert annotate.view(learned.project, learned.document_id).suggestions == ()
+    assert document_view.view(learned.project, learned.document_id).suggestions == ()
 
 
 def test_accepting_stores_the_label_with_its_source_in_one_step(learned):
@@ -72,11 +72,11 @@ def test_accepting_stores_the_label_with_its_source_in_one_step(learned):
 
     learned.accept()
 
-    (mark,) = annotate.view(learned.project, here).marks
+    (mark,) = document_view.view(learned.project, here).marks
     assert mark.label_id == row.label_id and provenance.origin_of(mark).ref == "instant"
     assert learned.suggestions == ()
     learned.project.undo()
-    assert annotate.view(learned.project, here).marks == ()
+    assert document_view.view(learned.project, here).marks == ()
     assert len(learned.suggestions) == 1
 
 
@@ -147,7 +147,7 @@ def test_kept_suggestions_are_found_and_decided_on_like_those_of_a_run(learned):
     learned.keep_instant()
 
     assert learned.context.message[-1] == "Kept 4 suggestions of the instant model."
-    stored = [annotate.view(learned.project, id).suggestions for id in learned.ids]
+    stored = [document_view.view(learned.project, id).suggestions for id in learned.ids]
     assert sum(map(len, stored)) == 4  # the rejected one does not return
     learned.query.set("has:suggestion")
     assert len(learned.ids) == 4
@@ -161,7 +161,7 @@ def test_keeping_again_replaces_those_kept_before(learned):
     learned.keep_instant()
     learned.keep_instant()
 
-    stored = [annotate.view(learned.project, id).suggestions for id in learned.ids]
+    stored = [document_view.view(learned.project, id).suggestions for id in learned.ids]
     assert sum(map(len, stored)) == 5
 
 
@@ -215,7 +215,7 @@ def test_a_label_that_is_accepted_from_words_keeps_that_source(learning):
     learning.accept()
     work(learning)
 
-    (mark,) = annotate.view(learning.project, here).marks
+    (mark,) = document_view.view(learning.project, here).marks
     assert provenance.origin_of(mark).ref == "instant-words"
 
 
@@ -226,7 +226,7 @@ def test_suggestions_kept_from_words_are_replaced_by_those_from_vectors(learning
     work(learning)
     learning.keep_instant()
 
-    stored = [annotate.view(learning.project, id).suggestions for id in learning.ids]
+    stored = [document_view.view(learning.project, id).suggestions for id in learning.ids]
     assert {row.source_ref for rows in stored for row in rows} == {"instant"}
     assert sum(map(len, stored)) == 5
 

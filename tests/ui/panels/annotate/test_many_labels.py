@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit, QListView, QListWidget
 
 from tests.ui.panels.annotate.test_state import key_of, layer_id
-from workbench.operations.annotation import annotate
+from workbench.operations.annotation import annotate, document_view
 from workbench.operations.schema import labels
 from workbench.text.labels import Label
 from workbench.ui.panels.annotate.actions import AnnotateActions
@@ -266,7 +266,7 @@ def test_a_click_with_the_mouse_gives_the_class_and_stays(many, open_view):
     QTest.keyClick(view.first, Qt.Key.Key_2)  # the same class: submitted, not cleared
     assert many.state.document_id != here
     assert many.ids["topic_28"] in {
-        mark.label_id for mark in annotate.view(many.state.project, here).marks
+        mark.label_id for mark in document_view.view(many.state.project, here).marks
     }
 
 
@@ -330,7 +330,7 @@ def test_classes_of_a_topic_are_chosen_by_keys_and_enter_goes_on(topical, open_v
     QTest.keyClick(shown, Qt.Key.Key_Right)
     QTest.keyClick(shown, Qt.Key.Key_Return)
 
-    given = {mark.label_id for mark in annotate.view(topical.state.project, here).marks}
+    given = {mark.label_id for mark in document_view.view(topical.state.project, here).marks}
     assert given == {topical.ids["trip_0"]} and topical.state.document_id != here
 
 

@@ -8,7 +8,7 @@ import pytest
 from tests import panel_tasks
 from tests.operations.conftest import HeldQueue
 from tests.ui.panels.annotate.test_state import add_run, key_of, layer_id
-from workbench.operations.annotation import annotate, preannotate, provenance
+from workbench.operations.annotation import document_view, preannotate, provenance
 from workbench.operations.runs import results, run_folders
 from workbench.operations.schema import labels
 from workbench.storage.runs import runs
@@ -84,10 +84,10 @@ def test_accepting_one_stores_it_with_its_source(ahead):
 
     ahead.accept()
 
-    (mark,) = annotate.view(ahead.project, ahead.document_id).marks
+    (mark,) = document_view.view(ahead.project, ahead.document_id).marks
     assert provenance.origin_of(mark).kind == "run" and mark.score == 0.8
     ahead.project.undo()
-    assert annotate.view(ahead.project, ahead.document_id).marks == ()
+    assert document_view.view(ahead.project, ahead.document_id).marks == ()
 
 
 def test_the_choice_is_kept_for_the_project_and_can_be_taken_back(ahead, context, run):

@@ -6,7 +6,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
 from tests.ui.tips import read
-from workbench.operations.annotation import annotate, questions
+from workbench.operations.annotation import annotate, document_view, questions
 from workbench.operations.schema import labels
 from workbench.storage.documents import documents
 from workbench.storage.runs import runs
@@ -88,14 +88,14 @@ def test_enter_without_a_selection_submits_only_when_all_is_answered(view, state
     view.first.select(0, 3)
     press(view, Qt.Key.Key_Return)
     press(view, Qt.Key.Key_Return)
-    assert annotate.view(filled, asked[0]).states[asked[1]] == "draft"
+    assert document_view.view(filled, asked[0]).states[asked[1]] == "draft"
     state.open(asked[0])
     assert state.question.question.text == "Where?"  # the first that is open
     press(view, Qt.Key.Key_N)
 
     press(view, Qt.Key.Key_Return)
 
-    assert annotate.view(filled, asked[0]).states[asked[1]] == "submitted"
+    assert document_view.view(filled, asked[0]).states[asked[1]] == "submitted"
 
 
 def test_the_footer_says_incomplete_until_every_question_is_answered(view, state):

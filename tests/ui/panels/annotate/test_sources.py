@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QComboBox
 
 from tests.ui.context import choose, open_menu
 from tests.ui.panels.annotate.test_state import label_id
-from workbench.operations.annotation import annotate, suggestion_edits
+from workbench.operations.annotation import annotate, document_view, suggestion_edits
 from workbench.operations.annotation.annotate import NewSuggestion
 from workbench.storage.annotation.origins import Origin
 from workbench.ui.panels.annotate.sources import BELOW, BY_SCORE, BY_SOURCE, SURE_ONES
@@ -83,7 +83,7 @@ def test_those_below_a_score_are_rejected_here_and_in_all_documents(suggested):
     suggested.decide_everywhere(accept=False, below=suggested.sure)
 
     assert suggested.context.message[-1] == "Rejected 2 suggestions." and starts(suggested) == [8]
-    assert annotate.view(suggested.project, 2).suggestions == ()
+    assert document_view.view(suggested.project, 2).suggestions == ()
 
 
 def test_a_source_is_decided_in_this_document_or_in_all(suggested):
@@ -92,10 +92,10 @@ def test_a_source_is_decided_in_this_document_or_in_all(suggested):
     assert suggested.context.message == ["Accepted 1 suggestion."]
 
     suggested.decide_everywhere(accept=False, origin=TIMES)
-    assert annotate.view(suggested.project, 2).suggestions == ()
+    assert document_view.view(suggested.project, 2).suggestions == ()
     suggested.project.undo()
     suggested.decide_everywhere(accept=True, least=0.8)
-    assert len(annotate.view(suggested.project, 2).spans) == 1
+    assert len(document_view.view(suggested.project, 2).spans) == 1
     assert suggested.context.message[-1] == "Accepted 2 suggestions."
 
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from workbench.operations.annotation.annotate import SpanRows
+from workbench.operations.annotation.document_view import SpanRows
 from workbench.ui.panels.annotate.remarks import GOLD
 from workbench.ui.panels.annotate.span_order import SpanOrder
 from workbench.ui.panels.annotate.state import SUGGESTED

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.operations.annotation import annotate, suggestion_edits
+from workbench.operations.annotation import annotate, document_view, suggestion_edits
 from workbench.operations.annotation.annotate import NewSuggestion
 from workbench.operations.schema import label_groups, labels
 from workbench.project.project import Project
@@ -285,13 +285,13 @@ def test_submit_goes_on_and_a_class_layer_without_a_class_stays_draft_and_is_rep
     state.submit()
 
     assert key_of(state) == "k1"
-    doc = annotate.view(state.project, first)
+    doc = document_view.view(state.project, first)
     assert doc.states == {layer_id(state, "mood"): "draft", layer_id(state, "names"): "submitted"}
     assert any("mood has no class yet" in message for message in context.message)
 
 
 def states_of(state, document_id) -> dict[str, str]:
-    known = annotate.view(state.project, document_id).states
+    known = document_view.view(state.project, document_id).states
     return {layer.name: known[layer.id] for layer in state.layers if layer.id in known}
 
 
@@ -440,8 +440,8 @@ def test_submit_touches_only_the_layers_that_are_switched_on(state):
     first = state.document_id
     state.submit()
 
-    assert annotate.view(state.project, first).states[layer_id(state, "mood")] == "pending"
-    assert annotate.view(state.project, first).states[layer_id(state, "names")] == "submitted"
+    assert document_view.view(state.project, first).states[layer_id(state, "mood")] == "pending"
+    assert document_view.view(state.project, first).states[layer_id(state, "names")] == "submitted"
 
 
 def test_the_queue_shows_the_state_in_the_layers_that_are_switched_on(state):
@@ -507,7 +507,7 @@ def add_run(project, layer, task, answers) -> int:
             status="done",
         )
         rows = [
-            (id, annotate.view(project, id).document.text_hash, answer.to_json())
+            (id, document_view.view(project, id).document.text_hash, answer.to_json())
             for id, answer in answers.items()
         ]
         runs.save_predictions(project.db, run.id, rows)
@@ -664,7 +664,7 @@ def reviewed(state):
 
     def review(*answers, layer="names", key=0):
         ids = list(state.ids)[key : key + len(answers)]
-        views = [annotate.view(state.project, id) for id in ids]
+        views = [document_view.view(state.project, id) for id in ids]
         with state.project.write():
             run = runs.add(
                 state.project.db, "first", layer_id=layer_id(state, layer), status="done"

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.held import Held
-from workbench.operations.annotation import annotate
+from workbench.operations.annotation import annotate, document_view
 from workbench.operations.documents import parts
 from workbench.storage.documents import documents
 from workbench.text.dataset import Record
@@ -48,7 +48,7 @@ def test_enter_goes_to_the_next_sentence_and_submits_after_the_last(book):
     assert seen[1] == ("They went home.", "Sentence 2 of 4")
     assert [text for text, _told in seen][-1] == "Nobody came."
     assert book.document_id != here
-    assert "submitted" in annotate.view(book.project, here).states.values()
+    assert "submitted" in document_view.view(book.project, here).states.values()
 
 
 def test_the_line_above_the_text_follows_each_kind_of_unit(book, open_view):
@@ -70,7 +70,7 @@ def test_submitting_before_the_last_sentence_says_so_with_undo(book, context):
         "Submitted book as a whole (Sentence 1 of 4)."
         " Submitted book in mood only: names has no labels."
     )
-    assert "submitted" in annotate.view(book.project, here).states.values()
+    assert "submitted" in document_view.view(book.project, here).states.values()
 
 
 def test_the_kind_of_units_is_kept_for_the_project(book, context):
@@ -156,7 +156,7 @@ def test_a_part_of_a_document_is_shown_between_its_neighbours(book):
 
 
 def key(state, id: int) -> str:
-    return annotate.view(state.project, id).document.key
+    return document_view.view(state.project, id).document.key
 
 
 def test_a_large_text_that_is_opened_again_while_it_is_divided_has_its_units(book, monkeypatch):

@@ -5,7 +5,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
 from workbench.base.errors import WorkbenchError
-from workbench.operations.annotation import annotate, suggestion_edits, values
+from workbench.operations.annotation import document_view, suggestion_edits, values
 from workbench.operations.annotation.annotate import NewSuggestion
 from workbench.operations.schema import labels
 from workbench.storage.documents import documents
@@ -38,7 +38,7 @@ def editor(view, layer):
 
 
 def value(filled, rated, layer=1):
-    return annotate.view(filled, rated[0]).value(rated[layer])
+    return document_view.view(filled, rated[0]).value(rated[layer])
 
 
 def press(view, text):
@@ -88,7 +88,7 @@ def test_the_slider_takes_clicks_and_keys_and_enter_submits(view, filled, rated,
 
     editor(view, rated[2]).field.setPlainText("both run")
     QTest.keyClick(slider, Qt.Key.Key_Return)
-    states = annotate.view(filled, rated[0]).states
+    states = document_view.view(filled, rated[0]).states
     assert (states[rated[1]], states[rated[2]]) == ("submitted", "submitted")
 
 
@@ -133,13 +133,13 @@ def test_plus_starts_a_chain_where_text_is_selected_and_moves_the_number_elsewhe
     press(view, "3")
     view.first.select(2, 6)
     press(view, "+")
-    assert [span.chain for span in annotate.view(filled, rated[0]).spans] == [1]
+    assert [span.chain for span in document_view.view(filled, rated[0]).spans] == [1]
     assert value(filled, rated) == 3.0
 
     view.unselect()
     view.first.select(0, 0)
     press(view, "+")
-    assert value(filled, rated) == 3.5 and len(annotate.view(filled, rated[0]).spans) == 1
+    assert value(filled, rated) == 3.5 and len(document_view.view(filled, rated[0]).spans) == 1
 
 
 def test_the_state_of_more_than_two_layers_is_counted_and_listed_in_the_tooltip(

@@ -301,14 +301,16 @@ def test_smoothing_starts_at_the_first_value_and_follows_a_constant():
 
 
 def test_a_hidden_page_counts_again_only_when_it_is_shown(state, context):
-    from workbench.operations.annotation import annotate
+    from workbench.operations.annotation import annotate, document_view
     from workbench.storage.documents import documents
 
     (document, *_rest) = documents.ids(
         context.project.db, documents.Filter(state="submitted", texts=1)
     )
     layer = next(
-        layer for layer in annotate.view(context.project, document).layers if layer.name == "class"
+        layer
+        for layer in document_view.view(context.project, document).layers
+        if layer.name == "class"
     )
     state.watch(False)
 

@@ -28,7 +28,7 @@ from workbench.ui.panels.annotate.values import ValueState
 from workbench.ui.project import recent_labels, shown_layers
 
 if TYPE_CHECKING:
-    from workbench.operations.annotation.annotate import DocumentView
+    from workbench.operations.annotation.document_view import DocumentView
     from workbench.project.project import Project
     from workbench.text.labels import Label, Layer
 

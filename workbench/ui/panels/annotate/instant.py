@@ -24,7 +24,7 @@ from workbench.ui.panels.annotate.queue import DONE, FILES
 from workbench.ui.style import formats
 
 if TYPE_CHECKING:
-    from workbench.operations.annotation.annotate import DocumentView
+    from workbench.operations.annotation.document_view import DocumentView
     from workbench.operations.inspecting.inspect import InspectableModel
     from workbench.storage.runs.runs import Run
     from workbench.text.labels import Layer

@@ -31,7 +31,7 @@ from workbench.ui.project.query_text import QueryText
 from workbench.ui.style import formats
 
 if TYPE_CHECKING:
-    from workbench.operations.annotation.annotate import DocumentView
+    from workbench.operations.annotation.document_view import DocumentView
     from workbench.operations.annotation.queue_orders import QueueOrder
     from workbench.storage.annotation.origins import Origin
     from workbench.text.labels import Layer

@@ -11,7 +11,8 @@ from workbench.ui.widgets import span_layout
 from workbench.ui.widgets.span_layout import TextSpan
 
 if TYPE_CHECKING:
-    from workbench.operations.annotation.annotate import SpanRow, SpanRows
+    from workbench.operations.annotation.annotate import SpanRow
+    from workbench.operations.annotation.document_view import SpanRows
     from workbench.ui.panels.annotate.actions import AnnotateActions
     from workbench.ui.panels.annotate.differences import UnmatchedPrediction
     from workbench.ui.panels.annotate.document_pane import DocumentText

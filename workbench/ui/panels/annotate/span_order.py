@@ -10,7 +10,8 @@ from workbench.ui.panels.annotate.remarks import GOLD, Name
 from workbench.ui.panels.annotate.state import SUGGESTED
 
 if TYPE_CHECKING:
-    from workbench.operations.annotation.annotate import SpanRow, SpanRows, SuggestionRow
+    from workbench.operations.annotation.annotate import SpanRow, SuggestionRow
+    from workbench.operations.annotation.document_view import SpanRows
 
 # number of the text, start, end (negative: longer ones first), name
 Key = tuple[int, int, int, Name]

@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from workbench.operations.annotation.annotate import DocumentView
+    from workbench.operations.annotation.document_view import DocumentView
     from workbench.ui.panels.annotate.actions import AnnotateActions
 
 SHOWN_ANYWAY = frozenset({"doc", "chosen"})  # fields of the state after such an edit

@@ -11,14 +11,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.base.events import concerns
-from workbench.operations.annotation import annotate
-from workbench.operations.annotation.annotate import (
-    DocumentView,
-    RelationRow,
-    SpanRow,
-    SpanRows,
-    SuggestionRow,
-)
+from workbench.operations.annotation import annotate, document_view
+from workbench.operations.annotation.annotate import RelationRow, SpanRow, SuggestionRow
+from workbench.operations.annotation.document_view import DocumentView, SpanRows
 from workbench.operations.schema import labels
 from workbench.text.document import TEXT
 from workbench.text.labels import LABEL_TABLES
@@ -192,7 +187,7 @@ class AnnotateState(LabelKeys):
     def open(self, document_id: int, chosen: Name | None = None) -> None:
         """Open a document. If it was deleted, open the first one that has something to label."""
         try:
-            doc = self._with_live(annotate.view(self.project, document_id))
+            doc = self._with_live(document_view.view(self.project, document_id))
         except KeyError:
             self._load_queue()
             return
@@ -253,9 +248,9 @@ class AnnotateState(LabelKeys):
     def _reload(self, changes: Changes | None = None) -> None:
         try:
             doc = (
-                annotate.refreshed(self.project, self.shown_doc, changes)
+                document_view.refreshed(self.project, self.shown_doc, changes)
                 if changes
-                else annotate.view(self.project, self.shown_id)
+                else document_view.view(self.project, self.shown_id)
             )
         except KeyError:
             self._load_queue()

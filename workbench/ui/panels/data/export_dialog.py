@@ -14,8 +14,8 @@ from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
-from workbench.operations.documents import corpus
 from workbench.operations.runs import results as runs
+from workbench.operations.transfer import data_export
 from workbench.ui.project.opened import opened
 from workbench.ui.style import escaping
 from workbench.ui.widgets.button import Button, Segments
@@ -48,7 +48,7 @@ class ExportDialog(Dialog):
             width=640,
         )
         self._context, self._project = context, opened(context)
-        self._formats = {format_.id: format_ for format_ in corpus.formats()}
+        self._formats = {format_.id: format_ for format_ in data_export.formats()}
         self._runs = [run for run in runs.all_runs(self._project) if run.layer_id is not None]
         self._written: Path | None = None
         self._replaceable: Path | None = None  # the file was confirmed in a file dialog
@@ -164,7 +164,7 @@ class ExportDialog(Dialog):
         self._path_field.set_title(_("Folder") if self._is_folder else _("File"))
         self._lost.set(
             "\n".join(
-                corpus.what_is_lost(
+                data_export.what_is_lost(
                     format, self._project, source=str(self._source.value()), run=self._chosen_run()
                 )
             )
@@ -226,7 +226,7 @@ class ExportDialog(Dialog):
         self._begin()
         self._context.task(
             EXPORT,
-            partial(corpus.export_data, self._project, path, run=self._chosen_run(), **values),
+            partial(data_export.export_data, self._project, path, run=self._chosen_run(), **values),
             lambda outcome: self._done(path, outcome),
             failed=self._failed,
             progress=lambda watch: self._meter.set(watch.share),
@@ -253,7 +253,7 @@ class ExportDialog(Dialog):
             return
         super().reject()
 
-    def _done(self, path: Path, outcome: corpus.ExportOutcome) -> None:
+    def _done(self, path: Path, outcome: data_export.ExportOutcome) -> None:
         self._end()
         self._written = path
         n = outcome.documents

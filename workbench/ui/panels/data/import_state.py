@@ -13,9 +13,14 @@ from workbench.base.errors import Cancelled, ImportFailed, SpecError, WorkbenchE
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.base.options import Option
-from workbench.operations.documents import corpus
 from workbench.operations.schema import labels as schema
-from workbench.operations.transfer import import_choice
+from workbench.operations.transfer import (
+    data_import,
+    import_choice,
+    import_outcome,
+    import_preview,
+    import_splits,
+)
 from workbench.text.segmenters import base as segmenters
 from workbench.ui.panels.data.column_roles import COLUMNS, Roles
 from workbench.ui.project.opened import opened
@@ -48,14 +53,14 @@ class ImportState(State):
         self.split, self.duplicates = "", "skip"
         self.near: float | None = None
         self.segmenter = segmenters.DEFAULT
-        self.preview: corpus.ImportPreview | None = None
+        self.preview: import_preview.ImportPreview | None = None
         self.refused: tuple[str, ...] = ()
         self.anyway = False
         self.error = ""
         self.phase = "choosing"
         self._cancelled = ""  # what `error` is after the user cancelled the import
         self.progress: tuple[float, str] = (0.0, "")
-        self.outcome: corpus.ImportOutcome | None = None
+        self.outcome: import_outcome.ImportOutcome | None = None
         self.layers = schema.layers(self.project)
         self._warnings: tuple[str, ...] = ()  # about the choice of files
         if files:
@@ -148,7 +153,7 @@ class ImportState(State):
     @property
     def offered_splits(self) -> dict[Path, str]:
         """The splits that the names of the files suggest."""
-        return corpus.suggested_splits(self.files)
+        return import_splits.suggested(self.files)
 
     def choose(self, paths: Sequence[Path | str]) -> None:
         """Set the files that were chosen; folders, which stand for their data files, are read off
@@ -181,7 +186,7 @@ class ImportState(State):
             mapping=None,
             settings={},
             outcome=None,
-            split=corpus.BY_NAME if corpus.suggested_splits(files) else "",
+            split=import_splits.BY_NAME if import_splits.suggested(files) else "",
         )
         self.refresh()
 
@@ -194,7 +199,7 @@ class ImportState(State):
     @property
     def importer_options(self) -> tuple[Option, ...]:
         """The options that the importer of the file declares."""
-        return corpus.import_settings(self.used_format)
+        return import_preview.settings_of(self.used_format)
 
     def set_settings(self, settings: Mapping[str, str]) -> None:
         """Set options of the importer; all others have their defaults."""
@@ -247,11 +252,11 @@ class ImportState(State):
         mapping, layers, settings = self.mapping, self.layers, self.settings
         self.update(phase="looking", error="", errors={})
 
-        def work() -> tuple[corpus.ImportPreview, tuple[str, ...]]:
+        def work() -> tuple[import_preview.ImportPreview, tuple[str, ...]]:
             left_out = import_choice.left_out(files)
             path, *others = (file for file in files if file not in left_out)
-            refused = corpus.refused(others, format=format, encoding=encoding)
-            preview = corpus.preview(
+            refused = import_preview.refused(others, format=format, encoding=encoding)
+            preview = import_preview.preview(
                 path,
                 format=format,
                 encoding=encoding,
@@ -264,7 +269,7 @@ class ImportState(State):
                 preview, warnings=(*self._warnings, *left_out.values(), *preview.warnings)
             ), refused
 
-        def done(checked: tuple[corpus.ImportPreview, tuple[str, ...]]) -> None:
+        def done(checked: tuple[import_preview.ImportPreview, tuple[str, ...]]) -> None:
             self.update(preview=checked[0], refused=checked[1], phase="ready", error="")
 
         def failed(error: Exception) -> None:
@@ -284,7 +289,7 @@ class ImportState(State):
         if not self.can_start:
             return
         work = partial(
-            corpus.import_files,
+            data_import.import_files,
             self.project,
             self.context.queue,
             self.files,
@@ -316,7 +321,7 @@ class ImportState(State):
     def _report(self, watch: Watch) -> None:
         self.update(progress=(watch.share, str(watch.progress.get("text", ""))))
 
-    def _imported(self, outcome: corpus.ImportOutcome) -> None:
+    def _imported(self, outcome: import_outcome.ImportOutcome) -> None:
         self.update(phase="done", outcome=outcome)
         if outcome.documents:
             self.context.note(self.summary, undo=True)
@@ -360,7 +365,7 @@ class ImportState(State):
         return f"{message} {left_out.format(n=skipped)}"
 
 
-def _mostly_wrong(preview: corpus.ImportPreview) -> str:
+def _mostly_wrong(preview: import_preview.ImportPreview) -> str:
     if preview.failed == preview.checked:
         return _(
             "No record could be read. Choose another format, encoding or delimiter, or other "
