@@ -34,7 +34,7 @@ WHOLE = {
     "storage/staging/staging_tables.py": "SQL alone",
     "storage/labels/label_changes.py": "SQL alone",
     "storage/labels/label_moves.py": "SQL alone",
-    "storage/journal/temp_triggers.py": "SQL alone",
+    "storage/journal/journal_triggers.py": "SQL alone",
     "text/language.py": "frequent words of languages",
     "storage/schema/tables.py": "conditions of SQL",
     "ui/dialogs/about.py": "diagnostics are English: those who look for the fault read them",

@@ -1,10 +1,15 @@
 """Manifests: read and checked, nothing imported; the registry imports at first use."""
 
+import tomllib
+from pathlib import Path
+
 import pytest
 
+import workbench
 from workbench.base import manifest
 from workbench.base.errors import WorkbenchError
 from workbench.base.registry import PluginError, Registry
+from workbench.operations.application import plugin_options
 
 ENTRY = (
     '[[importer]]\nid = "ler"\ntitle = "LER"\nobject = "no_such_module:Ler"\n'
@@ -68,3 +73,54 @@ def test_what_is_added_is_reported_and_can_be_got():
     assert message == [("path",)] and registry.get("exporter", "path").__name__ == "Path"
     with pytest.raises(WorkbenchError, match="no exporter 'x'. Known: path"):
         registry.get("exporter", "x")
+
+
+HEAD = 'id = "lines"\nname = "Lines"\n'
+KEYS_ENTRY = '[[{kind}]]\nid = "lines.a"\ntitle = "A"\nobject = "lines.a:A"\n'
+
+
+def unknown(text):
+    return manifest.unknown_keys(Path("plugin.toml"), text, tomllib.loads(text))
+
+
+@pytest.mark.parametrize("kind", manifest.KINDS)
+def test_an_unknown_key_of_every_kind_is_found_in_its_entry(kind):
+    text = HEAD + KEYS_ENTRY.format(kind=kind) + KEYS_ENTRY.format(kind=kind) + "[x]\n"
+
+    (first, table) = unknown(text.replace("[x]", "tilte = 1\n[x]"))
+
+    assert first == (
+        f"plugin.toml, line 11: unknown key 'tilte' of {kind} 'lines.a'. Did you mean 'title'?"
+    )
+    assert table.startswith("plugin.toml, line 12: unknown table 'x'. Known: importer, ")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[[importers]]\nid = 1", "line 3: unknown table 'importers'. Did you mean 'importer'?"),
+        ('[ "familly" ]', "line 3: unknown table 'familly'. Did you mean 'family'?"),
+        ("verion = '1'", "line 3: unknown key 'verion'. Did you mean 'version'?"),
+        (
+            "zzz = 1",
+            "line 3: unknown key 'zzz'. Known: id, name, version, description, api.",
+        ),
+    ],
+)
+def test_unknown_tables_and_keys_of_the_head_are_found(text, message):
+    (found,) = unknown(HEAD + text)
+
+    assert found == f"plugin.toml, {message}"
+
+
+def test_the_built_in_contributions_use_known_names_only():
+    path = Path(workbench.__file__).parent / "builtins.toml"
+    text = path.read_text("utf-8")
+
+    assert manifest.unknown_keys(path, text, tomllib.loads(text)) == ()
+
+
+def test_every_kind_and_every_key_with_a_rule_is_known():
+    assert tuple(sorted(manifest.KEYS)) == tuple(sorted(manifest.KINDS))
+    for kind, rules in plugin_options.RULES.items():
+        assert set(rules) <= set(manifest.KEYS[kind])

@@ -19,7 +19,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from typing import Any
 
-from workbench.base import manifest, manifest_keys, paths
+from workbench.base import manifest, paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.manifest import Contribution, ManifestError
@@ -146,7 +146,7 @@ def _read(folder: Path, package: str) -> Plugin:
         message = _("Written for version {theirs} of the plugin interface; this is version {ours}.")
         raise ManifestError(message.format(theirs=head["api"], ours=manifest.API))
     contributions = manifest.read(path, source=head["id"])
-    warnings = manifest_keys.unknown(path, text, raw)
+    warnings = manifest.unknown_keys(path, text, raw)
     if not contributions:
         message = _("{path} contributes nothing.").format(path=path)
         raise ManifestError(message, hint=" ".join(warnings))

@@ -24,7 +24,7 @@ from workbench.tasks.spec import evaluate, is_error
 from workbench.text.dataset import Dataset
 from workbench.text.document import Document
 from workbench.text.fields import Prediction
-from workbench.training import batches, checkpoints, features, optim, prepare, rates, read_back
+from workbench.training import batches, checkpoints, features, inference, optim, prepare, rates
 from workbench.training.checkpoints import Best
 from workbench.training.events import Evaluated, Event, LayerWeights, LogMessage, Tick
 from workbench.training.inference import Inference
@@ -231,13 +231,13 @@ class FineTuning:
         checkpoints.save(self.method.save, self.folder, self.description(best))
         best.layers = self.model.layer_weights()
         documents, length = self.sample(), self.plan.max_length
-        best.sample = read_back.logits(self.task, self.model, documents, length)
+        best.sample = inference.logits_of(self.task, self.model, documents, length)
         self.best = best
 
     def sample(self) -> list[Document]:
         """The documents whose predictions are compared when the saved model is read back."""
         records = self.records["dev"] or self.records["train"]
-        return read_back.sample([record.document for record in records])
+        return inference.read_back_sample([record.document for record in records])
 
     def description(self, best: Best) -> dict[str, Any]:
         """glossbench.json: everything needed to use the weights, and their origin."""
@@ -338,4 +338,4 @@ class FineTuning:
 
     def read_back(self) -> None:
         target = self.folder / checkpoints.MODEL
-        read_back.check(target, self.sample(), self.best.sample, self.state.device)
+        inference.check_read_back(target, self.sample(), self.best.sample, self.state.device)

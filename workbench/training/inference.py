@@ -1,20 +1,57 @@
-"""Predictions of the model during its training, on dev and test."""
+"""Predictions of the model during its training, on dev and test.
+
+Before the training is done, the saved model is loaded again, as later predictions load it, and must
+predict a batch alike.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Generator, Mapping, Sequence
+from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
+import torch
+
 from workbench.base.costs import PredictionCost
-from workbench.tasks import contract
+from workbench.tasks import agreement, contract
 from workbench.tasks.base import Features, Model, Task
-from workbench.tasks.predictor import Logits, LossSum, infer
+from workbench.tasks.predictor import Logits, LossSum, Predictor, infer
 from workbench.tasks.spec import Gold
 from workbench.text.document import Document
 from workbench.text.fields import Prediction
 from workbench.training.events import Tick
 from workbench.training.learning import Events, TrainingState
+
+DOCUMENTS, CHARACTERS = 8, 20_000  # at most, of the batch read back; it has at least one document
+
+
+def read_back_sample(documents: Sequence[Document]) -> list[Document]:
+    """The first documents, as many as make a batch."""
+    first = documents[:DOCUMENTS]
+    ends = accumulate(len(document.text) for document in first)
+    return list(first[: max(1, sum(end <= CHARACTERS for end in ends))])
+
+
+def logits_of(task: Task, model: Model, documents: Sequence[Document], max_length: int) -> Logits:
+    """Of all inputs of the documents, from their texts and in eval mode."""
+    prepared = task.info.prepare(model.encoder.preparer, documents, max_length)
+    return last(infer(task, model.eval(), Features(prepared, {})))
+
+
+def check_read_back(
+    folder: Path, documents: Sequence[Document], expected: Logits, device: torch.device
+) -> None:
+    """Raises ModelError unless the model in the folder gives these logits, within float tolerance.
+
+    The caller frees the trained model first: two may not fit into the memory of the device.
+    """
+    predictor = Predictor.load(folder, str(device), allow_pickle=True)
+    features = Features(predictor.prepare(documents), {})
+    again = last(infer(predictor.task, predictor.model, features))
+    agreement.ensure_equal(folder, expected, again)
+
 
 # predictions, the mean loss, the decoding parameters fitted to them (see TaskInfo.fit)
 DevPredictions = tuple[list[Prediction], float, dict[str, Any]]

@@ -108,7 +108,7 @@ def test_each_pattern_is_a_source_of_its_own(project, ids, both):
 def test_a_slow_expression_is_named_with_its_document_and_nothing_changes(
     project, ids, person, monkeypatch
 ):
-    monkeypatch.setattr("workbench.text.pattern_search.SECONDS", 0.05)
+    monkeypatch.setattr("workbench.text.patterns.SECONDS", 0.05)
     patterns.add(project, [Pattern(WORDS, "Ada", person), Pattern(REGEX, "(.*?,){25}P", person)])
     annotate_texts = project.undo_title
     with project.edit("long"):

@@ -20,7 +20,7 @@ from workbench.base.errors import ProjectBusy
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.storage.integrity import checksums
-from workbench.storage.journal import journal_triggers, step_sums, temp_triggers
+from workbench.storage.journal import journal_triggers, step_sums
 from workbench.storage.journal.history import DROPPED, UNDONE, HistoryStep, next_redo, next_undo
 from workbench.storage.journal.replay import ROWS_PER_STATEMENT, Replay
 from workbench.storage.journal.step_sums import Deleted
@@ -96,7 +96,7 @@ class Journal:
             "insert into journal_high values(?, ?)", [(table, _ALL) for table in JOURNALED]
         )
         columns = tuple((table, tuple(names)) for table, names in self._columns.items())
-        temp_triggers.create(conn, [*_triggers(columns), *others])
+        journal_triggers.create(conn, [*_triggers(columns), *others])
 
     @property
     def open(self) -> bool:

@@ -6,7 +6,7 @@ import pytest
 
 from workbench.storage.connections import changed_rows
 from workbench.storage.integrity import checksums
-from workbench.storage.journal import temp_triggers
+from workbench.storage.journal import journal_triggers
 from workbench.storage.queries import search, state_keys
 
 SCHEMA = "select type, name, tbl_name, rootpage, sql from sqlite_temp_master order by name"
@@ -38,7 +38,7 @@ def every():
 def test_the_schema_is_that_of_single_statements(connect):
     together, singly = connect(), connect()
 
-    temp_triggers.create(together, every())
+    journal_triggers.create(together, every())
     for statement in every():
         singly.execute(statement)
 
@@ -57,7 +57,7 @@ def test_where_the_schema_cannot_be_written_they_are_created_singly(connect):
         protected.execute("pragma writable_schema = on")
         protected.execute("insert into sqlite_temp_master values('trigger', 'x', 'y', 0, '')")
 
-    temp_triggers.create(protected, every())
+    journal_triggers.create(protected, every())
     for statement in every():
         singly.execute(statement)
 
@@ -67,7 +67,7 @@ def test_where_the_schema_cannot_be_written_they_are_created_singly(connect):
 def test_afterwards_the_schema_is_protected_again(connect):
     conn = connect()
 
-    temp_triggers.create(conn, every())
+    journal_triggers.create(conn, every())
 
     with pytest.raises(sqlite3.OperationalError, match="may not be modified"):
         conn.execute("delete from sqlite_temp_master")
@@ -75,4 +75,4 @@ def test_afterwards_the_schema_is_protected_again(connect):
 
 def test_a_statement_of_another_form_is_refused(connect):
     with pytest.raises(ValueError, match="creates no trigger"):
-        temp_triggers.create(connect(), ["create table x(id)"])
+        journal_triggers.create(connect(), ["create table x(id)"])
