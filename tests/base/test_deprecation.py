@@ -57,9 +57,45 @@ def scores(**given):
     return TokenScores(pieces=(), ids=(), labels=(), scores=np.zeros((0, 0)), **given)
 
 
+FORMER_NAMES = [
+    ("workbench.exporters.data.base", "Plan", "ExportPlan"),
+    ("workbench.inspection.base", "shown", "piece_text"),
+    ("workbench.inspection.predicting", "Member", "EnsembleMember"),
+    ("workbench.inspection.spec", "Answer", "Inspection"),
+    ("workbench.inspection.spec", "given", "provided_outputs"),
+    ("workbench.metrics.paired", "Difference", "PairedDifference"),
+    ("workbench.metrics.span_matching", "WordCounts", "ConllCounts"),
+    ("workbench.tasks.spec", "GIVEN", "FURTHER_OUTPUTS"),
+    ("workbench.text.document", "asked", "with_questions"),
+    ("workbench.text.find", "Found", "TextMatches"),
+    ("workbench.text.near_duplicates", "Links", "DisjointSets"),
+    ("workbench.text.query_edit", "Place", "CaretPlace"),
+    ("workbench.text.remarks", "Remark", "DocumentRemark"),
+    ("workbench.text.rows", "Row", "StoredRow"),
+    ("workbench.text.segmenters.base", "Advice", "SegmenterAdvice"),
+    ("workbench.text.splits", "Item", "SplitItem"),
+    ("workbench.text.typed", "ASKED", "QUESTIONS"),
+]
+
+
+@pytest.mark.parametrize(("module", "former", "present"), FORMER_NAMES)
+def test_a_renamed_class_or_function_is_imported_by_its_former_name(module, former, present):
+    names = {}
+
+    with pytest.warns(DeprecationWarning, match=f"{module}.{former} is deprecated; use {present}"):
+        exec(f"from {module} import {former} as imported", names)
+
+    assert names["imported"] is getattr(sys.modules[module], present)
+
+
 FORMER_MODULES = [
+    ("workbench.metrics.gap", "workbench.operations.evaluation.gap"),
     ("workbench.operations.corpus", "workbench.operations.documents.corpus"),
     ("workbench.operations.labels", "workbench.operations.schema.labels"),
+    ("workbench.text.fastai_rules", "workbench.runtime.preparers.fastai_rules"),
+    ("workbench.text.groups", "workbench.inspection.group_swap.word_lists"),
+    ("workbench.text.pronouns", "workbench.importers.tables.gap"),
+    ("workbench.text.redaction", "workbench.operations.documents.redaction"),
     ("workbench.ui.panels.inspect.shown", "workbench.ui.panels.inspect.inspector_state"),
 ]
 

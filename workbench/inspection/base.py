@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from workbench.base import deprecation
 from workbench.inspection.spec import InspectorInfo, TokenRow, WordRow
 from workbench.runtime.inputs import EncodedInput, Preparer
 from workbench.runtime.units import once
@@ -17,6 +18,9 @@ from workbench.text.segment import words as segment
 
 if TYPE_CHECKING:
     from workbench.inspection.subject import Subject
+
+if not TYPE_CHECKING:
+    __getattr__ = deprecation.former(__name__, shown="piece_text")
 
 
 class Inspector(Protocol):

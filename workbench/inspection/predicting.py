@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from workbench.base import deprecation
 from workbench.baselines import spec as baselines
 from workbench.inspection import spec
 from workbench.runtime.averaging import mean
@@ -25,6 +26,9 @@ from workbench.text.fields import Prediction
 
 if TYPE_CHECKING:
     from workbench.baselines.base import WeighsTagFeatures
+
+if not TYPE_CHECKING:
+    __getattr__ = deprecation.former(__name__, Member="EnsembleMember")
 
 
 class Predicting(ABC):

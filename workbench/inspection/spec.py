@@ -14,6 +14,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from workbench.base import deprecation
 from workbench.base.i18n import N_
 from workbench.base.manifest import Contribution
 from workbench.base.options import Option, complete
@@ -22,6 +23,9 @@ from workbench.base.registry import registry
 
 if TYPE_CHECKING:
     from workbench.text.fields import Field
+
+if not TYPE_CHECKING:
+    __getattr__ = deprecation.former(__name__, Answer="Inspection", given="provided_outputs")
 
 
 @runtime_checkable

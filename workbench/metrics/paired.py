@@ -7,12 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workbench.base import deprecation
 from workbench.base.watch import QUIET, Watch
 from workbench.metrics import resampling
 from workbench.metrics.resampling import LABEL, Arrays, Statistic, bounds, weights
+
+if not TYPE_CHECKING:
+    __getattr__ = deprecation.former(__name__, Difference="PairedDifference")
 
 ROUNDS = 10_000
 MIN_ROUNDS = 1000

@@ -15,13 +15,18 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workbench.base import deprecation
 from workbench.metrics.resampling import LABEL, Arrays, divided, mean_of, weighted_sums
 from workbench.metrics.spans import correct, key
 from workbench.text import alignment, schemes
 from workbench.text.spans import Span
+
+if not TYPE_CHECKING:
+    __getattr__ = deprecation.former(__name__, WordCounts="ConllCounts")
 
 MODES = STRICT, EXACT, PARTIAL, TYPE = ("strict", "exact", "partial", "type")
 OUTCOMES = CORRECT, WRONG, HALF, MISSED, SPURIOUS = (

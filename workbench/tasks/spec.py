@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from workbench.base import learning_rates
+from workbench.base import deprecation, learning_rates
 from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
@@ -32,6 +32,9 @@ if TYPE_CHECKING:  # these import numpy, which the start of the window must not
     from workbench.runtime.inputs import Prepared, Preparer
     from workbench.text.document import Document
     from workbench.text.fields import Prediction
+
+if not TYPE_CHECKING:
+    __getattr__ = deprecation.former(__name__, GIVEN="FURTHER_OUTPUTS")
 
 LABEL_TEXTS = "label_texts"  # of a decoder: what the model writes in place of labels
 PLAIN = "plain"  # value of a setting that adds no tokens to the vocabulary

@@ -5,6 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from workbench.base import deprecation
+
+if not TYPE_CHECKING:
+    __getattr__ = deprecation.former(__name__, asked="with_questions")
 
 SPLITS = ("train", "dev", "test")
 TEXT, TEXT_B = "text", "text_b"

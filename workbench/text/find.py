@@ -7,10 +7,15 @@ from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import regex
 
+from workbench.base import deprecation
 from workbench.text.segment import SPACELESS
+
+if not TYPE_CHECKING:
+    __getattr__ = deprecation.former(__name__, Found="TextMatches")
 
 MAX_MATCHES = 100_000  # matches after which the search ends
 BLOCK = 50_000  # code points searched at a time

@@ -18,11 +18,16 @@ from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from itertools import combinations
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workbench.base import deprecation
 from workbench.base.watch import QUIET, Watch
 from workbench.text.segment import words
+
+if not TYPE_CHECKING:
+    __getattr__ = deprecation.former(__name__, Links="DisjointSets")
 
 MAX_SIGNATURE_ROWS = 160  # length of a signature
 MISSED = 1e-3  # probability to miss a pair at the threshold, if MAX_SIGNATURE_ROWS allows it

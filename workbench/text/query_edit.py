@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from workbench.base import deprecation
 from workbench.text.query import KEYS, And, Node, Not, Or, QueryError, Term
 from workbench.text.query_parse import CONDITION, parse, unquoted
+
+if not TYPE_CHECKING:
+    __getattr__ = deprecation.former(__name__, Place="CaretPlace")
 
 _BARE = re.compile(r'[^\s",()]+')
 _DOTTED = tuple(name for name, key in KEYS.items() if key.dotted)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from workbench.base import deprecation
 from workbench.text.spans import Place
+
+if not TYPE_CHECKING:
+    __getattr__ = deprecation.former(__name__, Remark="DocumentRemark")
 
 NOTE, FLAG = "note", "flag"
 KINDS = (NOTE, FLAG)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+from workbench.base import deprecation
+
+if not TYPE_CHECKING:
+    __getattr__ = deprecation.former(__name__, Row="StoredRow")
 
 
 class StoredRow(Protocol):

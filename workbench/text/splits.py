@@ -6,10 +6,14 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from workbench.base import deprecation
 from workbench.base.watch import QUIET, Watch
 from workbench.text.document import SPLITS
+
+if not TYPE_CHECKING:
+    __getattr__ = deprecation.former(__name__, Item="SplitItem")
 
 SHARES = {"train": 0.8, "dev": 0.1, "test": 0.1}
 HELD_OUT = ("dev", "test")

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from workbench.base import deprecation
 from workbench.text.document import CHOICES, TEXT, TEXT_B, Document, with_choices, with_questions
+
+if not TYPE_CHECKING:
+    __getattr__ = deprecation.former(__name__, ASKED="QUESTIONS")
 
 QUESTIONS = -1  # form of documents with questions; in a project it is that of their texts
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO
 
+from workbench.base import deprecation
 from workbench.base.i18n import N_, _, ngettext
 from workbench.text.dataset import Record
 from workbench.text.labels import TOKENS, Layer
+
+if not TYPE_CHECKING:
+    __getattr__ = deprecation.former(__name__, Plan="ExportPlan")
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.util import find_spec
 from itertools import islice
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from workbench.base import extras
+from workbench.base import deprecation, extras
 from workbench.base.errors import ModelError, SpecError
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
@@ -17,6 +17,9 @@ from workbench.base.registry import contract_hint, registry
 from workbench.text.document import Document
 from workbench.text.language import language_of
 from workbench.text.segment import is_spaceless
+
+if not TYPE_CHECKING:
+    __getattr__ = deprecation.former(__name__, Advice="SegmenterAdvice")
 
 KIND = "segmenter"  # in the registry
 OPTION = "segmenter"  # the setting of a training, stored with its checkpoint
