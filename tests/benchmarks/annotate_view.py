@@ -1,7 +1,7 @@
 """Thread CPU of the text view on 100,000 characters with 2,000 spans, with and without line breaks.
 
-    PYTHONPATH=. .venv/bin/python tests/benchmarks/annotate_view.py
-    PYTHONPATH=. .venv/bin/python tests/benchmarks/annotate_view.py --big
+    .venv/bin/python tests/benchmarks/annotate_view.py
+    .venv/bin/python tests/benchmarks/annotate_view.py --big
 
 Prints p50, p99 and the maximum, in milliseconds of the main thread, for: scrolling by a page into
 regions never shown (cold) and shown before (warm), jumps to random positions, the mouse wheel,
@@ -15,6 +15,7 @@ keys that label, relabel, delete, select and undo.
 
 from __future__ import annotations
 
+import argparse
 import gc
 import os
 import random
@@ -239,11 +240,13 @@ def measure_page(folder: Path) -> float:
 
 
 def _page(project: Project) -> tuple[AnnotateActions, AnnotateView]:
+    sys.path.insert(0, str(Path(__file__).parents[2]))
+    from tests.panel_tasks import add_tasks
+
     context = SimpleNamespace(project=project, settings=Settings(), note=print, go=print)
     context.attempt = lambda act, *args, **named: act(*args, **named)
-    context.fail = print
-    context.run = lambda work, done, _failed=None: done(work())
-    state = AnnotateActions(context)
+    context.fail, context.dispatch = print, lambda act: act()
+    state = AnnotateActions(add_tasks(context))
     view = AnnotateView(state)
     view.resize(1360, 820)
     view.show()
@@ -348,13 +351,18 @@ def _label_at_random_places(view) -> tuple[Clock, Clock]:
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--big", action="store_true", help="only the page, with a long text")
+    chosen = parser.parse_args()
     app = QApplication.instance() or QApplication([])
     app.setStyle("Fusion")
     theme.load_fonts()
     style_sheet.apply(app, Settings(theme="light"))
     print_machine()
     gc.freeze()  # as the application does once it stands
-    if "--big" in sys.argv[1:]:
+    if chosen.big:
         print(f"Annotate page, {BIG_LENGTH:,} characters, {BIG_SPANS:,} spans")
         with tempfile.TemporaryDirectory() as folder:
             worst = [measure_big_page(Path(folder))]

@@ -29,7 +29,7 @@ os.environ.update(
     }
 )
 
-from meter import percentile, print_machine  # noqa: E402
+from meter import arguments, percentile, print_machine  # noqa: E402
 from PySide6.QtCore import QElapsedTimer, QEventLoop, Qt, QTimer  # noqa: E402
 
 EVERY = 5  # ms
@@ -37,7 +37,7 @@ ROUNDS = 3
 ALLOWED = 8.0  # ms
 
 
-def main(seconds: float = 10.0) -> int:
+def main(seconds: float) -> int:
     from workbench.base import settings
     from workbench.operations.application import sample
     from workbench.ui.app import App, make_qt
@@ -133,4 +133,4 @@ def _report(idle: list[list[float]], busy: list[list[float]], steps: int) -> int
 
 
 if __name__ == "__main__":
-    sys.exit(main(*map(float, sys.argv[1:2])))
+    sys.exit(main(*arguments(__doc__, seconds=10.0)))

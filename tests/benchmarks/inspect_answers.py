@@ -14,14 +14,13 @@ from __future__ import annotations
 
 import math
 import statistics
-import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
-from meter import measure, print_machine
+from meter import arguments, measure, print_machine
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.paths import resource
@@ -99,8 +98,9 @@ def _print_one(answer: Callable[[Mapping[str, Any]], object], entry: Any, base: 
 
 
 if __name__ == "__main__":
+    (runs,) = arguments(__doc__, run=[])
     print_machine()
     for name in ("starter-bert", "starter-gpt"):
         print_answers(resource("models") / name)
-    for given in sys.argv[1:]:
-        print_answers(Path(given))
+    for run in runs:
+        print_answers(Path(run))

@@ -1,16 +1,16 @@
 """Milliseconds per frame of a map with 100,000 points: pan, zoom, hover, lasso, colours.
 
-    QT_QPA_PLATFORM=offscreen python tests/benchmarks/map_points.py
+    QT_QPA_PLATFORM=offscreen python tests/benchmarks/map_points.py [POINTS]
 
 Target: no frame over 33 ms at 1,000 × 700 pixels, and no lag: 95% under 17 ms on a quiet machine.
 """
 
 import math
 import statistics
-import sys
 import time
 
 import numpy as np
+from meter import arguments
 from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QApplication
 
@@ -64,4 +64,4 @@ def main(count: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else COUNT)
+    main(*arguments(__doc__, points=COUNT))

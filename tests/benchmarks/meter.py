@@ -7,6 +7,7 @@ within one run.
 
 from __future__ import annotations
 
+import argparse
 import os
 import platform
 import statistics
@@ -14,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,28 @@ class Measured:
 
     cpu: float
     wall: float
+
+
+def arguments(text: str, **defaults: Any) -> list[Any]:
+    """The values of the optional arguments of a benchmark, in order; `--help` prints `text`.
+
+    A list takes what is left; whole numbers may have commas between their thousands.
+    """
+    parser = argparse.ArgumentParser(
+        description=text, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    for name, default in defaults.items():
+        if isinstance(default, list):
+            parser.add_argument(name, nargs="*")
+        else:
+            kind = _whole if isinstance(default, int) else type(default)
+            parser.add_argument(name, nargs="?", type=kind, default=default)
+    parsed = parser.parse_args()
+    return [getattr(parsed, name) for name in defaults]
+
+
+def _whole(number: str) -> int:
+    return int(number.replace(",", ""))
 
 
 def measure(block: Callable[[], object], *, children: bool = False) -> Measured:

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 import numpy as np  # noqa: E402
-from meter import print_machine  # noqa: E402
+from meter import arguments, print_machine  # noqa: E402
 
 from workbench.text.near_duplicates import DisjointSets, NearDuplicates, tokens  # noqa: E402
 
@@ -33,7 +33,7 @@ SIZE = 2
 
 
 def main() -> int:
-    count = int(sys.argv[1].replace(",", "")) if sys.argv[1:] else 100_000
+    (count,) = arguments(__doc__, texts=100_000)
     print_machine()
     _measure(count)  # first, as the peak of memory never falls
     for name in SETS:

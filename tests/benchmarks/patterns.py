@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 import tempfile
 from collections import Counter
 from itertools import cycle, islice
 from pathlib import Path
 
-from meter import measure, print_machine
+from meter import arguments, measure, print_machine
 
 from workbench.operations.annotation import occurrences, patterns
 from workbench.operations.schema import labels
@@ -98,6 +97,5 @@ def main(count: int, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    number = int(sys.argv[1].replace(",", "")) if len(sys.argv) > 1 else 100_000
-    data = sys.argv[2] if len(sys.argv) > 2 else os.environ.get("GLOSSBENCH_DATA", "../shared")
-    main(number, Path(data))
+    folder = Path(os.environ.get("GLOSSBENCH_DATA", "../shared"))
+    main(*arguments(__doc__, documents=100_000, data=folder))

@@ -8,12 +8,11 @@ prompts that fit, and prompts so long that examples are left out. Prints wall an
 
 from __future__ import annotations
 
-import sys
 import tempfile
 import time
 from pathlib import Path
 
-from meter import measure, print_machine
+from meter import arguments, measure, print_machine
 
 from workbench.base.paths import resource
 from workbench.operations.application import sample
@@ -70,4 +69,4 @@ def main(count: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 3000)
+    main(*arguments(__doc__, documents=3000))

@@ -18,6 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
+from meter import arguments  # noqa: E402
+
 from tests import published  # noqa: E402
 from tests.training import conftest as data_sets  # noqa: E402
 from workbench.models import spec  # noqa: E402
@@ -62,4 +64,4 @@ def _compare(folder: Path, family: str, task: str, place: Path) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(*arguments(__doc__, family=[])))

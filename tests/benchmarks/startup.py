@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from meter import print_machine
+from meter import arguments, print_machine
 
 TARGET = 0.5  # CPU seconds
 HEAVY = (
@@ -72,7 +72,7 @@ def one_start() -> tuple[float, list[str]]:
     return float(seconds), loaded
 
 
-def main(rounds: int = 5) -> int:
+def main(rounds: int) -> int:
     one_start()  # byte code and caches of the disk
     result = [one_start() for _ in range(rounds)]
     seconds = statistics.median(item for item, _loaded in result)
@@ -86,4 +86,4 @@ def main(rounds: int = 5) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*map(int, sys.argv[1:2])))
+    sys.exit(main(*arguments(__doc__, rounds=5)))

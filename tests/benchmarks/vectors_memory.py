@@ -18,7 +18,7 @@ import tempfile
 from itertools import islice
 from pathlib import Path
 
-from meter import measure, print_machine
+from meter import arguments, measure, print_machine
 
 from workbench.training.vectors import spec
 from workbench.training.vectors.corpus import Corpus
@@ -57,4 +57,4 @@ def write(path: Path, size: int) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 500))
+    sys.exit(main(*arguments(__doc__, megabytes=500)))
