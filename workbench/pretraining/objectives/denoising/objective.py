@@ -11,8 +11,9 @@ from torch import Tensor
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.models.base import Encoder
-from workbench.pretraining import blocks, noise
+from workbench.pretraining import blocks
 from workbench.pretraining.objectives.base import Objective, TextBatch
+from workbench.pretraining.objectives.denoising import noise
 from workbench.pretraining.objectives.denoising.info import INFILL, INFO, SENTINELS
 from workbench.pretraining.objectives.masked_lm.objective import token_loss
 from workbench.pretraining.results import ShownRow, ShownToken

@@ -14,9 +14,10 @@ from torch.nn import functional as F
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.models.base import Encoder
-from workbench.pretraining import blocks, spans
+from workbench.pretraining import blocks
 from workbench.pretraining.objectives.base import TextBatch
 from workbench.pretraining.objectives.masked_lm.objective import MaskedLm, token_loss
+from workbench.pretraining.objectives.span_masking import spans
 from workbench.pretraining.objectives.span_masking.info import INFO
 from workbench.pretraining.results import ShownRow
 from workbench.tasks.base import IGNORED, Loss

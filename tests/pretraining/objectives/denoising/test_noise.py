@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from workbench.pretraining import noise
+from workbench.pretraining.objectives.denoising import noise
 
 UNITS, LENGTH, MASK = 100_000, 500, 999
 

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from workbench.pretraining.masking import Rates
-from workbench.pretraining.spans import LengthSampler, boundaries, choose, replaced
+from workbench.pretraining.objectives.span_masking.spans import (
+    LengthSampler,
+    boundaries,
+    choose,
+    replaced,
+)
 
 UNITS, LENGTH = 100_000, 500
 
