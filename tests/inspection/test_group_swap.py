@@ -14,7 +14,7 @@ from workbench.inspection.subject import Subject  # noqa: E402
 from workbench.text.dataset import Dataset, Record  # noqa: E402
 from workbench.text.document import Document  # noqa: E402
 from workbench.text.fields import Answers, Prediction  # noqa: E402
-from workbench.text.predicted_answers import Candidate, PredictedAnswer  # noqa: E402
+from workbench.text.questions import Candidate, PredictedAnswer  # noqa: E402
 
 DEFAULTS = {option.name: option.default for option in INFO.options}
 TEXTS = ("He lost his bag.", "The tram was late.", "I thank her!", "She saw him.")

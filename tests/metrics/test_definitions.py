@@ -19,7 +19,7 @@ from workbench.text.fields import (
     WordTag,
     WordTags,
 )
-from workbench.text.predicted_answers import Candidate
+from workbench.text.questions import Candidate
 from workbench.text.spans import Span
 
 SPANS = Prediction((WordTags((WordTag(0, 3, "A", 0.9),)), SpanScores((Span(0, 3, "A"),))))

@@ -3,8 +3,7 @@
 import pytest
 
 from workbench.text import query_edit
-from workbench.text.query import And, Not, Or, QueryError, Term, Words
-from workbench.text.query_parse import parse
+from workbench.text.query import And, Not, Or, QueryError, Term, Words, parse
 
 
 def term(key, *values, name="", operator="="):

@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench.runtime.decoding import softmax
 from workbench.runtime.inputs import EncodedInput
-from workbench.text.predicted_answers import Candidate, PredictedAnswer
+from workbench.text.questions import Candidate, PredictedAnswer
 
 QUESTION, CONTEXT = 0, 1  # `EncodedInput.text` of the two texts
 NULL = 0  # position of "no answer": the first token, which is never one of the context

@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench.base.deprecation import renamed_field
 from workbench.base.i18n import N_
-from workbench.text.predicted_answers import PredictedAnswer
+from workbench.text.questions import PredictedAnswer
 from workbench.text.spans import Span
 
 F = TypeVar("F", bound="Field")

@@ -7,8 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.base import deprecation
-from workbench.text.query import KEYS, And, Node, Not, Or, QueryError, Term
-from workbench.text.query_parse import CONDITION, parse, unquoted
+from workbench.text.query import (
+    CONDITION,
+    KEYS,
+    And,
+    Node,
+    Not,
+    Or,
+    QueryError,
+    Term,
+    parse,
+    unquoted,
+)
 
 if not TYPE_CHECKING:
     __getattr__ = deprecation.former(__name__, Place="CaretPlace")

@@ -8,8 +8,7 @@ from workbench.text.document import with_questions
 from workbench.text.fields import Answers, Prediction
 from workbench.text.labels import Layer
 from workbench.text.mistakes import BOUNDARY, LABEL, MISSED, SPURIOUS
-from workbench.text.predicted_answers import Candidate, PredictedAnswer
-from workbench.text.questions import Question
+from workbench.text.questions import Candidate, PredictedAnswer, Question
 
 TEXT = "Ada met Bob in Rome on Monday."
 GOLD = AnswerGold(

@@ -18,7 +18,7 @@ from workbench.runtime.answers import boundary_shares
 from workbench.runtime.inputs import QUESTION_NUMBER, Preparer
 from workbench.text.document import Document
 from workbench.text.fields import Answers
-from workbench.text.predicted_answers import PredictedAnswer
+from workbench.text.questions import PredictedAnswer
 
 LOGITS = "logits"  # the output of tasks with starts and ends
 

@@ -33,7 +33,7 @@ from workbench.runtime.inputs import PER_TOKEN, QUESTION_NUMBER
 from workbench.tasks.spec import LABEL_TEXTS, TaskInfo
 from workbench.text.document import Document
 from workbench.text.fields import Answers
-from workbench.text.predicted_answers import PredictedAnswer
+from workbench.text.questions import PredictedAnswer
 from workbench.text.spans import Span
 
 LABEL_SCORES, NUMBER = "LabelScores", "Number"  # outputs of tasks

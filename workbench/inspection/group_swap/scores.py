@@ -12,7 +12,7 @@ from workbench.base.i18n import _
 from workbench.inspection.group_swap.info import COUNT, PROBABILITY, VALUE
 from workbench.text.document import Document
 from workbench.text.fields import Answers, DocumentLabels, Number, Prediction
-from workbench.text.predicted_answers import PredictedAnswer
+from workbench.text.questions import PredictedAnswer
 
 NONE = "–"
 

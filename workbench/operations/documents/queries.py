@@ -14,8 +14,7 @@ from workbench.storage.queries import listing, query_values, saved_filters
 from workbench.storage.queries.listing import Filter
 from workbench.storage.queries.saved_filters import SavedFilter
 from workbench.text import query, query_edit
-from workbench.text.query import Query, QueryError
-from workbench.text.query_parse import parse
+from workbench.text.query import Query, QueryError, parse
 
 if TYPE_CHECKING:
     from workbench.project.project import Project

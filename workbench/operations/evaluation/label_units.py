@@ -13,7 +13,7 @@ from workbench.text.fields import Answers, DocumentLabels, Prediction
 if TYPE_CHECKING:
     from workbench.operations.evaluation.scoring import GoldDocument
     from workbench.text.labels import Layer
-    from workbench.text.predicted_answers import PredictedAnswer
+    from workbench.text.questions import PredictedAnswer
 
 NO_LABEL = ""  # of a word outside of every span
 GIVEN, OTHER = ("given", "other")  # an answer has no label: it is the given one or another

@@ -18,8 +18,19 @@ from workbench.storage.queries import queue, saved_filters, search, text_search
 from workbench.storage.schema.tables import SOURCE_KINDS
 from workbench.storage.schema.values import ids_in
 from workbench.text.labels import LABEL_TABLES, WITH_LABEL
-from workbench.text.query import And, Node, Not, Or, Query, QueryError, Term, Words, days, interval
-from workbench.text.query_parse import parse
+from workbench.text.query import (
+    And,
+    Node,
+    Not,
+    Or,
+    Query,
+    QueryError,
+    Term,
+    Words,
+    days,
+    interval,
+    parse,
+)
 
 if TYPE_CHECKING:
     from workbench.storage.connections.database import Database

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from workbench.metrics.classes import LabelScore
     from workbench.runtime.inputs import Prepared, Preparer
     from workbench.text.fields import Prediction
-    from workbench.text.predicted_answers import PredictedAnswer
+    from workbench.text.questions import PredictedAnswer
 
 MAX_LISTED_QUESTIONS = 20  # questions in an error message
 MAX_QUESTION_CHARS = 60  # characters of a question in a list

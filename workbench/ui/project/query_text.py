@@ -10,8 +10,7 @@ from workbench.base.i18n import _
 from workbench.operations.documents import queries
 from workbench.operations.documents.queries import Completion, QueryNames
 from workbench.text import query_edit
-from workbench.text.query import Query, QueryError
-from workbench.text.query_parse import parse
+from workbench.text.query import Query, QueryError, parse
 from workbench.ui.project.opened import opened
 
 if TYPE_CHECKING:

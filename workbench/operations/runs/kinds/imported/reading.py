@@ -31,7 +31,7 @@ from workbench.text.fields import (
     WordTag,
     WordTags,
 )
-from workbench.text.predicted_answers import Candidate, PredictedAnswer
+from workbench.text.questions import Candidate, PredictedAnswer
 from workbench.text.spans import Span
 
 if TYPE_CHECKING:
