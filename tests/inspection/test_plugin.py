@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests import panel_tasks
 from tests.inline import InlineHost
 from workbench.base import plugins, registry, settings
 
@@ -126,7 +127,7 @@ def state(project):
         commands_changed=lambda: None,
         attempt=lambda act, *args: act(*args),
     )
-    made = InspectState(context)
+    made = InspectState(panel_tasks.add_tasks(context))
     made.refresh()
     yield made
     made.close()

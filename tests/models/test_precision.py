@@ -138,7 +138,7 @@ def test_where_the_flag_is_set_and_bf16_is_slow_fp32_is_chosen():
         [sys.executable, "-c", EMULATED], capture_output=True, text=True, env=env, check=True
     )
 
-    assert done.stdout.startswith("Choice(bf16=False, speedup=0."), done.stdout
+    assert done.stdout.startswith("PrecisionChoice(bf16=False, speedup=0."), done.stdout
 
 
 def test_bf16_without_hardware_is_refused_in_words(machine):

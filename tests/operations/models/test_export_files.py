@@ -6,6 +6,7 @@ import pytest
 
 from workbench.base.errors import ExportFailed
 from workbench.base.registry import builtins
+from workbench.base.watch import Watch
 from workbench.exporters.data.base import ExportPlan
 from workbench.operations.models import export_files
 from workbench.operations.schema import labels
@@ -69,11 +70,11 @@ def test_a_folder_that_is_not_empty_is_left_alone(project, tmp_path):
 
 
 def test_a_cancelled_export_leaves_nothing(project, tmp_path):
-    def stop(count):
-        raise RuntimeError(count)
+    def stop(share):
+        raise RuntimeError(share)
 
     with pytest.raises(RuntimeError):
-        export_data(project, tmp_path / "out", format="brat", progress=stop)
+        export_data(project, tmp_path / "out", format="brat", watch=Watch(stop))
 
     assert [path.name for path in tmp_path.iterdir() if "out" in path.name] == []
 
