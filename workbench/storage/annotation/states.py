@@ -62,9 +62,9 @@ class StateCounts:
 
 def counts(db: Database, layer_ids: Sequence[int] | None = None) -> StateCounts:
     """Number of documents by `overall` state in the layers, by default in all layers."""
-    texts_of = state_keys.layer_texts(db, layer_ids)
+    texts_of = state_keys.layer_texts(db.reader(), layer_ids)
     counts = dict.fromkeys(("", *STATES), 0)
-    for key, number in state_keys.numbers(db).items():
+    for key, number in state_keys.numbers(db.reader()).items():
         counts[overall(state_keys.in_layers(key, texts_of))] += number
     outside = counts.pop("")
     return StateCounts(counts, outside)
@@ -102,7 +102,7 @@ def highest_counts(db: Database) -> dict[str, int]:
     From high to low: submitted, draft, discarded, pending.
     """
     states = dict.fromkeys(_BY_RANK, 0)
-    for key, number in state_keys.numbers(db).items():
+    for key, number in state_keys.numbers(db.reader()).items():
         _texts, of_layers = state_keys.parsed(key)
         states[max(of_layers.values(), key=_BY_RANK.index, default="pending")] += number
     return states

@@ -369,7 +369,7 @@ def documents_in(db: Database, layer_id: int) -> int:
 def submitted_counts(db: Database) -> dict[int, int]:
     """Map layer id → number of training documents: submitted by the gold annotator."""
     counts = {id: 0 for (id,) in db.reader().execute("select id from layer").fetchall()}
-    for key, documents in state_keys.numbers(db).items():
+    for key, documents in state_keys.numbers(db.reader()).items():
         for id, state in state_keys.parsed(key)[1].items():
             counts[id] += documents * (state == "submitted")
     return counts

@@ -223,7 +223,7 @@ def _add_document(add: queue.Add, db: Database, filter: Filter) -> None:
     elif filter.split:
         add("d.split = ?", filter.split)
     if filter.texts is not None:
-        forms = {state_keys.parsed(key)[0] for key in state_keys.distinct(db)}
+        forms = {state_keys.parsed(key)[0] for key in state_keys.distinct(db.reader())}
         if forms != {filter.texts}:
             add("d.texts = ?", filter.texts)
 

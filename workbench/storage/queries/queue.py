@@ -61,7 +61,10 @@ def state_matches(db: Database, state: str, layer_ids: Sequence[int] | None) -> 
     if state != TO_DO and state not in STATES:
         raise ValueError(f"unknown state {state!r}")
     names = ("pending", "draft") if state == TO_DO else (state,)
-    texts_of, keys = state_keys.layer_texts(db, layer_ids), state_keys.distinct(db)
+    texts_of, keys = (
+        state_keys.layer_texts(db.reader(), layer_ids),
+        state_keys.distinct(db.reader()),
+    )
     matching = [key for key in keys if states.overall(state_keys.in_layers(key, texts_of)) in names]
     return StateMatches(matching, every=len(matching) == len(keys))
 

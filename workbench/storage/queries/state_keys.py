@@ -15,12 +15,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from workbench.base.watch import QUIET, Watch
-
-if TYPE_CHECKING:
-    from workbench.storage.connections.database import Database
 
 TABLES = (
     "create table state_key(document_id integer primary key, key text not null)",
@@ -152,19 +148,19 @@ def parsed(key: str) -> tuple[int, dict[int, str]]:
     return int(texts), {int(part[:-1]): LETTERS[part[-1]] for part in parts}
 
 
-def distinct(db: Database) -> list[str]:
+def distinct(conn: sqlite3.Connection) -> list[str]:
     """The different keys; each takes one lookup in the index."""
-    return [key for (key,) in db.reader().execute(_DISTINCT).fetchall()]
+    return [key for (key,) in conn.execute(_DISTINCT).fetchall()]
 
 
-def numbers(db: Database) -> dict[str, int]:
+def numbers(conn: sqlite3.Connection) -> dict[str, int]:
     """Number of documents by key."""
-    return dict(db.reader().execute("select key, count(*) from state_key group by key").fetchall())
+    return dict(conn.execute("select key, count(*) from state_key group by key").fetchall())
 
 
-def layer_texts(db: Database, layer_ids: Sequence[int] | None) -> dict[int, int]:
+def layer_texts(conn: sqlite3.Connection, layer_ids: Sequence[int] | None) -> dict[int, int]:
     """Layer id → the number of texts of the documents that it applies to; None: all layers."""
-    rows = db.reader().execute(
+    rows = conn.execute(
         "select id, ifnull(json_extract(options, '$.texts'), 1) from layer order by id"
     )
     chosen = None if layer_ids is None else set(layer_ids)

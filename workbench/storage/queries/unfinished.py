@@ -56,4 +56,4 @@ def _candidates(
 def open_count(db: Database, layer_ids: Sequence[int]) -> int:
     """Number of unfinished documents."""
     keys = set(queue.state_matches(db, TO_DO, layer_ids).keys)
-    return sum(number for key, number in state_keys.numbers(db).items() if key in keys)
+    return sum(number for key, number in state_keys.numbers(db.reader()).items() if key in keys)
