@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPen, QPolygonF
@@ -14,9 +14,6 @@ from workbench.ui.style import theme
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import clear, row
 from workbench.ui.widgets.words import words
-
-if TYPE_CHECKING:
-    from workbench.ui.widgets.charts.chart import Series
 
 NO_MARK = ""
 CIRCLE, SQUARE, TRIANGLE, DIAMOND, CROSS = "circle", "square", "triangle", "diamond", "cross"
@@ -28,6 +25,21 @@ CORNERS = {  # degrees at which the corners of a shape lie, counted from the rig
     TRIANGLE: (-90, 30, 150),
     DIAMOND: (-90, 0, 90, 180),
 }
+
+
+class LegendEntry(Protocol):
+    """What a legend says of a curve."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def tone(self) -> str: ...
+    @property
+    def width(self) -> float: ...
+    @property
+    def dashed(self) -> bool: ...
+    @property
+    def marker(self) -> str: ...
 
 
 def distinct(number: int) -> tuple[str, str]:
@@ -67,7 +79,7 @@ def _draw_cross(painter: QPainter, tone: str, at: QPointF) -> None:
         painter.drawLines([QLineF(at - end, at + end) for end in arm])
 
 
-def draw_sample(painter: QPainter, box: QRectF, curve: Series) -> None:
+def draw_sample(painter: QPainter, box: QRectF, curve: LegendEntry) -> None:
     """Paint a piece of a curve with its marker across a box, for a legend."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     style = Qt.PenStyle.DashLine if curve.dashed else Qt.PenStyle.SolidLine
@@ -78,7 +90,7 @@ def draw_sample(painter: QPainter, box: QRectF, curve: Series) -> None:
         draw_marker(painter, curve.marker, curve.tone, middle)
 
 
-def draw_names(painter: QPainter, whole: QRectF, curves: Sequence[Series]) -> float:
+def draw_names(painter: QPainter, whole: QRectF, curves: Sequence[LegendEntry]) -> float:
     """Paint a legend at the lower end of a rectangle; long names are cut.
 
     Returns its height in pixels.
@@ -105,7 +117,7 @@ def draw_names(painter: QPainter, whole: QRectF, curves: Sequence[Series]) -> fl
     return (row + 1) * high
 
 
-def names_height(width: float, curves: Sequence[Series]) -> float:
+def names_height(width: float, curves: Sequence[LegendEntry]) -> float:
     """The height in pixels that `draw_names` needs in a rectangle of this width."""
     nowhere = QImage(1, 1, QImage.Format.Format_RGB32)
     painter = QPainter(nowhere)
@@ -122,14 +134,14 @@ class ChartLegend(QFrame):
         self._line = QVBoxLayout(self)
         self._line.setContentsMargins(0, 0, 0, 0)
 
-    def set(self, series: Sequence[Series]) -> None:
+    def set(self, series: Sequence[LegendEntry]) -> None:
         clear(self._line)
         pairs = [row(_Sample(item), words(item.name, "caption", "muted"), gap=5) for item in series]
         self._line.addWidget(flow(*pairs, gap=14))
 
 
 class _Sample(QWidget):
-    def __init__(self, series: Series):
+    def __init__(self, series: LegendEntry):
         super().__init__()
         self._series = series
         self.setFixedSize(QSize(theme.px(SAMPLE), theme.px(HIGH)))
