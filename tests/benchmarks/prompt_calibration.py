@@ -23,7 +23,7 @@ from meter import print_machine
 from workbench.base.paths import resource
 from workbench.operations.application import sample
 from workbench.operations.evaluation import scoring
-from workbench.operations.prompts import prompt
+from workbench.operations.prompts import prompt, prompt_fill
 from workbench.project.project import Project
 from workbench.prompting.score import CALIBRATIONS, CONTENT_FREE_TEXTS, PMI, prediction
 from workbench.tasks import spec as tasks
@@ -54,7 +54,7 @@ def main() -> None:
         project = Project.open(sample.create_sample(folder))
         for model in chosen.model:
             for shots, seed in RUNS:
-                spec = prompt.PromptSpec(
+                spec = prompt_fill.PromptSpec(
                     source, str(resource("models") / model), model, "class", shots, seed=seed
                 )
                 outcomes = judge(*scored(project, spec, chosen.split, chosen.documents))
@@ -70,7 +70,7 @@ def main() -> None:
 
 
 def scored(
-    project: Project, spec: prompt.PromptSpec, split: str, most: int
+    project: Project, spec: prompt_fill.PromptSpec, split: str, most: int
 ) -> tuple[list[str], list[dict]]:
     """(gold labels, lines of scores.jsonl) of the first `most` documents.
 
@@ -78,7 +78,7 @@ def scored(
     """
     from workbench.prompting.backends import serve
 
-    with prompt.Fillers(project) as fillers:
+    with prompt_fill.Fillers(project) as fillers:
         filler = fillers.filler(spec)
         info = tasks.info(filler.task)
         result = scoring.scored_documents(project, info, filler.layer, split)[:most]

@@ -16,7 +16,7 @@ from meter import arguments, measure, print_machine
 
 from workbench.base.paths import resource
 from workbench.operations.application import sample
-from workbench.operations.prompts import prompt
+from workbench.operations.prompts import prompt, prompt_fill
 from workbench.project.project import Project
 from workbench.storage.documents import documents
 from workbench.storage.labels import labels
@@ -52,7 +52,7 @@ def main(count: int) -> None:
         project = make(Path(folder), count)
         model = str(resource("models") / "starter-bert")
         for case, shots in (("prompts that fit", 6), ("examples left out", 40)):
-            spec = prompt.PromptSpec(prompt.default_template(None), model, shots=shots)
+            spec = prompt_fill.PromptSpec(prompt.default_template(None), model, shots=shots)
             collected = []
             before = time.process_time()
             took = measure(

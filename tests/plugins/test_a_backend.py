@@ -14,7 +14,7 @@ from workbench.base.settings import Settings
 from workbench.cli.main import main
 from workbench.operations.annotation import suggest
 from workbench.operations.application import plugin_checks, plugins
-from workbench.operations.prompts import prompt, prompt_models
+from workbench.operations.prompts import prompt, prompt_fill, prompt_models
 from workbench.operations.runs import results
 from workbench.operations.runs.run_recorder import wire
 from workbench.project.project import Project
@@ -111,7 +111,7 @@ def spec(**more):
         "shots": 6,
         "backend": "overlap.words",
     }
-    return prompt.PromptSpec(**{**given, **more})
+    return prompt_fill.PromptSpec(**{**given, **more})
 
 
 def test_the_check_finds_it_whole(make):
@@ -177,9 +177,9 @@ def test_wrong_options_and_backends_are_reported_before_the_start(make, sample, 
 
 def test_words_are_counted_up_to_its_limit(make, sample):
     make()
-    with prompt.Fillers(sample) as fillers:
+    with prompt_fill.Fillers(sample) as fillers:
         filler = fillers.filler(spec(shots=64))
-        preview = prompt.preview(filler, prompt.first_document(sample, filler.layer))
+        preview = prompt_fill.preview(filler, prompt_fill.first_document(sample, filler.layer))
 
     assert preview.limit == 300 and preview.dropped > 0
     assert preview.tokens == max(map(len, map(text_words, preview.prompts.values()))) <= 300

@@ -4,7 +4,7 @@ import pytest
 
 from workbench.base.errors import WorkbenchError
 from workbench.operations.annotation import annotate, document_view, relation_rules, relations
-from workbench.operations.runs import train
+from workbench.operations.runs import training_data
 from workbench.operations.schema import labels
 from workbench.storage.annotation import annotations
 from workbench.storage.documents import documents
@@ -221,6 +221,6 @@ def test_training_says_how_many_spans_have_several_parts(scheme, ends):
     relations.add_part(scheme, first, 8, 11)
 
     count = annotations.count_in_parts(scheme.db, names.id)
-    found = train.TextCheck(1, 0.0, 0.0, 128, in_parts=count)
-    (warning,) = train.text_warnings("tag", found, "starter-bert")
+    found = training_data.TextCheck(1, 0.0, 0.0, 128, in_parts=count)
+    (warning,) = training_data.text_warnings("tag", found, "starter-bert")
     assert warning.startswith("1 span has several parts") and second

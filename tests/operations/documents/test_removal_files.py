@@ -9,7 +9,7 @@ from workbench.base import paths
 from workbench.base.errors import ProjectBusy
 from workbench.operations.documents import notes, removal
 from workbench.operations.prompts import prompt
-from workbench.operations.prompts.prompt import PromptSpec
+from workbench.operations.prompts.prompt_fill import PromptSpec
 from workbench.operations.runs import train
 from workbench.project.check import check_open
 from workbench.storage.documents import documents

@@ -10,8 +10,8 @@ import pytest
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.paths import resource
 from workbench.operations.annotation import suggest
-from workbench.operations.prompts import prompt
-from workbench.operations.prompts.prompt import PromptSpec
+from workbench.operations.prompts import prompt, prompt_fill
+from workbench.operations.prompts.prompt_fill import PromptSpec
 from workbench.operations.runs import predict, results
 from workbench.operations.runs.run_recorder import wire
 from workbench.prompting.backends import spec as backends
@@ -40,13 +40,13 @@ def preview(project):
 
     By default of the first document of dev.
     """
-    with prompt.Fillers(project) as fillers:
+    with prompt_fill.Fillers(project) as fillers:
 
         def make(spec, document=None, limit=None, **more):
             filler = fillers.filler(spec)
             filler.budget.limit = limit or filler.budget.limit
-            document = document or prompt.first_document(project, filler.layer)
-            return prompt.preview(filler, document, **more)
+            document = document or prompt_fill.first_document(project, filler.layer)
+            return prompt_fill.preview(filler, document, **more)
 
         yield make
 
@@ -114,7 +114,7 @@ def test_settings_out_of_range_are_refused(more):
 def test_a_layer_that_two_tasks_learn_is_offered_once(project, topics, monkeypatch):
     monkeypatch.setattr(PairsInfo, "texts", 1)
 
-    assert [layer.name for layer, _count in prompt.fitting_layers(project)] == ["topic"]
+    assert [layer.name for layer, _count in prompt_fill.fitting_layers(project)] == ["topic"]
 
 
 def test_a_split_without_documents_is_reported(project, add_layer):
@@ -245,7 +245,7 @@ def test_a_pair_is_without_both_texts(project, queue, add_layer, add_documents):
 def test_choices_are_scored_for_each_document_with_a_prior_of_its_own(
     project, queue, choice_documents
 ):
-    shipped = prompt.default_template(prompt.choose_layer(project, "answer")[0])
+    shipped = prompt.default_template(prompt_fill.choose_layer(project, "answer")[0])
 
     run = prompt.run(project, queue, spec(template=shipped, layer="answer", shots=1))
 

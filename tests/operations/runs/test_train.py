@@ -13,7 +13,7 @@ from workbench.base.settings import Settings
 from workbench.base.watch import Watch
 from workbench.models.families.bilstm.info import BilstmInfo
 from workbench.operations.models import installed
-from workbench.operations.runs import train
+from workbench.operations.runs import train, training_data
 from workbench.storage.documents import documents
 from workbench.storage.runs import runs
 from workbench.tasks import spec as tasks
@@ -36,10 +36,10 @@ def test_the_layer_with_most_submitted_documents_is_taken_and_named(
     add_layer("mood")
     add_documents([("so so", "train", "submitted", "mood", "praise")])
 
-    layer, remark = train.choose_layer(project, "classify")
+    layer, remark = training_data.choose_layer(project, "classify")
 
     assert layer.name == "topic" and "topic" in remark and "mood" in remark
-    assert train.choose_layer(project, "classify", "mood")[0].name == "mood"
+    assert training_data.choose_layer(project, "classify", "mood")[0].name == "mood"
 
 
 def test_a_layer_that_does_not_fit_or_exist_is_an_error_that_names_those_that_do(
@@ -48,19 +48,19 @@ def test_a_layer_that_does_not_fit_or_exist_is_an_error_that_names_those_that_do
     add_layer("entities", "span")
 
     with pytest.raises(SpecError, match="does not fit task classify.*topic"):
-        train.choose_layer(project, "classify", "entities")
+        training_data.choose_layer(project, "classify", "entities")
     with pytest.raises(SpecError, match="no layer 'nix'.*topic, entities"):
-        train.choose_layer(project, "classify", "nix")
+        training_data.choose_layer(project, "classify", "nix")
     with pytest.raises(SpecError, match="no layer for task pairs"):
-        train.choose_layer(project, "pairs")
+        training_data.choose_layer(project, "pairs")
 
 
 def test_a_task_is_found_where_only_one_fits_what_is_submitted(project, topics, add_layer):
     add_layer("names", "span")  # nothing of it is submitted
 
-    assert train.only_task(project) == "classify"
+    assert training_data.only_task(project) == "classify"
     with pytest.raises(SpecError, match="--task: no task fits"):
-        train.only_task(project, "names")
+        training_data.only_task(project, "names")
 
 
 def test_of_several_tasks_that_fit_each_is_named_with_its_layers(
@@ -70,27 +70,27 @@ def test_of_several_tasks_that_fit_each_is_named_with_its_layers(
     add_documents([("Ada came.", "train", "submitted", "names", [(0, 3, "PER")])])
 
     with pytest.raises(SpecError, match="several tasks fit") as told:
-        train.only_task(project)
+        training_data.only_task(project)
 
     assert told.value.hint == (
         "Tasks that fit: classify (layer topic), tag (layer names), spans (layer names)."
     )
-    assert train.only_task(project, "topic") == "classify"
+    assert training_data.only_task(project, "topic") == "classify"
 
 
 def test_a_layer_that_no_task_learns_is_named(project, add_layer):
     add_layer("names", "span")
-    assert train.unlearned(project) == ""
+    assert training_data.unlearned(project) == ""
 
     add_layer("themes", "multi", texts=2)
 
     with pytest.raises(SpecError, match="does not fit task classify") as raised:
-        train.choose_layer(project, "classify", "themes")
+        training_data.choose_layer(project, "classify", "themes")
     assert "Tasks for themes: none" in raised.value.hint
     with pytest.raises(SpecError, match="does not fit task classify") as raised:
-        train.choose_layer(project, "classify", "names")
+        training_data.choose_layer(project, "classify", "names")
     assert "Tasks for names: tag" in raised.value.hint
-    assert train.unlearned(project) == "No task can learn layer themes."
+    assert training_data.unlearned(project) == "No task can learn layer themes."
 
 
 def test_the_plan_counts_what_is_used_and_says_why_the_rest_is_not(project, topics, add_documents):
@@ -102,7 +102,7 @@ def test_the_plan_counts_what_is_used_and_says_why_the_rest_is_not(project, topi
         ]
     )
 
-    plan = train.plan(project, "classify")
+    plan = training_data.plan(project, "classify")
 
     assert plan.used == {"train": 8, "dev": 4, "test": 4} and plan.problem == ""
     assert reasons(plan) == {"not submitted": 5, "empty text": 1, "submitted without a class": 1}
@@ -126,7 +126,7 @@ def test_overlapping_spans_are_counted_and_a_document_without_spans_is_used(
         ]
     )
 
-    plan = train.plan(project, "tag")
+    plan = training_data.plan(project, "tag")
 
     assert plan.used == {"train": 2, "dev": 1, "test": 0}
     assert reasons(plan) == {"spans that overlap a longer one": 1}
@@ -135,10 +135,10 @@ def test_overlapping_spans_are_counted_and_a_document_without_spans_is_used(
 
 def test_one_class_alone_and_no_submitted_document_are_problems(project, add_layer, add_documents):
     add_layer("topic")
-    assert "No document is submitted" in train.plan(project, "classify").problem
+    assert "No document is submitted" in training_data.plan(project, "classify").problem
 
     add_documents([(f"fine {n}", "train", "submitted", "topic", "praise") for n in range(5)])
-    assert "one class" in train.plan(project, "classify").problem
+    assert "one class" in training_data.plan(project, "classify").problem
 
 
 def test_a_start_freezes_the_data_and_leaves_a_waiting_run(project, queue, topics):
@@ -171,7 +171,7 @@ def test_splits_are_made_once_where_submitted_documents_have_none(
         ]
     )
 
-    plan = train.plan(project, "classify")
+    plan = training_data.plan(project, "classify")
     assert (plan.unsplit, plan.used) == (40, {"train": 32, "dev": 4, "test": 4})
     assert documents.counts(project.db).splits["none"] == 40
     train.start(project, queue, spec())
@@ -205,7 +205,7 @@ def test_the_plan_counts_the_splits_that_training_will_make(
             for n in range(count)
         ]
     )
-    planned = train.plan(project, "classify")
+    planned = training_data.plan(project, "classify")
 
     run = train.start(project, queue, spec())
 
@@ -295,13 +295,16 @@ def test_stop_and_cancel_reach_the_job_of_the_run(project, queue, topics):
 
 
 def test_words_that_a_model_does_not_know_and_long_texts_are_reported_before_the_start():
-    text_check = train.TextCheck(texts=100, unknown=0.4, cut=0.05, max_length=128)
+    text_check = training_data.TextCheck(texts=100, unknown=0.4, cut=0.05, max_length=128)
 
-    unknown, cut = train.text_warnings("classify", text_check, "starter-bert")
+    unknown, cut = training_data.text_warnings("classify", text_check, "starter-bert")
 
     assert "40%" in unknown and "starter-bert" in unknown and "5%" in cut and "128" in cut
-    assert len(train.text_warnings("tag", text_check, "starter-bert")) == 1
-    assert train.text_warnings("classify", train.TextCheck(10, 0.1, 0.0, 128), "x") == ()
+    assert len(training_data.text_warnings("tag", text_check, "starter-bert")) == 1
+    assert (
+        training_data.text_warnings("classify", training_data.TextCheck(10, 0.1, 0.0, 128), "x")
+        == ()
+    )
 
 
 def test_the_device_of_the_settings_is_used_unless_the_run_names_one(project, queue, topics):
@@ -391,7 +394,7 @@ def test_texts_without_spaces_are_noticed_for_models_that_read_words(
     layer = add_layer("topic")
     add_documents([("รถไฟฟ้ามาสายอีกแล้ว", "train", "submitted", "topic", "praise")])
 
-    found = train.check_texts(project, "classify", layer, paths.resource(f"models/{model}"))
+    found = training_data.check_texts(project, "classify", layer, paths.resource(f"models/{model}"))
 
     assert bool(found.words) == advised
     if advised:
@@ -409,7 +412,7 @@ def test_no_segmenter_is_advised_where_a_model_of_the_embeddings_has_one(
 
     def advice(embeddings):
         settings = {"embeddings": embeddings}
-        return train.check_texts(project, "classify", layer, bare, settings=settings).words
+        return training_data.check_texts(project, "classify", layer, bare, settings=settings).words
 
     assert advice("words+chars") is not None
     assert advice(f"words+{elmo}") is None
@@ -423,7 +426,7 @@ def test_rare_labels_are_those_of_the_documents_that_a_limit_leaves(
     rows = [(f"text {n}", "train", "submitted", "topic", gold) for n, gold in enumerate(golds)]
     add_documents([*rows, ("another", "dev", "submitted", "topic", "praise")])
 
-    warnings = train.plan(project, "classify", train_limit=2).warnings
+    warnings = training_data.plan(project, "classify", train_limit=2).warnings
 
-    assert train.plan(project, "classify").warnings == ()
+    assert training_data.plan(project, "classify").warnings == ()
     assert all(any(label in text for text in warnings) for label in ("praise", "complaint"))

@@ -118,8 +118,7 @@ def prompt(
     {% for example in examples %}{{ example.text }} Topic: {{ example.label }}
     {% endfor %}{{ text }} Topic: {{ label }}
     """  # noqa: D301 (click does not wrap a paragraph after this mark)
-    from workbench.operations.prompts import prompt as operations
-    from workbench.operations.prompts import prompt_models
+    from workbench.operations.prompts import prompt_fill, prompt_models
 
     if not shots and (options := explicit_options("order", "seed")):
         unused = _("{options} without effect: no examples are sampled without --shots.")
@@ -128,10 +127,10 @@ def prompt(
         backend = backend or prompt_models.DEFAULT
         card = prompt_models.find(backend, model)
         source = _read(template)
-        chosen, remark = operations.choose_layer(opened.project, layer)
+        chosen, remark = prompt_fill.choose_layer(opened.project, layer)
         if remark:
             note(remark)
-        spec = operations.PromptSpec(
+        spec = prompt_fill.PromptSpec(
             template=source,
             model=card.path,
             model_name=card.name,

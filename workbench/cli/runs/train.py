@@ -159,13 +159,12 @@ def train(
         what = "FILE" if file is None else "--model"
         raise click.UsageError(_("Missing {what}.").format(what=what))
     from workbench.operations.models import installed
-    from workbench.operations.runs import baselines
-    from workbench.operations.runs import train as operations
+    from workbench.operations.runs import baselines, training_data
 
     if adapt_epochs is not None:
         settings = {**settings, "adapt_epochs": str(adapt_epochs)}
     with session(file) as opened:
-        task = task or operations.only_task(opened.project, layer)
+        task = task or training_data.only_task(opened.project, layer)
         if (baseline := baselines.named(model)) is not None:
             report = _baseline(opened, baseline, task, layer, settings, name, seed, with_test)
             return emit(report) if as_json else _show(report)
@@ -218,10 +217,11 @@ def _baseline(
 
 def _plan(opened: CommandSession, spec: TrainSpec, card: ModelInfo, as_json: bool) -> None:
     from workbench.operations.runs import train as operations
+    from workbench.operations.runs import training_data
 
     operations.check_settings(opened.project, spec, card)
     limit = spec.option("train_limit")
-    data = operations.plan(
+    data = training_data.plan(
         opened.project, spec.task, spec.layer or None, train_limit=limit, seed=spec.seed
     )
     if data.problem:
@@ -264,12 +264,13 @@ def _middles(epochs: Sequence[int]) -> list[int]:
 
 
 def _train(opened: CommandSession, spec: TrainSpec, card: ModelInfo) -> Run:
+    from workbench.operations.runs import cut_texts, training_data
     from workbench.operations.runs import train as operations
 
-    layer, remark = operations.choose_layer(opened.project, spec.task, spec.layer or None)
+    layer, remark = training_data.choose_layer(opened.project, spec.task, spec.layer or None)
     if remark:
         note(remark)
-    check = operations.check_texts(
+    check = training_data.check_texts(
         opened.project,
         spec.task,
         layer,
@@ -281,10 +282,10 @@ def _train(opened: CommandSession, spec: TrainSpec, card: ModelInfo) -> Run:
     exact = None
     if not spec.info.windows:
         about = {"max_length": spec.option("max_length"), "model_length": card.max_length}
-        exact = operations.count_cut(
-            opened.project, layer, card.path, characters=operations.WAITED_FOR, **about
+        exact = cut_texts.count_cut(
+            opened.project, layer, card.path, characters=cut_texts.WAITED_FOR, **about
         )
-    for warning in operations.text_warnings(spec.task, check, card.name, exact):
+    for warning in training_data.text_warnings(spec.task, check, card.name, exact):
         note(_("Warning: {warning}").format(warning=warning))
     if check.words is not None and spec.option(segmenters.OPTION) == segmenters.DEFAULT:
         note(_("Warning: {warning}").format(warning=check.words.message))

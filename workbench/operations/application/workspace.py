@@ -231,11 +231,11 @@ class Workspace:
         JobFailed with the message of the training.
         """
         from workbench.operations.models import installed
-        from workbench.operations.runs import baselines
+        from workbench.operations.runs import baselines, training_data
         from workbench.operations.runs import train as operations
         from workbench.operations.runs.kinds import contract as kinds
 
-        task = task or operations.only_task(self.project, layer or None)
+        task = task or training_data.only_task(self.project, layer or None)
         if (baseline := baselines.named(model)) is not None:
             prepared = baselines.prepare(
                 self.project, baseline, task, layer or None,

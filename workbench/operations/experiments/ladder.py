@@ -18,7 +18,7 @@ from workbench.jobs.events import Finished, Output, Started
 from workbench.operations.experiments.ladder_rungs import Available, available, check_parts
 from workbench.operations.experiments.ladder_spec import LadderSpec, keep
 from workbench.operations.models import installed
-from workbench.operations.runs import train
+from workbench.operations.runs import train, training_data
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.storage.labels import labels
 from workbench.storage.runs import runs
@@ -254,7 +254,7 @@ class Ladder:
         """Raises WorkbenchError if there are not enough documents. Not for the main thread."""
         limits = {cell.spec.option("train_limit") for cell in self.cells if cell.spec is not None}
         limit = limits.pop() if len(limits) == 1 else None  # else some rungs have one of their own
-        plan = train.plan(self.project, self.spec.task, self.spec.layer, train_limit=limit)
+        plan = training_data.plan(self.project, self.spec.task, self.spec.layer, train_limit=limit)
         if plan.problem:
             raise WorkbenchError(plan.problem)
 

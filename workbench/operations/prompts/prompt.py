@@ -21,22 +21,7 @@ from workbench.jobs.events import Finished
 from workbench.jobs.spec import JobSpec
 from workbench.operations.evaluation import scoring
 from workbench.operations.models import installed
-from workbench.operations.prompts.prompt_fill import (
-    CALIBRATION,
-    CALIBRATIONS,
-    Filler,
-    Fillers,
-    PromptPreview,
-    PromptSpec,
-    PromptTable,
-    choose_layer,
-    document,
-    first_document,
-    fitting_layers,
-    preview,
-    ranked,
-    split_ids,
-)
+from workbench.operations.prompts.prompt_fill import Filler, Fillers, PromptSpec
 from workbench.operations.runs import new_runs, predict, results, run_recorder, run_results, train
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.kinds.prompt.info import INFO
@@ -57,23 +42,6 @@ if TYPE_CHECKING:
     from workbench.text.fields import Prediction
 
 TEMPLATE = "template.txt"  # in the folder of a run
-
-__all__ = [
-    "CALIBRATION",
-    "CALIBRATIONS",
-    "Filler",
-    "Fillers",
-    "PromptPreview",
-    "PromptSpec",
-    "PromptTable",
-    "choose_layer",
-    "document",
-    "first_document",
-    "fitting_layers",
-    "preview",
-    "ranked",
-    "split_ids",
-]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.evaluation import scoring
-from workbench.operations.runs import train
+from workbench.operations.runs import training_data
 from workbench.prompting.backends import spec as backends
 from workbench.prompting.backends.spec import Measure, PromptModel
 from workbench.storage.documents import documents
@@ -112,7 +112,7 @@ class PromptPreview:
 
 def fitting_layers(project: Project) -> tuple[tuple[Layer, int], ...]:
     """Layers with classes or choices, each with its number of submitted documents, most first."""
-    by_task = train.fitting_by_task(project, _tasks())
+    by_task = training_data.fitting_by_task(project, _tasks())
     by_id = {layer.id: (layer, count) for pairs in by_task.values() for layer, count in pairs}
     return tuple(sorted(by_id.values(), key=lambda pair: -pair[1]))
 

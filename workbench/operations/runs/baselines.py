@@ -12,7 +12,7 @@ from workbench.base.i18n import _
 from workbench.baselines import spec as baselines
 from workbench.baselines.spec import KIND, PREFIX
 from workbench.jobs.spec import JobSpec
-from workbench.operations.runs import new_runs, train
+from workbench.operations.runs import new_runs, train, training_data
 from workbench.storage.labels import labels
 from workbench.storage.runs import runs
 from workbench.tasks import spec as tasks
@@ -93,7 +93,7 @@ def prepare(
             if fitting
             else _("No baseline fits this task."),
         )
-    chosen, _remark = train.choose_layer(project, task, layer)
+    chosen, _remark = training_data.choose_layer(project, task, layer)
     train.refuse_taken_name(project, name)
     plan, data, splits = train.freeze(project, task, chosen)
     if not with_test:

@@ -21,24 +21,9 @@ from workbench.models.spec import card
 from workbench.operations.documents.splits import make_splits
 from workbench.operations.models import installed, precision
 from workbench.operations.runs import adaptation, new_runs
-from workbench.operations.runs.cut_texts import WAITED_FOR, CutCount, count_cut
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.kinds.train.info import INFO
-from workbench.operations.runs.training_data import (
-    DataPlan,
-    LabelTally,
-    LeftOut,
-    TextCheck,
-    check_texts,
-    choose_layer,
-    count_inputs,
-    fitting_by_task,
-    fitting_layers,
-    only_task,
-    plan,
-    text_warnings,
-    unlearned,
-)  # fmt: skip
+from workbench.operations.runs.training_data import DataPlan, LabelTally, choose_layer, count_inputs
 from workbench.pretraining.spec import adaptation_rate
 from workbench.project import snapshot
 from workbench.project.snapshot import Snapshot
@@ -55,12 +40,6 @@ if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
-
-__all__ = [
-    "WAITED_FOR", "CutCount", "LeftOut", "DataPlan", "TextCheck", "check_texts", "choose_layer",
-    "count_cut", "fitting_by_task", "fitting_layers", "only_task", "plan", "text_warnings",
-    "unlearned",
-]  # fmt: skip
 
 TARGET = "workbench.training.loop:run"
 SHOW = "workbench.training.view:show_batch"

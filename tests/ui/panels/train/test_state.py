@@ -13,7 +13,7 @@ from tests.held import Held
 from workbench.base.events import Signal
 from workbench.base.settings import Settings
 from workbench.jobs.events import Finished, Output, Started
-from workbench.operations.runs import train
+from workbench.operations.runs import cut_texts, train
 from workbench.operations.schema import labels as schema
 from workbench.project.project import Project
 from workbench.storage.labels import labels
@@ -415,14 +415,14 @@ def test_how_many_texts_are_cut_is_counted_exactly_for_the_length_that_is_set(st
 def test_a_count_that_is_no_longer_wanted_is_given_up_and_one_that_is_known_is_not_made_again(
     state, context, monkeypatch
 ):
-    watches, count = [], train.count_cut
+    watches, count = [], cut_texts.count_cut
     held = panel_tasks.hold(context, "count_cut")
 
     def count_cut(*args, watch, **named):
         watches.append(watch)
         return count(*args, watch=watch, **named)
 
-    monkeypatch.setattr(train, "count_cut", count_cut)
+    monkeypatch.setattr(cut_texts, "count_cut", count_cut)
 
     state.set_values({"max_length": "16"})
     assert [warning for warning in state.warnings if warning.startswith("About")]

@@ -40,7 +40,8 @@ from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
     from workbench.metrics.classes import LabelScore
-    from workbench.operations.prompts.prompt import LabelAnswer, PromptPreview
+    from workbench.operations.prompts.prompt import LabelAnswer
+    from workbench.operations.prompts.prompt_fill import PromptPreview
     from workbench.ui.panels.prompts.live import PromptProgress
 
 RUN, TEXT = range(2)  # indices of the two pages

@@ -13,8 +13,8 @@ from workbench.base.registry import registry
 from workbench.jobs.events import Finished
 from workbench.operations.annotation import suggest
 from workbench.operations.evaluation import quality
-from workbench.operations.prompts import prompt, prompt_models
-from workbench.operations.prompts.prompt import PromptPreview, PromptSpec
+from workbench.operations.prompts import prompt, prompt_fill, prompt_models
+from workbench.operations.prompts.prompt_fill import PromptPreview, PromptSpec
 from workbench.operations.prompts.prompt_models import AskableModel, Unavailable
 from workbench.operations.runs import results, run_results, train
 from workbench.operations.runs.kinds import contract as kinds
@@ -55,7 +55,7 @@ class PromptsState(State):
         self.unavailable: tuple[Unavailable, ...] = ()  # backends of plugins that failed
         self.options: Mapping[str, str] = {}  # of the backend, where they differ from its defaults
         self.shots, self.order, self.seed = 6, "balanced", 1
-        self.calibration = prompt.CALIBRATION
+        self.calibration = prompt_fill.CALIBRATION
         self.document, self.label = None, ""
         self.preview: PromptPreview | None = None
         self.problem, self.dev = "", 0
@@ -69,7 +69,7 @@ class PromptsState(State):
         self.evaluation: Evaluation | None = None  # of the run, after its end
         self.figures: tuple[str, ...] = ()  # its scores above the table
         self.prior: Mapping[str, float] = {}  # of each label
-        self._fillers = prompt.Fillers(self.project)
+        self._fillers = prompt_fill.Fillers(self.project)
         self._scorer = Scorer(context)
         self._pending: tuple[str, PromptPreview] | None = None  # model, and request sent to it
         self._unfollow: Callable[[], None] = lambda: None
@@ -86,7 +86,9 @@ class PromptsState(State):
 
     def refresh(self) -> None:
         """Reload layers, models, templates and the document; keep the selection if possible."""
-        layers = tuple((layer.name, count) for layer, count in prompt.fitting_layers(self.project))
+        layers = tuple(
+            (layer.name, count) for layer, count in prompt_fill.fitting_layers(self.project)
+        )
         offer = prompt_models.offer(self.context.settings)
         layer = _still(self.layer, [name for name, _count in layers])
         model = _still(self.model or STARTERS[0], [choice.key for choice in offer.choices])
@@ -107,7 +109,7 @@ class PromptsState(State):
         if self.document is None:
             return None
         try:
-            return prompt.document(self.project, self.document.id)
+            return prompt_fill.document(self.project, self.document.id)
         except KeyError:
             return None
 
@@ -171,12 +173,12 @@ class PromptsState(State):
             if self.document is not None and self.document.id in ids
             else 0
         )
-        self.update(document=prompt.document(self.project, ids[(at + direction) % len(ids)]))
+        self.update(document=prompt_fill.document(self.project, ids[(at + direction) % len(ids)]))
         self._fill()
 
     def _dev_ids(self) -> list[int]:
         layer = self._layer()
-        return prompt.split_ids(self.project, layer, "dev") if layer is not None else []
+        return prompt_fill.split_ids(self.project, layer, "dev") if layer is not None else []
 
     @property
     def choice(self) -> AskableModel | None:
@@ -234,9 +236,9 @@ class PromptsState(State):
 
         def work(watch: Watch) -> Any:
             filler = fillers.filler(spec, watch=watch)
-            sample = document or prompt.first_document(project, filler.layer)
-            dev = len(prompt.split_ids(project, filler.layer, "dev"))
-            preview = prompt.preview(filler, sample, label=label) if sample else None
+            sample = document or prompt_fill.first_document(project, filler.layer)
+            dev = len(prompt_fill.split_ids(project, filler.layer, "dev"))
+            preview = prompt_fill.preview(filler, sample, label=label) if sample else None
             return preview, sample, dev
 
         def failed(error: Exception) -> None:
@@ -290,7 +292,7 @@ class PromptsState(State):
         """Show cached predictions for the current prompt, if available."""
         preview, pending = self.preview, self._pending
         logprobs = self._scorer.logprobs(self.spec, preview) if preview and self.choice else None
-        rows = prompt.ranked(logprobs[0], self.calibration, logprobs[1]) if logprobs else ()
+        rows = prompt_fill.ranked(logprobs[0], self.calibration, logprobs[1]) if logprobs else ()
         current = (self.model, preview.prompts) if preview is not None else None
         waits = pending is not None and (pending[0], pending[1].prompts) == current
         answers = self.answers if tuple(rows) == self.answers else tuple(rows)

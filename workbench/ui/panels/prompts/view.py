@@ -31,7 +31,7 @@ from workbench.ui.widgets.spin import SpinBox
 from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
-    from workbench.operations.prompts.prompt import PromptPreview
+    from workbench.operations.prompts.prompt_fill import PromptPreview
 
 PAUSE = 350  # milliseconds after the last key press until the preview is computed
 LEAST_TEMPLATE, LEAST_OUTCOME = 96, 200  # pixels at 100%; the sides scroll if they are smaller

@@ -30,10 +30,10 @@ def _may_start(window: Window) -> bool:
     project = window.app.project
     if project is None or not can_write(window) or not has_documents(window):
         return False
-    from workbench.operations.runs import train
+    from workbench.operations.runs import training_data
     from workbench.tasks import spec as tasks
 
-    by_task = train.fitting_by_task(project, [task.id for task in tasks.all_tasks()])
+    by_task = training_data.fitting_by_task(project, [task.id for task in tasks.all_tasks()])
     return any(count for layers in by_task.values() for _layer, count in layers)
 
 

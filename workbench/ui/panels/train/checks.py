@@ -9,13 +9,13 @@ from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.models.spec import ModelInfo
 from workbench.operations.models import installed
-from workbench.operations.runs import block_states, results, run_results, train
+from workbench.operations.runs import block_states, results, run_results, train, training_data
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.training.rates import LayerRates, layer_steps
 
 if TYPE_CHECKING:
     from workbench.operations.runs.block_states import MarkedBlock
-    from workbench.operations.runs.train import DataPlan
+    from workbench.operations.runs.training_data import DataPlan
     from workbench.project.project import Project
     from workbench.training.plan import Plan as Settings
     from workbench.training.spec import TrainSpec
@@ -50,14 +50,14 @@ def text_check(
     card: ModelInfo | None,
     length: int | None,
     spec: TrainSpec | None,
-) -> tuple[train.TextCheck | None, tuple[str, ...]]:
+) -> tuple[training_data.TextCheck | None, tuple[str, ...]]:
     """Statistics of the tokenizer on a sample of the texts (unknown words, truncation), and as
     text.
     """
     if card is None or plan.layer is None or plan.problem:
         return None, ()
     try:
-        check = train.check_texts(
+        check = training_data.check_texts(
             project,
             plan.task,
             plan.layer,
@@ -68,7 +68,7 @@ def text_check(
         )
     except WorkbenchError as error:  # no readable tokenizer: the run itself reports the error
         return None, (str(error),)
-    return check, train.text_warnings(plan.task, check, card.name)
+    return check, training_data.text_warnings(plan.task, check, card.name)
 
 
 def defaults_text(project: Project, spec: TrainSpec, plan: DataPlan, card: ModelInfo) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from workbench.operations.runs import train
+from workbench.operations.runs import cut_texts, training_data
 from workbench.tasks import spec as tasks
 
 if TYPE_CHECKING:
@@ -26,13 +26,13 @@ class CutTexts:
         self._context, self._project = context, project
         self.edits = 0  # number of changes of the project
         # by model, layer, length and `edits`
-        self._known: dict[tuple[object, ...], train.CutCount | None] = {}
+        self._known: dict[tuple[object, ...], cut_texts.CutCount | None] = {}
 
     def count(
         self,
         card: ModelInfo,
-        plan: train.DataPlan,
-        check: train.TextCheck,
+        plan: training_data.DataPlan,
+        check: training_data.TextCheck,
         length: int | None,
         show: Callable[[tuple[str, ...]], None],
     ) -> None:
@@ -42,15 +42,15 @@ class CutTexts:
             return
         key = (card.path, layer.id, length, self.edits)
 
-        def done(exact: train.CutCount | None) -> None:
+        def done(exact: cut_texts.CutCount | None) -> None:
             self._known[key] = exact
-            show(train.text_warnings(plan.task, check, card.name, exact))
+            show(training_data.text_warnings(plan.task, check, card.name, exact))
 
         if key in self._known:
             done(self._known[key])
             return
         work = partial(
-            train.count_cut,
+            cut_texts.count_cut,
             self._project,
             layer,
             card.path,

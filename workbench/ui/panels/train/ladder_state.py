@@ -17,7 +17,7 @@ from workbench.operations.experiments.ladder import Ladder
 from workbench.operations.experiments.ladder_rungs import PARTS, RUNGS, Rung, available, own
 from workbench.operations.experiments.ladder_spec import LadderSpec
 from workbench.operations.models import installed as models
-from workbench.operations.runs import train
+from workbench.operations.runs import train, training_data
 from workbench.tasks import spec as tasks
 from workbench.training.methods.spec import all_methods
 from workbench.training.spec import all_options
@@ -87,7 +87,7 @@ class LadderState(State):
         ids = [info.id for info in tasks.all_tasks()]
         counts = {
             layer.name: count
-            for fitting in train.fitting_by_task(self.project, ids).values()
+            for fitting in training_data.fitting_by_task(self.project, ids).values()
             for layer, count in fitting
         }
         layers = tuple(sorted(counts.items(), key=lambda pair: -pair[1]))

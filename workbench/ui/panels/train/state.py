@@ -15,7 +15,7 @@ from workbench.base.options import Option
 from workbench.jobs.events import Finished, Started
 from workbench.models.spec import ModelInfo
 from workbench.operations.models import installed
-from workbench.operations.runs import adaptation, train
+from workbench.operations.runs import adaptation, train, training_data
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.tasks import spec as tasks
 from workbench.training.spec import TrainSpec, conflict, family_options
@@ -83,7 +83,9 @@ class TrainState(State):
         used.
         """
         self._stale = False
-        fitting = train.fitting_by_task(self.project, [info.id for info in tasks.all_tasks()])
+        fitting = training_data.fitting_by_task(
+            self.project, [info.id for info in tasks.all_tasks()]
+        )
         present = tuple(task for task, pairs in fitting.items() if pairs)
         task = (
             self.task
@@ -97,7 +99,7 @@ class TrainState(State):
         unfit = checks.unfit(cards, task)
         model = self.model if self.model in names else checks.default_model(cards, unfit)
         # a layer that is only labelled is no remark while another one is trained
-        unlearned = "" if present else train.unlearned(self.project)
+        unlearned = "" if present else training_data.unlearned(self.project)
         self.update(
             tasks=present,
             task=task,
@@ -252,7 +254,7 @@ class TrainState(State):
         settled = self._settled()
         return checks.layer_rates(*settled) if settled else None
 
-    def _settled(self) -> tuple[TrainSpec, train.DataPlan, ModelInfo] | None:
+    def _settled(self) -> tuple[TrainSpec, training_data.DataPlan, ModelInfo] | None:
         if self.plan is None or self.plan.problem or self.errors or self.card is None:
             return None
         return self.spec(), self.plan, self.card
@@ -272,7 +274,9 @@ class TrainState(State):
         spec = None if self.errors else self.spec()
 
         def work() -> Any:
-            plan = train.plan(self.project, task, layer or None, train_limit=limit, seed=seed)
+            plan = training_data.plan(
+                self.project, task, layer or None, train_limit=limit, seed=seed
+            )
             return plan, *checks.text_check(self.project, plan, card, length, spec)
 
         def done(counted: Any) -> None:
