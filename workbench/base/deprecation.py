@@ -82,8 +82,9 @@ class _FormerModules(dict[str, str]):
     """
 
     def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
-        # mypy wants a subclass of importlib.abc.Loader
-        return ModuleSpec(name, self) if name in self else None  # type: ignore[arg-type]
+        if name not in self:
+            return None
+        return ModuleSpec(name, self)  # type: ignore[arg-type] # no subclass of abc.Loader
 
     def create_module(self, spec: ModuleSpec) -> None:
         """The import system makes an empty module."""
