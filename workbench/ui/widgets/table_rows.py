@@ -14,9 +14,7 @@ from workbench.ui.style import escaping, icons, theme
 
 SHARE = Qt.ItemDataRole.UserRole  # a float in [0, 1] for a bar
 ROOT = QModelIndex()  # parent of all rows of a table
-MAX_SINGLE_CHANGES = (
-    20  # changed rows up to which a view is told of each; beyond, it is laid out again
-)
+MAX_SINGLE_CHANGES = 20  # with more inserted and removed rows, the model is reset
 CHIP = Qt.ItemDataRole.UserRole + 1  # (text, label or None, tone) for a chip
 INDENTED = Qt.ItemDataRole.UserRole + 3  # whether the chip is indented
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
