@@ -65,7 +65,7 @@ def _not_started(error: Exception) -> str:
 
     lines = "".join(traceback.format_exception(error))
     log_file.append(lines)
-    message = _("Error: Glossbench could not be started: {error}").format(error=error)
+    message = _("Error: Glossbench could not be started: {error}", error=error)
     return f"{lines}{message}"
 
 

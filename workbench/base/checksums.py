@@ -56,13 +56,16 @@ def ensure_unchanged(folder: Path) -> None:
     """Raises ModelError if the model in the folder is not as it was saved."""
     if names := changed(folder):
         raise ModelError(
-            _("{folder} is not as it was saved: {name} is damaged, changed or missing.").format(
-                folder=folder, name=names[0]
+            _(
+                "{folder} is not as it was saved: {name} is damaged, changed or missing.",
+                folder=folder,
+                name=names[0],
             ),
             hint=_(
                 "Restore the folder from a backup, or train again. If you changed it on purpose, "
-                "delete {file} in it."
-            ).format(file=FILE),
+                "delete {file} in it.",
+                file=FILE,
+            ),
         )
 
 

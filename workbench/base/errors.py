@@ -91,7 +91,7 @@ def as_exception(error: BaseException) -> Exception:
     import traceback
 
     failure = JobFailed(
-        _("The operation was ended by an error in a library: {error}").format(error=brief(error)),
+        _("The operation was ended by an error in a library: {error}", error=brief(error)),
         details="".join(traceback.format_exception(error)),
     )
     failure.__cause__ = error
@@ -113,7 +113,7 @@ class Cancelled(WorkbenchError):
 def unreadable(error: Exception, most: int = 200) -> str:
     """Why a file cannot be read, for a message: the text of the error, without words of Python."""
     if isinstance(error, UnicodeDecodeError):
-        return _("byte {position:,} is not valid UTF-8").format(position=error.start + 1)
+        return _("byte {position:,} is not valid UTF-8", position=error.start + 1)
     return str(error)[:most].rstrip(".") or type(error).__name__
 
 

@@ -15,5 +15,7 @@ EXTRAS = {
 
 def advice(package: str) -> str:
     """How to get a package of `EXTRAS`; for users of the window, too, so without a command."""
-    message = _("It is in the extra “{extra}”, see “Optional packages” in the README.")
-    return message.format(extra=EXTRAS.get(package, package))
+    return _(
+        "It is in the extra “{extra}”, see “Optional packages” in the README.",
+        extra=EXTRAS.get(package, package),
+    )

@@ -2,8 +2,8 @@
 
 `_("…")` returns a text in the user's language. `N_("…")` only marks a text that is stored in a
 table: `_(column.title)` translates it where it is shown. A text is a whole sentence with named
-placeholders, `_("{name} is missing.").format(name=name)`: f-strings are not passed, and sentences
-are not concatenated. Values that are stored or read by programs (states, splits, kinds, JSON keys)
+places, `_("{name} is missing.", name=name)`: f-strings are not passed, and sentences are not
+concatenated. Values that are stored or read by programs (states, splits, kinds, JSON keys)
 are not translated; a view that shows one looks it up in a table. Titles in `builtins.toml`, in the
 catalogue of models and of the prompt templates, and docstrings of commands, count as marked.
 
@@ -26,24 +26,39 @@ _installed: NullTranslations | None = None
 _fill: Callable[[str, Sequence[Any], Mapping[str, Any]], str] | None = None
 
 
-def _(text: str) -> str:
-    """The text in the installed language, or the text itself if it has no translation."""
+def _(text: str, /, **values: object) -> str:
+    """The text in the installed language, its places filled with `values`.
+
+    Without values it is returned as it is, for `format` to fill.
+    """
     if _installed is not None and text:  # gettext answers "" with the catalogue's header
         text = _installed.gettext(text)
+    if values:
+        return _filled(text, values)
     return text if _fill is None else _Sentence(text)
 
 
-def ngettext(singular: str, plural: str, count: int) -> str:
-    """The form of a sentence for `count` in the installed language.
+def ngettext(singular: str, plural: str, count: int, /, **values: object) -> str:
+    """The form of a sentence for `count`, its places filled with `values`; `{n}` is the count.
 
-    Both forms are whole sentences with the same named placeholders, filled afterwards:
-    `ngettext("{n} document", "{n} documents", n).format(n=n)`.
+    Both forms are whole sentences with the same named places:
+    `ngettext("{n} document in {split}", "{n} documents in {split}", n, split=split)`. Without
+    values a sentence that has more places than `{n}` is returned as it is, for `format` to fill.
     """
     if _installed is not None:
         text = _installed.ngettext(singular, plural, count)
     else:
         text = singular if count == 1 else plural
+    try:
+        return _filled(text, {"n": count, **values})
+    except KeyError:
+        if values:
+            raise
     return text if _fill is None else _Sentence(text)
+
+
+def _filled(text: str, values: Mapping[str, Any]) -> str:
+    return text.format_map(values) if _fill is None else _fill(text, (), values)
 
 
 class _Sentence(str):

@@ -72,8 +72,13 @@ def _of_entry(
     for key in entry:
         if key not in known:
             line = lines.get((kind, number, key)) or lines.get((kind, number, ""), 1)
-            message = _("{path}, line {line}: unknown key {key!r} of {kind} {id!r}.").format(
-                path=path, line=line, key=key, kind=kind, id=entry.get("id", number + 1)
+            message = _(
+                "{path}, line {line}: unknown key {key!r} of {kind} {id!r}.",
+                path=path,
+                line=line,
+                key=key,
+                kind=kind,
+                id=entry.get("id", number + 1),
             )
             yield _with_nearest(message, key, known)
 
@@ -82,8 +87,8 @@ def _with_nearest(message: str, name: str, known: Collection[str]) -> str:
     """The message, and the known name that is most similar, or all known names."""
     similar = difflib.get_close_matches(name, known, n=1)
     if similar:
-        return f"{message} {_('Did you mean {name!r}?').format(name=similar[0])}"
-    return f"{message} {_('Known: {names}.').format(names=', '.join(known))}"
+        return f"{message} {_('Did you mean {name!r}?', name=similar[0])}"
+    return f"{message} {_('Known: {names}.', names=', '.join(known))}"
 
 
 def _lines(text: str) -> Iterator[tuple[tuple[str, int, str], int]]:
@@ -136,9 +141,7 @@ def read(path: Path, *, source: str = BUILTIN) -> tuple[Contribution, ...]:
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ManifestError(
-            _("{path} cannot be read: {error}").format(path=path, error=error)
-        ) from error
+        raise ManifestError(_("{path} cannot be read: {error}", path=path, error=error)) from error
     contributions: list[Contribution] = []
     for kind in KINDS:
         for number, entry in enumerate(_entries(path, kind, raw.get(kind, ()))):
@@ -147,8 +150,11 @@ def read(path: Path, *, source: str = BUILTIN) -> tuple[Contribution, ...]:
     for contribution in contributions:
         if (contribution.kind, contribution.id) in keys:
             raise ManifestError(
-                _("{path}: {kind} {id!r} is defined twice").format(
-                    path=path, kind=contribution.kind, id=contribution.id
+                _(
+                    "{path}: {kind} {id!r} is defined twice",
+                    path=path,
+                    kind=contribution.kind,
+                    id=contribution.id,
                 )
             )
         keys.add((contribution.kind, contribution.id))
@@ -169,14 +175,22 @@ def _contribution(
     for key in ("id", "title", "object"):
         if not isinstance(entry.get(key), str) or not entry[key]:
             raise ManifestError(
-                _("{path}: [[{kind}]] number {number} has no {key!r}").format(
-                    path=path, kind=kind, number=number + 1, key=key
+                _(
+                    "{path}: [[{kind}]] number {number} has no {key!r}",
+                    path=path,
+                    kind=kind,
+                    number=number + 1,
+                    key=key,
                 )
             )
     if entry["object"].count(":") != 1:
         raise ManifestError(
-            _("{path}: object of {kind} {id!r} is {object!r}, expected 'module:name'").format(
-                path=path, kind=kind, id=entry["id"], object=entry["object"]
+            _(
+                "{path}: object of {kind} {id!r} is {object!r}, expected 'module:name'",
+                path=path,
+                kind=kind,
+                id=entry["id"],
+                object=entry["object"],
             )
         )
     rest = {key: value for key, value in entry.items() if key not in ("id", "title", "object")}

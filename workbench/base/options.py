@@ -79,7 +79,7 @@ class Option:
 
     def _checked(self, value: Any, text: str) -> object:
         if self.kind == "choice" and value not in self.choices:
-            choices = _("one of {choices}").format(choices=", ".join(self.choices))
+            choices = _("one of {choices}", choices=", ".join(self.choices))
             raise self._error(text, choices)
         if (self.low is not None and value < self.low) or (
             self.high is not None and value > self.high
@@ -90,10 +90,10 @@ class Option:
         return value
 
     def _error(self, text: str, expected: str) -> SpecError:
-        message = _("{name} is {text!r}, expected {wanted}.")
-        return SpecError(
-            message.format(name=self.name, text=text, wanted=expected), hint=_(self.help)
+        message = _(
+            "{name} is {text!r}, expected {wanted}.", name=self.name, text=text, wanted=expected
         )
+        return SpecError(message, hint=_(self.help))
 
     def _wanted(self) -> str:
         kinds = {
@@ -103,8 +103,8 @@ class Option:
             "choice": _("a choice"),
             "text": _("text"),
         }
-        low = _("from {number}").format(number=_bound(self.low)) if self.low is not None else ""
-        high = _("to {number}").format(number=_bound(self.high)) if self.high is not None else ""
+        low = _("from {number}", number=_bound(self.low)) if self.low is not None else ""
+        high = _("to {number}", number=_bound(self.high)) if self.high is not None else ""
         auto = [_("or auto")] if self.automatic else []
         return " ".join([kinds[self.kind], *filter(None, (low, high)), *auto])
 
@@ -151,8 +151,8 @@ def complete(options: Sequence[Option], values: Mapping[str, Any], *, owner: str
     known = {option.name: option for option in options}
     if unknown := sorted(set(values) - set(known)):
         raise SpecError(
-            _("{owner} has no option {name!r}.").format(owner=owner, name=unknown[0]),
-            hint=_("Options: {names}.").format(names=", ".join(known) or "–"),
+            _("{owner} has no option {name!r}.", owner=owner, name=unknown[0]),
+            hint=_("Options: {names}.", names=", ".join(known) or "–"),
         )
     return {
         name: option.checked(values[name]) if name in values else option.default

@@ -60,7 +60,7 @@ def check(target: Path) -> None:
     for path in (target, _draft(target), _old(target)):
         if os.path.lexists(path) and not is_owned(path):
             raise WorkbenchError(
-                _("{path} already exists and was not written by Glossbench.").format(path=path),
+                _("{path} already exists and was not written by Glossbench.", path=path),
                 hint=_("Move it elsewhere, or choose another folder."),
             )
 

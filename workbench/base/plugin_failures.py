@@ -27,7 +27,7 @@ def of(error: BaseException, *, once: bool = False) -> PluginError | None:
     plugin = plugins.raised_by(error)
     if not plugin:
         return None
-    message = _("The plugin {plugin} failed: {error}.").format(plugin=plugin, error=brief(error))
+    message = _("The plugin {plugin} failed: {error}.", plugin=plugin, error=brief(error))
     return _logged(message, "".join(traceback.format_exception(error)), once=once)
 
 
@@ -38,5 +38,5 @@ def _logged(message: str, details: str, hint: str = "", *, once: bool) -> Plugin
         path = log_file.append(text)
         if path is not None:
             _written.add((path, text))
-    where = _("The traceback is in the log: {log}.").format(log=path) if path is not None else ""
+    where = _("The traceback is in the log: {log}.", log=path) if path is not None else ""
     return PluginError(message, hint=f"{hint} {where}".strip(), details=details)

@@ -95,7 +95,7 @@ def _installed(value: str) -> Plugin:
     for place in places:
         if (place / FILE).is_file():
             return describe(place, package)
-    fault = _("The installed package {package} has no {file}.").format(package=package, file=FILE)
+    fault = _("The installed package {package} has no {file}.", package=package, file=FILE)
     return _broken(places[0] if places else Path(package), fault)
 
 
@@ -131,13 +131,13 @@ def _read(folder: Path, package: str) -> Plugin:
         text = path.read_text(encoding="utf-8")
         raw = tomllib.loads(text)
     except (OSError, ValueError) as error:
-        message = _("{path} cannot be read: {error}").format(path=path, error=error)
+        message = _("{path} cannot be read: {error}", path=path, error=error)
         raise ManifestError(message) from error
     head = {key: raw.get(key, "") for key in ("id", "name", "version", "description", "api")}
     for key, value in head.items():
         if not isinstance(value, str) or (not value and key != "description"):
             raise ManifestError(
-                _("{path}: {key!r} is missing or is not a string.").format(path=path, key=key)
+                _("{path}: {key!r} is missing or is not a string.", path=path, key=key)
             )
     if not _ID.fullmatch(head["id"]):
         message = _("{path}: id is {id!r}, expected lower-case letters, digits and hyphens.")
@@ -148,7 +148,7 @@ def _read(folder: Path, package: str) -> Plugin:
     contributions = manifest.read(path, source=head["id"])
     warnings = manifest.unknown_keys(path, text, raw)
     if not contributions:
-        message = _("{path} contributes nothing.").format(path=path)
+        message = _("{path} contributes nothing.", path=path)
         raise ManifestError(message, hint=" ".join(warnings))
     _check(path, head["id"], package, contributions)
     return Plugin(
@@ -197,8 +197,8 @@ def _without_conflicts(plugins: Sequence[Plugin]) -> Iterator[Plugin]:
                 ids[plugin.id] = packages[plugin.package] = plugin
             yield plugin
         elif other.folder != plugin.folder:
-            fault = _("The plugin in {folder} has the same id or folder name.")
-            yield _broken(plugin.folder, fault.format(folder=other.folder))
+            fault = _("The plugin in {folder} has the same id or folder name.", folder=other.folder)
+            yield _broken(plugin.folder, fault)
 
 
 # ---------------------------------------------------------------- importing
@@ -252,7 +252,7 @@ def make_importable(plugin: Plugin) -> None:
             return  # an installed package
     elif PathFinder.find_spec(plugin.package) is not None:
         raise WorkbenchError(
-            _("An installed module is also named {name!r}.").format(name=plugin.package),
+            _("An installed module is also named {name!r}.", name=plugin.package),
             hint=_("Rename the plugin's folder and its package."),
         )
     _finder.packages[plugin.package] = plugin.folder

@@ -47,13 +47,13 @@ class Registry:
             return self._entries[kind, id]
         except KeyError:
             raise WorkbenchError(
-                _("There is no {kind} {id!r}.").format(kind=kind, id=id),
+                _("There is no {kind} {id!r}.", kind=kind, id=id),
                 hint=self._missing_hint(kind, id),
             ) from None
 
     def _missing_hint(self, kind: str, id: str) -> str:
         """The plugin to enable, or the known ids if the id is not one of a plugin."""
-        return plugin_hint(id) or _("Known: {names}.").format(names=", ".join(self.ids(kind)))
+        return plugin_hint(id) or _("Known: {names}.", names=", ".join(self.ids(kind)))
 
     def get(self, kind: str, id: str) -> Any:
         """The object itself; imports its module."""

@@ -76,8 +76,10 @@ class Settings:
         except OSError as error:
             _remove(draft)
             fault = WorkbenchError(
-                _("The settings could not be saved in {path}: {reason}.").format(
-                    path=self.path, reason=error.strerror or error
+                _(
+                    "The settings could not be saved in {path}: {reason}.",
+                    path=self.path,
+                    reason=error.strerror or error,
                 ),
                 hint=_(
                     "They apply until the application ends. Check that the disk is not full and "

@@ -11,7 +11,7 @@ def size(count: float, digits: int | None = None) -> str:
     """A number of bytes: 512 bytes, 1.4 MB, 274 MB. `digits`: decimal places."""
     count = round(count)
     if count < 1000:
-        return ngettext("{n} byte", "{n} bytes", count).format(n=count)
+        return ngettext("{n} byte", "{n} bytes", count)
     value, units = count / 1000, iter(UNITS)
     unit = next(units)
     while value >= 1000 and unit != UNITS[-1]:

@@ -22,6 +22,6 @@ def refuse(model: Path) -> None:
             continue
         if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
             raise ModelError(
-                _("{path} is a pipe or a device, not a file").format(path=path),
+                _("{path} is a pipe or a device, not a file", path=path),
                 hint=_("Remove it from the folder of the model."),
             )

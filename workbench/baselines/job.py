@@ -85,8 +85,10 @@ class Trained:
             return cls(baseline, task, tuple(raw["labels"]), raw.get("decoder") or {})
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ModelError(
-                _("{folder} holds no baseline that can be read: {error!r}.").format(
-                    folder=folder, error=error
+                _(
+                    "{folder} holds no baseline that can be read: {error!r}.",
+                    folder=folder,
+                    error=error,
                 ),
                 hint=_("Add the baseline again."),
             ) from error

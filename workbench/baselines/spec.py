@@ -65,7 +65,7 @@ def all_baselines() -> tuple[BaselineInfo, ...]:
 
 def info(baseline: str) -> BaselineInfo:
     """Raises SpecError listing the baselines that exist."""
-    missing = _("There is no baseline {baseline!r}.").format(baseline=baseline)
+    missing = _("There is no baseline {baseline!r}.", baseline=baseline)
     result: BaselineInfo = registry().info(KIND, baseline, missing=missing)
     return result
 

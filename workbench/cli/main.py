@@ -142,15 +142,16 @@ def _in_language(command: click.Command) -> click.Command:
 def _not_a_command(name: str) -> str:
     """A message for a file given in place of a command; "" for anything else."""
     if name.lower().endswith(paths.PROJECT_SUFFIX):
-        return _("To open {name!r}, pass it as the only argument.").format(name=name)
+        return _("To open {name!r}, pass it as the only argument.", name=name)
     if os.path.isfile(name):  # noqa: PTH113, Path.is_file raises for a name that is too long
-        message = _(
+        return _(
             "{name!r} is a file without the suffix {suffix}. To open it as a project, run "
-            "`glossbench open FILE`; to import it, run `glossbench import PROJECT FILE`."
+            "`glossbench open FILE`; to import it, run `glossbench import PROJECT FILE`.",
+            name=name,
+            suffix=paths.PROJECT_SUFFIX,
         )
-        return message.format(name=name, suffix=paths.PROJECT_SUFFIX)
     if os.path.sep in name or "." in name:
-        return _("There is no file or command named {name!r}.").format(name=name)
+        return _("There is no file or command named {name!r}.", name=name)
     return ""
 
 
@@ -221,8 +222,10 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         return _say(
             _of_plugin(error)
-            or _("{what}: {why}").format(
-                what=error.filename or type(error).__name__, why=error.strerror or error
+            or _(
+                "{what}: {why}",
+                what=error.filename or type(error).__name__,
+                why=error.strerror or error,
             )
         )
     except MemoryError:
@@ -234,7 +237,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _say(message: str) -> int:
-    click.echo(_("Error: {message}").format(message=message), err=True)
+    click.echo(_("Error: {message}", message=message), err=True)
     return 1
 
 
@@ -259,10 +262,8 @@ def _unexpected(error: BaseException) -> str:
 
     log = log_file.append("".join(traceback.format_exception(error)))
     if log is None:
-        return _("Unexpected error: {error!r}.").format(error=error)
-    return _("Unexpected error: {error!r}. See the log for details: {log}.").format(
-        error=error, log=log
-    )
+        return _("Unexpected error: {error!r}.", error=error)
+    return _("Unexpected error: {error!r}. See the log for details: {log}.", error=error, log=log)
 
 
 if __name__ == "__main__":

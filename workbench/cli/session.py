@@ -149,7 +149,7 @@ def interrupts(
 
 
 def cancelled(what: str) -> Cancelled:
-    return Cancelled(_("{what} was cancelled. No result was kept.").format(what=what))
+    return Cancelled(_("{what} was cancelled. No result was kept.", what=what))
 
 
 def failed(job: Job, what: str) -> WorkbenchError:
@@ -158,21 +158,15 @@ def failed(job: Job, what: str) -> WorkbenchError:
         return cancelled(what)
     return JobFailed(
         job.message
-        or _("{what} ended without a result ({status}).").format(
-            what=what, status=term(job.status)
-        ),
+        or _("{what} ended without a result ({status}).", what=what, status=term(job.status)),
         hint=job.hint,
     )
 
 
 def seconds_in_words(seconds: float) -> str:
     if seconds < 90:
-        return _("{n:.0f} s").format(n=seconds)
-    return (
-        _("{n:.0f} min").format(n=seconds / 60)
-        if seconds < 5400
-        else _("{n:.1f} h").format(n=seconds / 3600)
-    )
+        return _("{n:.0f} s", n=seconds)
+    return _("{n:.0f} min", n=seconds / 60) if seconds < 5400 else _("{n:.1f} h", n=seconds / 3600)
 
 
 def key_values(
@@ -184,9 +178,7 @@ def key_values(
         key, sign, setting = value.partition("=")
         if not sign or not key:
             raise click.BadParameter(
-                _("{value!r} is not of the form KEY=VALUE, for example epochs=3.").format(
-                    value=value
-                )
+                _("{value!r} is not of the form KEY=VALUE, for example epochs=3.", value=value)
             )
         settings[key.strip()] = setting
     return settings

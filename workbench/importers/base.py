@@ -201,7 +201,7 @@ def label_name(value: object) -> str:
     if is_number(value):
         return str(value)
     if not isinstance(value, str):
-        raise Fault(_("a label is {value}, expected a string").format(value=show(value)))
+        raise Fault(_("a label is {value}, expected a string", value=show(value)))
     if not value.strip():
         raise Fault(_("a label has no name"))
     return value
@@ -214,9 +214,7 @@ def split_name(value: object) -> str | None:
     word = str(value).strip().lower()
     word = SPLIT_WORDS.get(word, word)
     if word not in SPLITS:
-        raise Fault(
-            _("the split is {value}, expected train, dev or test").format(value=show(value))
-        )
+        raise Fault(_("the split is {value}, expected train, dev or test", value=show(value)))
     return word
 
 

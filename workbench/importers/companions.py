@@ -43,11 +43,11 @@ def is_whole(path: Path, paths: Sequence[Path]) -> bool:
 def _reason(path: Path, names: set[str]) -> str:
     name = path.name
     if name.startswith("."):
-        return _("{file} was left out: it is a hidden file of the system.").format(file=name)
+        return _("{file} was left out: it is a hidden file of the system.", file=name)
     if _ABOUT.fullmatch(name):
-        return _("{file} was left out: it describes the data.").format(file=name)
+        return _("{file} was left out: it describes the data.", file=name)
     if name.endswith(_KEY) and f"{str(path).removesuffix(_KEY)}{_SENSES}" in names:
-        return _("{file} was left out: it is read with its text.").format(file=name)
+        return _("{file} was left out: it is read with its text.", file=name)
     try:
         return _reason_by_content(path)
     except OSError:
@@ -74,7 +74,7 @@ def _reason_by_content(path: Path) -> str:
     if not path.is_file():
         return ""
     if not path.stat().st_size:
-        return _("{file} was left out: it is empty.").format(file=name)
+        return _("{file} was left out: it is empty.", file=name)
     if path.suffix.lower() in _MARKUP:
         with open(path, "rb") as file:
             head = file.read(_HEAD).decode("utf-8", "replace")

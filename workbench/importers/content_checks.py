@@ -81,13 +81,17 @@ class ContentChecks:
                 "{file}: no record was imported, all {n:,} have errors. Check the format, "
                 "delimiter and columns.",
                 self._faults,
+                file=self._file,
             )
-            yield template.format(file=self._file, n=self._faults)
+            yield template
         elif self._faults > self._records:
             yield _(
                 "{file}: most records have errors ({faulty:,} of {all:,}). "
-                "Check the format, delimiter and columns."
-            ).format(file=self._file, faulty=self._faults, all=self._faults + self._records)
+                "Check the format, delimiter and columns.",
+                file=self._file,
+                faulty=self._faults,
+                all=self._faults + self._records,
+            )
 
     def warnings(self) -> Iterator[str]:
         """What is suspicious in the records read so far."""
@@ -113,8 +117,10 @@ class ContentChecks:
                 "Layer {layer}: the labels {labels} are hyphens or tag prefixes without names. "
                 "Check the columns and the tag scheme.",
                 len(labels),
+                layer=layer,
+                labels=_listed(labels),
             )
-            yield template.format(layer=layer, labels=_listed(labels))
+            yield template
 
     def _has_punctuation(self, layer: str) -> bool:
         """Whether other punctuation marks are labels of a layer, too, as in some sets of tags."""
@@ -135,8 +141,10 @@ class ContentChecks:
             if usual or (others and _HEADER.fullmatch(label)):
                 yield _(
                     "Layer {layer}: the label {label} occurs in the first record only. Check "
-                    "whether that is the header of the file."
-                ).format(layer=layer, label=_listed([label]))
+                    "whether that is the header of the file.",
+                    layer=layer,
+                    label=_listed([label]),
+                )
 
     def _repeated(self) -> Iterator[str]:
         """The text of more than half of the documents."""
@@ -153,7 +161,10 @@ class ContentChecks:
                 "{n:,} of {all:,} documents have the same text ({text}). Check which column holds "
                 "the text.",
                 counted,
-            ).format(n=n, all=counted, text=repr(excerpt))
+                n=n,
+                all=counted,
+                text=repr(excerpt),
+            )
 
 
 def _listed(labels: list[str]) -> str:

@@ -67,19 +67,26 @@ def _faults(record: Record, kinds: Mapping[str, str]) -> Iterator[str]:
         yield _("`texts` of the document is not a tuple of pairs (name, text)")
     for name, value in (("tokens", document.tokens), ("meta", document.meta)):
         if not isinstance(value, Mapping):
-            yield _("`{name}` of the document is {kind}, expected a dict").format(
-                name=name, kind=type(value).__name__
+            yield _(
+                "`{name}` of the document is {kind}, expected a dict",
+                name=name,
+                kind=type(value).__name__,
             )
     for name in ("states", *PARTS, "numbers", "written"):
         if not isinstance(getattr(record, name), Mapping):
-            yield _("`{name}` of the record is {kind}, expected a dict by layer").format(
-                name=name, kind=type(getattr(record, name)).__name__
+            yield _(
+                "`{name}` of the record is {kind}, expected a dict by layer",
+                name=name,
+                kind=type(getattr(record, name)).__name__,
             )
     for name, kind in PARTS.items():
         for layer, values in getattr(record, name).items():
             if isinstance(values, str) or not all(isinstance(value, kind) for value in values):
-                yield _("`{name}` of the layer {layer!r} is not a tuple of {kind}").format(
-                    name=name, layer=layer, kind=kind.__name__
+                yield _(
+                    "`{name}` of the layer {layer!r} is not a tuple of {kind}",
+                    name=name,
+                    layer=layer,
+                    kind=kind.__name__,
                 )
             yield from _elsewhere(layer, name, kinds)
 
@@ -96,5 +103,9 @@ def _elsewhere(layer: str, name: str, kinds: Mapping[str, str]) -> Iterator[str]
     expected = PART_OF.get(part, part)
     if expected != name:
         yield _(
-            "the layer {layer!r} of the kind {kind!r} is in `{name}`, expected `{part}`"
-        ).format(layer=layer, kind=kinds[layer], name=name, part=expected)
+            "the layer {layer!r} of the kind {kind!r} is in `{name}`, expected `{part}`",
+            layer=layer,
+            kind=kinds[layer],
+            name=name,
+            part=expected,
+        )

@@ -42,8 +42,8 @@ def importer(format: str) -> Importer:
     """A new importer. Raises ImportFailed naming the known formats."""
     if format not in formats():
         raise ImportFailed(
-            _("There is no import format {format!r}.").format(format=format),
-            hint=_("Known: {names}.").format(names=", ".join(formats())),
+            _("There is no import format {format!r}.", format=format),
+            hint=_("Known: {names}.", names=", ".join(formats())),
         )
     instance: Importer = registry.registry().get("importer", format)()
     return instance
@@ -61,7 +61,7 @@ def completed(format: str, options: Options) -> Options:
     """
     if not (known := settings_of(format)) and not options.settings:
         return options
-    owner = _("The import format {format}").format(format=format)
+    owner = _("The import format {format}", format=format)
     return replace(options, settings=complete(known, options.settings, owner=owner))
 
 
@@ -161,7 +161,7 @@ def _sniff(format: str, head: str, name: str) -> Guess:
         guess: object = looking.sniff(head, name)
         if isinstance(guess, Guess):
             return guess
-        reason = _("`sniff` returned {kind}, expected a Guess").format(kind=type(guess).__name__)
+        reason = _("`sniff` returned {kind}, expected a Guess", kind=type(guess).__name__)
     except Exception as error:
         log.exception("the importer %s cannot look at %s", format, name)
         reason = brief(error)

@@ -66,8 +66,8 @@ class Encoding:
             codec = codecs.lookup(name).name
         except LookupError:
             raise ImportFailed(
-                _("There is no encoding {name!r}.").format(name=name),
-                hint=_("Known among others: {names}.").format(names=", ".join(CHOICES)),
+                _("There is no encoding {name!r}.", name=name),
+                hint=_("Known among others: {names}.", names=", ".join(CHOICES)),
             ) from None
         # A byte order mark belongs to the file, not to its text; utf-8-sig also reads files without
         # one.
@@ -95,7 +95,7 @@ def guess(path: Path, *, limit: int | None = None) -> Encoding:
         head = file.read(1 << 16)
     if not head.strip() and not any(raw.strip() for raw in _chunks(path, limit)):
         raise ImportFailed(
-            _("{name} is empty.").format(name=path.name),
+            _("{name} is empty.", name=path.name),
             hint=_("Check that it was saved completely."),
         )
     if refusal := signatures.recognize(path, head):
@@ -152,7 +152,7 @@ def _wide(path: Path, head: bytes) -> Encoding:
 
 def _binary(path: Path, position: int) -> ImportFailed:
     return ImportFailed(
-        _("{name} is not text: byte {position} is zero.").format(name=path.name, position=position),
+        _("{name} is not text: byte {position} is zero.", name=path.name, position=position),
         hint=_("Check that it is the right file."),
     )
 
@@ -202,7 +202,7 @@ def _not_utf8(path: Path, limit: int | None) -> Encoding:
     if bad == 0 and (good or cut > 1):
         return Encoding("utf-8", "utf-8", _("the last character is cut off"), sure=False)
     if good > 5 * bad:
-        why = ngettext("{n:,} byte does not fit", "{n:,} bytes do not fit", bad).format(n=bad)
+        why = ngettext("{n:,} byte does not fit", "{n:,} bytes do not fit", bad)
         return Encoding("utf-8", "utf-8", why, sure=False)
     return _western(path, b"".join(sample))
 
@@ -213,7 +213,7 @@ def _western(path: Path, raw: bytes) -> Encoding:
     Raises ImportFailed otherwise.
     """
     refusal = ImportFailed(
-        _("The encoding of {name} cannot be determined; it is not UTF-8.").format(name=path.name),
+        _("The encoding of {name} cannot be determined; it is not UTF-8.", name=path.name),
         hint=_("Choose its encoding, or save the file as UTF-8."),
     )
     try:
@@ -241,6 +241,6 @@ def _western(path: Path, raw: bytes) -> Encoding:
     return Encoding(
         "cp1252",
         "cp1252",
-        _("it is not UTF-8; decoded this way, it has words like “{word}”").format(word=word[:30]),
+        _("it is not UTF-8; decoded this way, it has words like “{word}”", word=word[:30]),
         sure=False,
     )

@@ -146,7 +146,8 @@ class Offsets:
         self._failed += not self._counts
         wrong = next((quote for quote in known if not usual.holds(quote)), known[0])
         raise Fault(
-            _("the span {start}–{end} covers {found}, but the file says {covered}").format(
+            _(
+                "the span {start}–{end} covers {found}, but the file says {covered}",
                 start=wrong.parts[0][0],
                 end=wrong.parts[-1][1],
                 found=show(usual.covered(wrong)),

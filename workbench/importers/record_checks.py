@@ -46,8 +46,11 @@ def check(record: Record) -> None:
     for layer, state in record.states.items():
         if state not in STATES:
             raise Fault(
-                _("the state of layer {layer!r} is {state}, expected one of {names}").format(
-                    layer=layer, state=show(state), names=", ".join(STATES)
+                _(
+                    "the state of layer {layer!r} is {state}, expected one of {names}",
+                    layer=layer,
+                    state=show(state),
+                    names=", ".join(STATES),
                 )
             )
     for labels in record.marks.values():
@@ -66,7 +69,7 @@ def check(record: Record) -> None:
         for question in questions:
             _check_question(question, lengths[document.texts[0][0]])
     for name, content in record.written.items():
-        check_text(content, _("the text of the layer {name!r}").format(name=name))
+        check_text(content, _("the text of the layer {name!r}", name=name))
 
 
 def _check_document(document: Document) -> dict[str, int]:
@@ -78,21 +81,21 @@ def _check_document(document: Document) -> dict[str, int]:
         if name != TEXT:
             _check_name(name)
         if not content or not content.isascii() or content.isspace() or "\0" in content:
-            message = _("the text") if name == TEXT else _("the text {name!r}").format(name=name)
+            message = _("the text") if name == TEXT else _("the text {name!r}", name=name)
             check_text(content, message)
         lengths[name] = len(content)
     if len(document.key) > MAX_NAME_CHARS:
         raise Fault(
-            _("the key is too long: {count:,} of at most {most:,} characters").format(
-                count=len(document.key), most=MAX_NAME_CHARS
+            _(
+                "the key is too long: {count:,} of at most {most:,} characters",
+                count=len(document.key),
+                most=MAX_NAME_CHARS,
             )
         )
     if not document.key.isascii() or "\0" in document.key:
         check_text(document.key or "-", _("the key"))
     if document.split is not None and document.split not in SPLITS:
-        raise Fault(
-            _("the split is {split!r}, expected train, dev or test").format(split=document.split)
-        )
+        raise Fault(_("the split is {split!r}, expected train, dev or test", split=document.split))
     for name, offsets in document.tokens.items():
         _check_tokens(name, offsets, lengths)
     return lengths
@@ -103,8 +106,10 @@ def _check_name(name: str) -> None:
     check_text(name, _("the name of a text"))
     if len(name) > MAX_NAME_CHARS:
         raise Fault(
-            _("the name of a text is too long: {count:,} of at most {most:,} characters").format(
-                count=len(name), most=MAX_NAME_CHARS
+            _(
+                "the name of a text is too long: {count:,} of at most {most:,} characters",
+                count=len(name),
+                most=MAX_NAME_CHARS,
             )
         )
 
@@ -112,11 +117,13 @@ def _check_name(name: str) -> None:
 def check_text(content: str, what: str) -> None:
     """Raises Fault if `content` is blank or cannot be stored; `what` names it in the message."""
     if not content or content.isspace():
-        raise Fault(_("{what} is empty").format(what=what))
+        raise Fault(_("{what} is empty", what=what))
     if "\0" in content:
         raise Fault(
-            _("{what} holds a NUL character at position {value}").format(
-                what=what, value=content.index(chr(0))
+            _(
+                "{what} holds a NUL character at position {value}",
+                what=what,
+                value=content.index(chr(0)),
             )
         )
     if not content.isascii():
@@ -129,19 +136,21 @@ def check_text(content: str, what: str) -> None:
 def _check_span(span: Span, lengths: Mapping[str, int]) -> None:
     if span.field not in lengths:
         raise Fault(
-            _("a span lies in the text {field!r}, which the record does not have").format(
-                field=span.field
-            )
+            _("a span lies in the text {field!r}, which the record does not have", field=span.field)
         )
     length = lengths[span.field]
     if not 0 <= span.start <= span.end <= length:
         raise Fault(
             _(
-                "the span {start}–{end} ({label}) does not lie within the text of length {length}"
-            ).format(start=span.start, end=span.end, label=span.label, length=length)
+                "the span {start}–{end} ({label}) does not lie within the text of length {length}",
+                start=span.start,
+                end=span.end,
+                label=span.label,
+                length=length,
+            )
         )
     if not span.label:
-        raise Fault(_("the span {start}–{end} has no label").format(start=span.start, end=span.end))
+        raise Fault(_("the span {start}–{end} has no label", start=span.start, end=span.end))
     _check_label(span.label)
 
     _check_parts(span)
@@ -155,15 +164,19 @@ def _check_parts(span: Span) -> None:
     for start, end in span.parts:
         if not last < start < end:
             raise Fault(
-                _("the parts of the span {start}–{end} are not in order or overlap").format(
-                    start=span.start, end=span.end
+                _(
+                    "the parts of the span {start}–{end} are not in order or overlap",
+                    start=span.start,
+                    end=span.end,
                 )
             )
         last = end
     if len(span.parts) < 2 or (span.parts[0][0], last) != (span.start, span.end):
         raise Fault(
-            _("the parts of the span {start}–{end} do not make up the span").format(
-                start=span.start, end=span.end
+            _(
+                "the parts of the span {start}–{end} do not make up the span",
+                start=span.start,
+                end=span.end,
             )
         )
 
@@ -176,8 +189,9 @@ def _check_relation(relation: Relation, spans: Mapping[str, Iterable[Span]]) -> 
         layer_of_ends(spans, relation)
     except KeyError:
         raise Fault(
-            _("the relation {label} connects spans that the record does not have").format(
-                label=show(relation.label)
+            _(
+                "the relation {label} connects spans that the record does not have",
+                label=show(relation.label),
             )
         ) from None
 
@@ -189,8 +203,12 @@ def _check_question(question: Question, length: int) -> None:
             raise Fault(
                 _(
                     "the answer {start}–{end} to {question} does not lie within the text of length "
-                    "{length}"
-                ).format(start=start, end=end, question=show(question.text), length=length)
+                    "{length}",
+                    start=start,
+                    end=end,
+                    question=show(question.text),
+                    length=length,
+                )
             )
 
 
@@ -199,8 +217,10 @@ def _check_label(label: str) -> None:
         raise Fault(
             _(
                 "a label is too long: {count:,} of at most {most:,} characters; check that it is "
-                "a label"
-            ).format(count=len(label), most=MAX_NAME_CHARS)
+                "a label",
+                count=len(label),
+                most=MAX_NAME_CHARS,
+            )
         )
 
 
@@ -209,9 +229,7 @@ def _check_tokens(
 ) -> None:
     if name not in lengths:
         raise Fault(
-            _("there are tokens for the text {name!r}, which the record does not have").format(
-                name=name
-            )
+            _("there are tokens for the text {name!r}, which the record does not have", name=name)
         )
     last = 0
     for start, end in offsets:
@@ -219,7 +237,10 @@ def _check_tokens(
             raise Fault(
                 _(
                     "the token {start}–{end} overlaps the previous token or is outside the text of "
-                    "length {length}"
-                ).format(start=start, end=end, length=lengths[name])
+                    "length {length}",
+                    start=start,
+                    end=end,
+                    length=lengths[name],
+                )
             )
         last = end

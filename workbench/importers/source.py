@@ -40,7 +40,7 @@ class Source:
         try:
             if self.path.is_dir():
                 raise ImportFailed(
-                    _("{path} is a folder.").format(path=self.path),
+                    _("{path} is a folder.", path=self.path),
                     hint=_("Choose the files in it."),
                 )
             about = self.path.stat()
@@ -48,7 +48,7 @@ class Source:
                 about.st_mode
             ):  # reading a pipe could block forever, and it can be read only once
                 raise ImportFailed(
-                    _("{path} is a pipe or a device, not a file.").format(path=self.path),
+                    _("{path} is a pipe or a device, not a file.", path=self.path),
                     hint=_("Save the data in a file first."),
                 )
             self.size = about.st_size
@@ -61,8 +61,10 @@ class Source:
                 self.encoding = guess(self.path, limit=scan)
         except OSError as error:
             raise ImportFailed(
-                _("{path} cannot be read: {strerror}.").format(
-                    path=self.path, strerror=error.strerror or error
+                _(
+                    "{path} cannot be read: {strerror}.",
+                    path=self.path,
+                    strerror=error.strerror or error,
                 ),
                 hint=_("Check the path."),
             ) from error
@@ -75,8 +77,10 @@ class Source:
         if companion_leads_out(path, self.path):
             raise ImportFailed(
                 _(
-                    "{file}, which belongs to {name}, is a link that leads out of its folder."
-                ).format(file=path.name, name=self.name),
+                    "{file}, which belongs to {name}, is a link that leads out of its folder.",
+                    file=path.name,
+                    name=self.name,
+                ),
                 hint=_("Links out of a folder are not followed. Put the file itself there."),
             )
         return path
@@ -154,8 +158,11 @@ class Source:
 
     def _wrong(self, error: UnicodeError) -> ImportFailed:
         reason = getattr(error, "reason", None) or str(error)
-        message = _("{name} is not valid {encoding} ({reason}).").format(
-            name=self.name, encoding=self.encoding.name, reason=reason
+        message = _(
+            "{name} is not valid {encoding} ({reason}).",
+            name=self.name,
+            encoding=self.encoding.name,
+            reason=reason,
         )
         return ImportFailed(message, hint=_("Choose another encoding."))
 

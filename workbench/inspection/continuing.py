@@ -332,13 +332,13 @@ def _too_long(most: int) -> WorkbenchError:
             "The text is too long to be continued: the model reads at most {n:,} token.",
             "The text is too long to be continued: the model reads at most {n:,} tokens.",
             most,
-        ).format(n=most),
+        ),
         hint=_("Use a shorter text, for example only the last sentences."),
     )
 
 
 def _not_in_vocabulary(text: str) -> WorkbenchError:
-    return WorkbenchError(_("{text!r} is not in the vocabulary of this model.").format(text=text))
+    return WorkbenchError(_("{text!r} is not in the vocabulary of this model.", text=text))
 
 
 def filtered(logits: Tensor, *, temperature: float, top_k: int, top_p: float) -> Tensor:

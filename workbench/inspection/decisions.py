@@ -57,7 +57,7 @@ def chosen(targets: Sequence[Target], id: str) -> Target:
     fitting = targets[:1] if not id else [target for target in targets if target.id == id]
     if not fitting:
         raise WorkbenchError(
-            _("There is no target {target!r} in this text.").format(target=id),
+            _("There is no target {target!r} in this text.", target=id),
             hint=_("Choose one of the targets listed in the result."),
         )
     return fitting[0]
@@ -97,7 +97,7 @@ def _of_label(labels: LabelScores, target: Target, before: LabelScores) -> Verdi
     """Verdict on one of several labels: the probability of the same decision as before."""
     had, has = target.label in before.chosen, target.label in labels.chosen
     share = labels.as_dict()[target.label]
-    name = target.label if has else _("not {label}").format(label=target.label)
+    name = target.label if has else _("not {label}", label=target.label)
     return Verdict(name, share if has else 1 - share, share if had else 1 - share, had != has)
 
 
@@ -122,7 +122,7 @@ def _of_words(prediction: Prediction, target: Target, places: Ranges) -> Verdict
         return Verdict("", 0.0, 0.0, turned=True)
     label = best.label or ""
     if label == target.label:
-        label = _("{label}, other boundaries").format(label=label)
+        label = _("{label}, other boundaries", label=label)
     return Verdict(label, best.score or 0.0, 0.0, turned=True)
 
 

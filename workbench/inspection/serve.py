@@ -93,13 +93,17 @@ class Inspecting:
             if lacks:
                 raise ModelError(
                     _(
-                        "{model} does not provide what the inspector {inspector} requires: {needs}."
-                    ).format(model=self.subject.name, inspector=id, needs=", ".join(lacks))
+                        "{model} does not provide what the inspector {inspector} requires: "
+                        "{needs}.",
+                        model=self.subject.name,
+                        inspector=id,
+                        needs=", ".join(lacks),
+                    )
                 )
             info = spec.light(id)
             if info is not None and info.examines:
                 raise ModelError(
-                    _("{inspector} examines the documents of a project.").format(inspector=id),
+                    _("{inspector} examines the documents of a project.", inspector=id),
                     hint=_("Specify the project with --project."),
                 )
             self._inspectors[id] = registry().get("inspector", id)()

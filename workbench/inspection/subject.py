@@ -145,8 +145,9 @@ class Subject(Predicting):
             if encoder.head != TEXT:
                 raise ModelError(
                     _(
-                        "{model} does not generate text: its classes are scored by a new layer."
-                    ).format(model=self.info.name),
+                        "{model} does not generate text: its classes are scored by a new layer.",
+                        model=self.info.name,
+                    ),
                     hint=_("Train it without pooling; the decoder then generates the labels."),
                 )
             return encoder

@@ -230,7 +230,7 @@ class Host:
             answer = _with_arrays(message["answer"], self.folder)
             return {**message, "answer": self._read(answer) if self._read is not None else answer}
         except BaseException as error:  # may come from a plugin
-            text = _("The response of the model cannot be read: {error!r}.").format(error=error)
+            text = _("The response of the model cannot be read: {error!r}.", error=error)
             details = "".join(traceback.format_exception(error))
             refusal = {"message": text, "hint": "", "details": details}
             return {"type": "answer", "id": message["id"], "error": refusal}
@@ -259,10 +259,10 @@ class Host:
         problem, self._child = self._child.problem, None
         if self.status != "failed":
             self._crashes.append(time.monotonic())
-            reason = problem or _("return code {code}").format(code=code)
+            reason = problem or _("return code {code}", code=code)
             self._become(
                 "crashed",
-                _("The model process ended unexpectedly: {reason}.").format(reason=reason),
+                _("The model process ended unexpectedly: {reason}.", reason=reason),
                 _("The next request loads the model again."),
                 last_lines(self.folder / "log.txt"),
             )
@@ -284,7 +284,9 @@ class Host:
                     "{message} It ended {count} times within a minute and will not be restarted "
                     "for now.",
                     len(recent),
-                ).format(message=self.message, count=len(recent)),
+                    message=self.message,
+                    count=len(recent),
+                ),
                 hint=_("Wait a minute and try again, or check its log file."),
                 details=self.details,
             )
@@ -305,7 +307,7 @@ def _failed(error: Mapping[str, str]) -> JobFailed:
 
 
 def _late(timeout: float) -> JobFailed:
-    return JobFailed(_("The model did not respond within {timeout:.0f} s.").format(timeout=timeout))
+    return JobFailed(_("The model did not respond within {timeout:.0f} s.", timeout=timeout))
 
 
 def _end(children: Sequence[Child], folder: Path) -> None:

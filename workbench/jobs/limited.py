@@ -153,7 +153,7 @@ class LimitedHost:
                 raise Cancelled()
             if message is None and time.monotonic() > end:
                 self._end(child)
-                raise JobFailed(_("The worker did not start in {n:.0f} s.").format(n=START_LIMIT))
+                raise JobFailed(_("The worker did not start in {n:.0f} s.", n=START_LIMIT))
             if message is not None and message["type"] == "ready":
                 return
             if message is not None and message["type"] == "failed":
@@ -216,13 +216,9 @@ class LimitedHost:
     def _over(self, reason: str) -> JobFailed:
         if reason == TIME:
             seconds = self.limits.seconds
-            return OutOfTime(
-                _("The request took too long (limit {seconds:g} s).").format(seconds=seconds)
-            )
+            return OutOfTime(_("The request took too long (limit {seconds:g} s).", seconds=seconds))
         megabytes = self.limits.memory // 2**20
-        return OutOfMemory(
-            _("The request needs too much memory (limit {n} MB).").format(n=megabytes)
-        )
+        return OutOfMemory(_("The request needs too much memory (limit {n} MB).", n=megabytes))
 
     def _ended(self, child: Child, code: int | None) -> JobFailed:
         """Why a worker ended unexpectedly."""
@@ -230,10 +226,10 @@ class LimitedHost:
 
         if code is not None and -code == getattr(signal, "SIGXCPU", None):
             return self._over(TIME)
-        reason = child.problem or _("return code {code}").format(code=code)
+        reason = child.problem or _("return code {code}", code=code)
         log = last_lines(self._folder / "log.txt", 1) if self._folder else ""
         return JobFailed(
-            _("The worker ended unexpectedly: {reason}. {log}").format(reason=reason, log=log)
+            _("The worker ended unexpectedly: {reason}. {log}", reason=reason, log=log)
         )
 
 

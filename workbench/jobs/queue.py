@@ -183,8 +183,10 @@ class Queue:
             (Path(spec.folder) / "result.json").unlink(missing_ok=True)
         except OSError as error:
             raise JobFailed(
-                _("{folder} cannot be written: {error}.").format(
-                    folder=spec.folder, error=error.strerror or error
+                _(
+                    "{folder} cannot be written: {error}.",
+                    folder=spec.folder,
+                    error=error.strerror or error,
                 ),
                 hint=_("Check the free disk space and whether the disk is read-only."),
             ) from error
@@ -480,8 +482,10 @@ def result_of(job: Job) -> dict[str, Any]:
         raise Cancelled()
     if job.status == "done" or (job.status == "stopped" and job.spec.stoppable):
         return dict(job.result)
-    message = _("{title} ended without a result ({status}).").format(
-        title=job.spec.title or _("The job"), status=term(job.status)
+    message = _(
+        "{title} ended without a result ({status}).",
+        title=job.spec.title or _("The job"),
+        status=term(job.status),
     )
     raise JobFailed(
         job.message or message,
@@ -512,7 +516,7 @@ def _without_result(job: Job, code: int | None) -> events.Finished:
     if problem:
         return events.Finished(
             "failed",
-            message=_("The worker could not be started: {problem}.").format(problem=problem),
+            message=_("The worker could not be started: {problem}.", problem=problem),
             details=log,
         )
     if job.ending == "stop":
@@ -527,15 +531,14 @@ def _without_result(job: Job, code: int | None) -> events.Finished:
         return timed_out
     hint = _("Try again. If memory was low, close other programs first.")
     if log:
-        text = _("The last lines of the log are shown in the details. Full log: {file}.").format(
-            file=job.log_file
+        text = _(
+            "The last lines of the log are shown in the details. Full log: {file}.",
+            file=job.log_file,
         )
         hint = " ".join((hint, text))
     return events.Finished(
         "crashed",
-        message=_("The worker process ended without a result: {code}.").format(
-            code=_code_in_words(code)
-        ),
+        message=_("The worker process ended without a result: {code}.", code=_code_in_words(code)),
         hint=hint,
         details=log,
     )
@@ -546,10 +549,12 @@ def _timed_out(job: Job) -> events.Finished | None:
     dump = last_lines(job.log_file, DUMP_LINES) if job.spec.silent else ""
     if TIMED_OUT not in dump:
         return None
-    message = _("The worker made no progress for {seconds:g} s and was ended.")
+    message = _(
+        "The worker made no progress for {seconds:g} s and was ended.", seconds=job.spec.silent
+    )
     return events.Finished(
         "crashed",
-        message=message.format(seconds=job.spec.silent),
+        message=message,
         hint=_("The details show what it was running."),
         details=dump[dump.rindex(TIMED_OUT) :],
     )
@@ -557,11 +562,11 @@ def _timed_out(job: Job) -> events.Finished | None:
 
 def _code_in_words(code: int | None) -> str:
     if code is None or code >= 0:
-        return _("return code {code}").format(code=code)
+        return _("return code {code}", code=code)
     try:
         name = signal.Signals(-code).name
     except ValueError:
-        name = _("signal {number}").format(number=-code)
+        name = _("signal {number}", number=-code)
     message = _("return code {code} ({name})")
     if name == "SIGKILL":
         message = _("return code {code} ({name}; the computer may have run out of memory)")

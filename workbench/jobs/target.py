@@ -30,9 +30,7 @@ def failure(error: BaseException) -> events.Finished:
     if isinstance(error, WorkbenchError):
         return events.Finished("failed", message=error.message, hint=error.hint, details=details)
     if _is_out_of_memory(error):
-        message = _("Out of memory: {error}").format(
-            error=_first_line(error) or type(error).__name__
-        )
+        message = _("Out of memory: {error}", error=_first_line(error) or type(error).__name__)
         return events.Finished(
             "out_of_memory",
             message=message,
@@ -40,7 +38,7 @@ def failure(error: BaseException) -> events.Finished:
             details=details,
         )
     if is_disk_full(error):
-        message = _("No space left on the disk: {error}.").format(error=_first_line(error))
+        message = _("No space left on the disk: {error}.", error=_first_line(error))
         return events.Finished(
             "failed",
             message=message,

@@ -34,8 +34,12 @@ class Definition:
 
     def sentence(self) -> str:
         """Definition, rule and source, for a tooltip."""
-        message = _("{definition} {rule} As defined by {source}.")
-        return message.format(definition=_(self.text), rule=_(self.zero), source=self.source)
+        return _(
+            "{definition} {rule} As defined by {source}.",
+            definition=_(self.text),
+            rule=_(self.zero),
+            source=self.source,
+        )
 
 
 def _averages(name: str, precision: str, recall: str, f1: str, text: str) -> dict[str, Definition]:

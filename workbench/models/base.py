@@ -183,7 +183,7 @@ class Encoder(nn.Module, ABC):
         Raises ModelError for an encoder whose layers have no known place for them.
         """
         raise ModelError(
-            _("Bottleneck adapters cannot be inserted into {model}.").format(model=self.info.name),
+            _("Bottleneck adapters cannot be inserted into {model}.", model=self.info.name),
             hint=_("Choose a BERT, RoBERTa, GPT-2 or Llama model, or another training method."),
         )
 

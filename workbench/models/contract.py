@@ -39,7 +39,7 @@ def _faults(encoder: Encoder, family: str) -> Iterator[str]:
     documents = [Document("", ((TEXT, text),)) for text in TEXTS]
     length = min(encoder.max_length, TOKENS)
     if length < 1:
-        yield _("max_length is {n}, expected at least 1").format(n=encoder.max_length)
+        yield _("max_length is {n}, expected at least 1", n=encoder.max_length)
         return
     whole = encoder.preparer.whole(documents, length)
     yield from _inputs_faults(whole)
@@ -64,21 +64,26 @@ def _input_faults(encoded: EncodedInput, longest: int) -> Iterator[str]:
     count = len(encoded.text)
     offsets = np.asarray(encoded.offsets)
     if offsets.shape != (count, 2):
-        yield _("offsets have the shape {shape}, expected ({n}, 2) by the length of `text`").format(
-            shape=offsets.shape, n=count
+        yield _(
+            "offsets have the shape {shape}, expected ({n}, 2) by the length of `text`",
+            shape=offsets.shape,
+            n=count,
         )
         return
     for name, array in encoded.arrays.items():
         if len(array) != count:
             yield _(
-                "the array {name!r} has the length {n}, expected {count}: one row per token"
-            ).format(name=name, n=len(array), count=count)
+                "the array {name!r} has the length {n}, expected {count}: one row per token",
+                name=name,
+                n=len(array),
+                count=count,
+            )
     own = offsets[np.asarray(encoded.text) == 0]
     ordered = (np.diff(own, axis=0) >= 0).all() and (own[:, 0] <= own[:, 1]).all()
     if not ordered:
         yield _("the offsets of the tokens are not in ascending order")
     elif len(own) and not 0 <= own.min() <= own.max() <= longest:
-        yield _("the offset {n} is outside the text").format(n=int(own.max()))
+        yield _("the offset {n} is outside the text", n=int(own.max()))
 
 
 def _state_faults(encoder: Encoder, prepared: Prepared, family: str) -> Iterator[str]:
@@ -116,26 +121,35 @@ def _count_layers(encoder: Encoder, returned: int, family: str) -> None:
 
 def _shape_faults(encoder: Encoder, states: States, prepared: Prepared) -> Iterator[str]:
     if not isinstance(states, States):
-        yield _("`forward` returned {kind}, expected States").format(kind=type(states).__name__)
+        yield _("`forward` returned {kind}, expected States", kind=type(states).__name__)
         return
     shape = (len(prepared.inputs), int(prepared.lengths.max()))
     if len(states.layers) != len(encoder.widths):
         yield _(
             "number of layers that `forward` returned: {found}, expected {expected}: `layers` of "
-            "its ModelInfo is {layers}, and the embeddings come first"
-        ).format(found=len(states.layers), expected=len(encoder.widths), layers=encoder.info.layers)
+            "its ModelInfo is {layers}, and the embeddings come first",
+            found=len(states.layers),
+            expected=len(encoder.widths),
+            layers=encoder.info.layers,
+        )
         return
     for number, (layer, width) in enumerate(zip(states.layers, encoder.widths, strict=True)):
         if tuple(layer.shape) != (*shape, width):
-            yield _("layer {n} of the states has the shape {found}, expected {expected}").format(
-                n=number, found=tuple(layer.shape), expected=(*shape, width)
+            yield _(
+                "layer {n} of the states has the shape {found}, expected {expected}",
+                n=number,
+                found=tuple(layer.shape),
+                expected=(*shape, width),
             )
             return
         if not torch.isfinite(layer).all():
-            yield _("layer {n} of the states has values that are not finite").format(n=number)
+            yield _("layer {n} of the states has values that are not finite", n=number)
     if tuple(states.mask.shape) != shape or states.mask.dtype != torch.bool:
-        yield _("the mask of the states is {dtype} {found}, expected torch.bool {expected}").format(
-            dtype=states.mask.dtype, found=tuple(states.mask.shape), expected=shape
+        yield _(
+            "the mask of the states is {dtype} {found}, expected torch.bool {expected}",
+            dtype=states.mask.dtype,
+            found=tuple(states.mask.shape),
+            expected=shape,
         )
 
 

@@ -26,7 +26,7 @@ def pick(name: str = "auto") -> torch.device:
         device = torch.device(name)
     except RuntimeError as error:
         raise SpecError(
-            _("device is {wanted!r}, expected auto, cpu, cuda, cuda:1 or mps.").format(wanted=name)
+            _("device is {wanted!r}, expected auto, cpu, cuda, cuda:1 or mps.", wanted=name)
         ) from error
     there = {
         "cpu": True,
@@ -41,8 +41,9 @@ def pick(name: str = "auto") -> torch.device:
         )
         raise SpecError(
             _(
-                "device is {wanted!r}, but this machine has no such device that torch can use."
-            ).format(wanted=name),
+                "device is {wanted!r}, but this machine has no such device that torch can use.",
+                wanted=name,
+            ),
             hint=hint,
         )
     return device
@@ -126,10 +127,8 @@ def describe() -> list[dict[str, Any]]:
         {
             "name": "cpu",
             "title": ngettext(
-                "CPU, {count} core",
-                "CPU, {count} cores",
-                physical_cores(),
-            ).format(count=physical_cores()),
+                "CPU, {count} core", "CPU, {count} cores", physical_cores(), count=physical_cores()
+            ),
             "memory_mb": 0,
             "free_mb": 0,
             "bf16": has_bf16(torch.device("cpu")),

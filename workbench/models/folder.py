@@ -46,8 +46,10 @@ def description(folder: Path | str) -> dict[str, Any]:
         return published_description
     if not there:
         raise ModelError(
-            _("{folder} is not a model trained with Glossbench: {file} is missing.").format(
-                folder=folder, file=DESCRIPTION
+            _(
+                "{folder} is not a model trained with Glossbench: {file} is missing.",
+                folder=folder,
+                file=DESCRIPTION,
             ),
             hint=_("Specify a run, or the folder of an exported run."),
         )
@@ -55,14 +57,10 @@ def description(folder: Path | str) -> dict[str, Any]:
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise ModelError(
-            _("{path} cannot be read: {error}.").format(path=path, error=error)
-        ) from error
+        raise ModelError(_("{path} cannot be read: {error}.", path=path, error=error)) from error
     if not isinstance(raw, dict) or not {"task", "labels", "max_length"} <= raw.keys():
         raise ModelError(
-            _("{path} does not describe a model: task, labels or max_length is missing.").format(
-                path=path
-            )
+            _("{path} does not describe a model: task, labels or max_length is missing.", path=path)
         )
     _check(raw, path)
     return raw
@@ -70,7 +68,7 @@ def description(folder: Path | str) -> dict[str, Any]:
 
 def _unreadable(folder: Path | str, error: OSError) -> ModelError:
     return ModelError(
-        _("{folder} cannot be read: {error}.").format(folder=folder, error=error.strerror),
+        _("{folder} cannot be read: {error}.", folder=folder, error=error.strerror),
         hint=_("Check the permissions of the folder."),
     )
 
@@ -79,8 +77,11 @@ def _check(raw: Mapping[str, Any], path: Path) -> None:
     known = registry().ids("task")
     if raw["task"] not in known:
         raise ModelError(
-            _("{path} names the unknown task {task!r}. Known tasks: {known}.").format(
-                path=path, task=str(raw["task"])[:40], known=", ".join(known)
+            _(
+                "{path} names the unknown task {task!r}. Known tasks: {known}.",
+                path=path,
+                task=str(raw["task"])[:40],
+                known=", ".join(known),
             )
         )
     labels = raw["labels"]
@@ -89,12 +90,14 @@ def _check(raw: Mapping[str, Any], path: Path) -> None:
         or (not labels and registry().info("task", raw["task"]).least_labels)
         or not all(isinstance(label, str) for label in labels)
     ):
-        raise ModelError(_("{path} has no labels: expected a list of names.").format(path=path))
+        raise ModelError(_("{path} has no labels: expected a list of names.", path=path))
     length = raw["max_length"]
     if isinstance(length, bool) or not isinstance(length, int) or length < 1:
         raise ModelError(
-            _("{path} has max_length {length}, expected a number of subwords.").format(
-                path=path, length=str(length)[:40]
+            _(
+                "{path} has max_length {length}, expected a number of subwords.",
+                path=path,
+                length=str(length)[:40],
             )
         )
 

@@ -122,8 +122,10 @@ class LanguageModel:
             raise ModelError(
                 _(
                     "A prompt is longer than the model allows: {count:,} of at most {most:,} "
-                    "subwords."
-                ).format(count=longest, most=self.max_length),
+                    "subwords.",
+                    count=longest,
+                    most=self.max_length,
+                ),
                 hint=_("Show fewer examples."),
             )
         return rows
@@ -246,7 +248,7 @@ def language_kind(info: spec.ModelInfo) -> str:
         if output in info.gives:
             return kind
     raise ModelError(
-        _("{model} has no language model head.").format(model=info.name),
+        _("{model} has no language model head.", model=info.name),
         hint=_("Choose a masked or causal language model, T5 or BART."),
     )
 
@@ -257,9 +259,7 @@ def mask_id(encoder: Encoder) -> int:
     name = mask_token(encoder.info.path, backend)
     number = backend.token_to_id(name) if name is not None else None
     if number is None:
-        raise ModelError(
-            _("The tokenizer of {model} has no mask token.").format(model=encoder.info.name)
-        )
+        raise ModelError(_("The tokenizer of {model} has no mask token.", model=encoder.info.name))
     return number
 
 

@@ -66,9 +66,7 @@ def look_up(
     """
     yield {
         "kind": "log",
-        "line": _("Querying {endpoint} for {model}…").format(
-            endpoint=_endpoint(), model=params["id"]
-        ),
+        "line": _("Querying {endpoint} for {model}…", endpoint=_endpoint(), model=params["id"]),
     }
     with _explained(params["id"]):
         return _described(params["id"], params.get("revision") or None).to_json()
@@ -81,7 +79,7 @@ def search(
     supported format, most downloaded first.
     """
     words = params["words"]
-    yield {"kind": "log", "line": _("Searching {endpoint}…").format(endpoint=_endpoint())}
+    yield {"kind": "log", "line": _("Searching {endpoint}…", endpoint=_endpoint())}
     infos = [info for info in registry().infos("family") if info.library]
     with _explained(words):
         matches = [hit for info in infos for hit in _hits(info, words)]
@@ -127,8 +125,9 @@ def download(
         repository = _described(params["id"], params.get("revision") or None)
         if repository.pickled and not params.get("allow_pickle"):
             raise ModelError(
-                _("{model} has only pickled weights, which can execute arbitrary code.").format(
-                    model=repository.id
+                _(
+                    "{model} has only pickled weights, which can execute arbitrary code.",
+                    model=repository.id,
                 ),
                 hint=_(
                     "Confirm that you trust its source, or choose a model with model.safetensors."
@@ -166,10 +165,12 @@ def _supported(model_id: str, architecture: str) -> str:
     """The architecture, "" if it is unknown. Raises ModelError if no family loads it."""
     if architecture and architecture not in (known := spec.known_architectures()):
         raise ModelError(
-            _("{model} is a {family} model, which is not supported.").format(
-                model=model_id, family=architecture
+            _(
+                "{model} is a {family} model, which is not supported.",
+                model=model_id,
+                family=architecture,
             ),
-            hint=_("Supported families: {families}.").format(families=", ".join(sorted(known))),
+            hint=_("Supported families: {families}.", families=", ".join(sorted(known))),
         )
     return architecture
 
@@ -189,8 +190,10 @@ def _described(model_id: str, revision: str | None) -> Repository:
     if not weights:
         missing = spec.WEIGHTS if has_config else places.CONFIG
         raise ModelError(
-            _("{model} cannot be used: its repository has no {missing}.").format(
-                model=model_id, missing=missing
+            _(
+                "{model} cannot be used: its repository has no {missing}.",
+                model=model_id,
+                missing=missing,
             ),
             hint=_("Choose a model in the format of the transformers library or of Flair."),
         )
@@ -266,9 +269,7 @@ def _repository(model_id: str) -> Path:
 
 def _blob(model_id: str, etag: str | None) -> Path:
     if not etag or PurePosixPath(etag).name != etag or etag.startswith("."):
-        raise ModelError(
-            _("The server returned an invalid file name for {model}.").format(model=model_id)
-        )
+        raise ModelError(_("The server returned an invalid file name for {model}.", model=model_id))
     return _repository(model_id) / "blobs" / etag
 
 
@@ -312,7 +313,10 @@ def _verify(draft: Path, etag: str, size: int | None, name: str) -> None:
                 "{name} has {found:,} byte after the download, expected {size:,}.",
                 "{name} has {found:,} bytes after the download, expected {size:,}.",
                 actual,
-            ).format(name=name, found=actual, size=size),
+                name=name,
+                found=actual,
+                size=size,
+            ),
             hint=_("Try again: the download resumes where it stopped."),
         )
     if len(etag) == 64:
@@ -321,7 +325,7 @@ def _verify(draft: Path, etag: str, size: int | None, name: str) -> None:
         if digest != etag:
             draft.unlink()
             raise ModelError(
-                _("{name} was damaged during the download (wrong SHA-256).").format(name=name),
+                _("{name} was damaged during the download (wrong SHA-256).", name=name),
                 hint=_("Try again."),
             )
 
@@ -378,17 +382,20 @@ class _explained:
 
         if isinstance(error, errors.GatedRepoError):
             return ModelError(
-                _("{model} is available only to users who accepted its terms on the hub.").format(
-                    model=self.model_id
+                _(
+                    "{model} is available only to users who accepted its terms on the hub.",
+                    model=self.model_id,
                 ),
                 hint=_("Accept the terms there and log in with `hf auth login`."),
             )
         if isinstance(error, errors.RevisionNotFoundError):
-            return ModelError(_("{model} has no such revision.").format(model=self.model_id))
+            return ModelError(_("{model} has no such revision.", model=self.model_id))
         if isinstance(error, (errors.RepositoryNotFoundError, errors.HFValidationError)):
             return ModelError(
-                _("There is no model {model!r} on {endpoint}.").format(
-                    model=self.model_id, endpoint=_endpoint()
+                _(
+                    "There is no model {model!r} on {endpoint}.",
+                    model=self.model_id,
+                    endpoint=_endpoint(),
                 ),
                 hint=_("Check the spelling: an id looks like distilbert/distilbert-base-uncased."),
             )
@@ -396,7 +403,8 @@ class _explained:
             return ModelError(_("Offline mode is on (HF_HUB_OFFLINE): downloads are disabled."))
         if isinstance(error, OSError) or type(error).__module__.split(".")[0] in NETWORK:
             return ModelError(
-                _("{model} could not be downloaded from {endpoint}: {error}").format(
+                _(
+                    "{model} could not be downloaded from {endpoint}: {error}",
                     model=self.model_id,
                     endpoint=_endpoint(),
                     error=str(error)[:200] or type(error).__name__,

@@ -107,8 +107,10 @@ def load(path: Path, classes: Mapping[str, type]) -> Any:
     except Exception as error:  # torch and pickle raise errors of many kinds for damaged files
         lines = str(error).splitlines() or [type(error).__name__]
         raise ModelError(
-            _("{path} cannot be loaded: {error}.").format(
-                path=path, error=lines[0][:200].removesuffix(".")
+            _(
+                "{path} cannot be loaded: {error}.",
+                path=path,
+                error=lines[0][:200].removesuffix("."),
             ),
             hint=_("The file is damaged, or holds objects that Glossbench does not load."),
         ) from error

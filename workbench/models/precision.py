@@ -66,8 +66,9 @@ def check(precision: str, device: torch.device) -> None:
     """Raises SpecError if bf16 is requested and the device has no instructions for it."""
     if precision == "bf16" and not devices.has_bf16(device):
         raise SpecError(
-            _("precision is 'bf16', but {device} has no hardware support for it.").format(
-                device=devices.name(device)
+            _(
+                "precision is 'bf16', but {device} has no hardware support for it.",
+                device=devices.name(device),
             ),
             hint=_("Choose auto or fp32."),
         )

@@ -24,8 +24,9 @@ def reason(error: BaseException) -> str:
         match = _NEEDED.search(text)
         if match is None:
             return _("the pickle is damaged, or holds more than weights")
-        message = _("the pickle needs {name}, which can execute code and is not loaded")
-        return message.format(name=match.group(1))
+        return _(
+            "the pickle needs {name}, which can execute code and is not loaded", name=match.group(1)
+        )
     first, *others = text.split("\n")
     if first.endswith(":") and others:  # names the object first, and what is wrong with it next
         first = f"{first} {others[0].strip()}"

@@ -25,7 +25,7 @@ def run(
 ) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
     """Job target. `params`: known, earlier bf16 measurements. Yields new ones as in training."""
     for name in LIBRARIES:
-        yield {"kind": "stage", "text": _("Loading {name}…").format(name=name)}
+        yield {"kind": "stage", "text": _("Loading {name}…", name=name)}
         check = library(name)
         yield check.to_event()
         if name == "torch" and check.state == PROBLEM:
@@ -40,17 +40,17 @@ def run(
 def library(name: str) -> Check:
     """Whether a library can be imported, and how long the import took."""
     id, began = f"computing.load.{name}", time.monotonic()
-    title = _("{name} loads").format(name=name)
+    title = _("{name} loads", name=name)
     try:
         module = importlib.import_module(name)
     except Exception as error:  # anything raised by its code or by a missing system library
         reason = (str(error).strip().splitlines() or [""])[0][:300]
-        message = _("Import failed: {kind}: {reason}").format(
-            kind=type(error).__name__, reason=reason
-        )
+        message = _("Import failed: {kind}: {reason}", kind=type(error).__name__, reason=reason)
         return Check(id, title, message, PROBLEM, _("Reinstall the package (`make setup`)."))
-    message = _("{version}, in {seconds:.1f} s").format(
-        version=getattr(module, "__version__", ""), seconds=time.monotonic() - began
+    message = _(
+        "{version}, in {seconds:.1f} s",
+        version=getattr(module, "__version__", ""),
+        seconds=time.monotonic() - began,
     )
     return Check(id, title, message)
 
@@ -83,7 +83,9 @@ def _threads() -> Check:
         "{threads} of {cores} core",
         "{threads} of {cores} cores",
         cores,
-    ).format(threads=threads, cores=cores)
+        threads=threads,
+        cores=cores,
+    )
     if threads >= cores:
         return Check("computing.threads", _("Threads"), message)
     advice = _("OMP_NUM_THREADS limits training. Remove the variable to use every core.")
@@ -103,7 +105,7 @@ def _chosen() -> Check:
 
     name = settings.load().device
     try:
-        text = _("{wanted}: {device}").format(wanted=term(name), device=devices.pick(name))
+        text = _("{wanted}: {device}", wanted=term(name), device=devices.pick(name))
     except SpecError as error:
         text, advice = error.message, _("Choose another device in the settings.")
         return Check("computing.chosen", _("Device in the settings"), text, PROBLEM, advice)
@@ -125,5 +127,5 @@ def _bf16(known: Mapping[str, float]) -> Iterator[dict[str, Any]]:
         choice = precision.choose("auto", cpu, shape, known)
         if choice.new:
             yield choice.to_json()
-        title = _("bf16 at width {width}").format(width=shape[0])
+        title = _("bf16 at width {width}", width=shape[0])
         yield Check(f"computing.bf16.{shape[0]}", title, choice.sentence()).to_event()

@@ -34,9 +34,7 @@ class Vocabulary:
         pair = [word for word, n in ordered if n >= min_count and word not in left_out]
         if not pair:
             raise SpecError(
-                _("No word of the text has a frequency of at least {least}.").format(
-                    least=min_count
-                ),
+                _("No word of the text has a frequency of at least {least}.", least=min_count),
                 hint=_("Use more text, or a smaller min_count."),
             )
         return pair[:size]

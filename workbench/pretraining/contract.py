@@ -17,8 +17,12 @@ from workbench.tasks.base import Loss
 
 def _broken(objective: Objective, fault: str) -> SpecError:
     id = objective.info.id
-    message = _("The objective {objective} does not follow its contract: {fault}.")
-    return SpecError(message.format(objective=id, fault=fault), hint=contract_hint(id))
+    message = _(
+        "The objective {objective} does not follow its contract: {fault}.",
+        objective=id,
+        fault=fault,
+    )
+    return SpecError(message, hint=contract_hint(id))
 
 
 def batches(objective: Objective, texts: Texts) -> Iterator[TextBatch]:

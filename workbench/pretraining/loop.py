@@ -166,12 +166,15 @@ class Pretraining:
         head = next((head for head in self.spec.info.heads if head in heads), "")
         if not head and self.spec.info.needs_head:
             raise SpecError(
-                _("{objective} cannot be trained with {model}: the architecture {architecture} "
-                  "has no head for it.").format(
-                    objective=self.spec.objective, model=info.name, architecture=info.architecture
+                _(
+                    "{objective} cannot be trained with {model}: the architecture {architecture} "
+                    "has no head for it.",
+                    objective=self.spec.objective,
+                    model=info.name,
+                    architecture=info.architecture,
                 ),
                 hint=_("Choose another model or objective."),
-            )  # fmt: skip
+            )
         options = LoadOptions(
             head=head,
             seed=self.seed,
@@ -200,8 +203,10 @@ class Pretraining:
                 module.load_state_dict(load_file(path))
             except (OSError, RuntimeError, SafetensorError) as error:
                 raise ModelError(
-                    _("{path} cannot be loaded: {error}.").format(
-                        path=path, error=str(error).splitlines()[0][:200]
+                    _(
+                        "{path} cannot be loaded: {error}.",
+                        path=path,
+                        error=str(error).splitlines()[0][:200],
                     ),
                     hint=_("Delete the file to start with new weights."),
                 ) from error
@@ -246,9 +251,7 @@ class Pretraining:
 
     def too_short(self) -> SpecError:
         return SpecError(
-            _("The text is too short for a batch ({paths}).").format(
-                paths=", ".join(self.spec.texts)
-            ),
+            _("The text is too short for a batch ({paths}).", paths=", ".join(self.spec.texts)),
             hint=_("Use more text, a smaller length or a smaller batch_size."),
         )
 

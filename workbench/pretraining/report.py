@@ -39,9 +39,7 @@ def first_batch(model: Path) -> Mapping[str, Any]:
     try:
         batch: Any = json.loads(gzip.decompress(path.read_bytes()).decode("utf-8", "surrogatepass"))
     except (OSError, EOFError, ValueError) as error:
-        raise ModelError(
-            _("{path} cannot be read: {error}.").format(path=path, error=error)
-        ) from error
+        raise ModelError(_("{path} cannot be read: {error}.", path=path, error=error)) from error
     if not isinstance(batch, dict) or not isinstance(batch.get("rows"), list):
-        raise ModelError(_("{path} holds no batch.").format(path=path))
+        raise ModelError(_("{path} holds no batch.", path=path))
     return batch

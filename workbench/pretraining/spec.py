@@ -126,12 +126,11 @@ class ObjectiveInfo:
         """Raises SpecError if the model has no weights for the objective."""
         if not self.fits(model):
             known = ", ".join(info.id for info in objectives() if info.fits(model))
-            hint = _("Objectives for this model: {known}.").format(known=known)
+            hint = _("Objectives for this model: {known}.", known=known)
             missing = sorted(self.needs[0] - set(model.gives))
             raise SpecError(
                 _(
-                    "{model} cannot be trained with {objective}: it does not provide {needs}."
-                ).format(
+                    "{model} cannot be trained with {objective}: it does not provide {needs}.",
                     model=model.name,
                     objective=self.id,
                     needs=", ".join(_(GIVES[name]) for name in missing),
@@ -146,7 +145,7 @@ def objectives() -> tuple[ObjectiveInfo, ...]:
 
 def objective(name: str) -> ObjectiveInfo:
     """Raises SpecError for an unknown objective."""
-    missing = _("There is no objective {name!r}.").format(name=name)
+    missing = _("There is no objective {name!r}.", name=name)
     info: ObjectiveInfo = registry().info("objective", name, missing=missing)
     return info
 
@@ -216,7 +215,7 @@ class PretrainSpec:
         known = (*GENERAL, *self.info.options)
         if self.created is not None:
             known = (*known, *self.created.creation.options)
-        return complete(known, self.options, owner=_("objective {id}").format(id=self.objective))
+        return complete(known, self.options, owner=_("objective {id}", id=self.objective))
 
     @property
     def peak(self) -> float:

@@ -69,10 +69,11 @@ def read_by(encoder: Encoder, segmenter: str) -> None:
     preparer = encoder.preparer
     if not reads_words(preparer):
         raise SpecError(
-            _("A word segmenter has no effect on {model}, which does not read words.").format(
-                model=encoder.info.name
+            _(
+                "A word segmenter has no effect on {model}, which does not read words.",
+                model=encoder.info.name,
             ),
-            hint=_("Set segmenter to {default}.").format(default=segmenters.DEFAULT),
+            hint=_("Set segmenter to {default}.", default=segmenters.DEFAULT),
         )
     segmenters.load(segmenter)
     preparer.segmenter = segmenter

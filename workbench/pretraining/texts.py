@@ -97,15 +97,17 @@ def files_of(paths: Sequence[Path]) -> list[Path]:
                 )
             if not inside:
                 raise WorkbenchError(
-                    _("{folder} has no text files ({endings}).").format(
-                        folder=path, endings=", ".join(ENDINGS)
+                    _(
+                        "{folder} has no text files ({endings}).",
+                        folder=path,
+                        endings=", ".join(ENDINGS),
                     )
                 )
             files += inside
         elif path.is_file():
             files.append(path)
         else:
-            raise WorkbenchError(_("There is no file {path}.").format(path=path))
+            raise WorkbenchError(_("There is no file {path}.", path=path))
     return files
 
 
@@ -135,15 +137,21 @@ def _lines(path: Path) -> Iterator[tuple[str, int]]:
                 yield _decoded(line), raw.tell()
         except UnicodeDecodeError as error:
             raise WorkbenchError(
-                _("Line {number} of {path} is not valid UTF-8 (byte {byte}).").format(
-                    number=number, path=path, byte=f"0x{error.object[error.start]:02x}"
+                _(
+                    "Line {number} of {path} is not valid UTF-8 (byte {byte}).",
+                    number=number,
+                    path=path,
+                    byte=f"0x{error.object[error.start]:02x}",
                 ),
                 hint=_("Convert the file to UTF-8."),
             ) from error
         except compressed.ERRORS as error:
             raise WorkbenchError(
-                _("{path} cannot be read after line {number}: {error}.").format(
-                    path=path, number=number, error=error
+                _(
+                    "{path} cannot be read after line {number}: {error}.",
+                    path=path,
+                    number=number,
+                    error=error,
                 ),
                 hint=_("The file may be damaged or incomplete."),
             ) from error

@@ -51,8 +51,10 @@ def _require_everything(project: Project, copy: Path) -> None:
         problem = error.message
     if problem:
         raise ProjectDamaged(
-            _("Not all of the project could be saved in {path}: {problem}").format(
-                path=copy, problem=problem
+            _(
+                "Not all of the project could be saved in {path}: {problem}",
+                path=copy,
+                problem=problem,
             ),
             hint=_(
                 "The rest was in the file that was overwritten. Restore a backup of the project, "
@@ -134,7 +136,9 @@ def delete(version: Version) -> None:
         version.path.unlink(missing_ok=True)
     except OSError as error:
         raise ProjectError(
-            _("{path} cannot be deleted: {error}.").format(
-                path=version.path, error=error.strerror or error
+            _(
+                "{path} cannot be deleted: {error}.",
+                path=version.path,
+                error=error.strerror or error,
             )
         ) from error

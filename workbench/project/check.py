@@ -17,8 +17,10 @@ def weights(path: Path | str) -> list[str]:
     """
     runs = paths.runs_folder(Path(path))
     return [
-        _("{folder}: {name} is damaged, changed or missing").format(
-            folder=file.parent.relative_to(runs.parent), name=name
+        _(
+            "{folder}: {name} is damaged, changed or missing",
+            folder=file.parent.relative_to(runs.parent),
+            name=name,
         )
         for file in sorted(runs.glob(f"*/*/{checksums.FILE}"))
         for name in checksums.changed(file.parent)

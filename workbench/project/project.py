@@ -167,8 +167,9 @@ class Project:
         upgraded = (
             _(
                 "The project was upgraded to the current version. A backup of the "
-                "previous version is kept as {name}."
-            ).format(name=copy.name)
+                "previous version is kept as {name}.",
+                name=copy.name,
+            )
             if copy
             else ""
         )

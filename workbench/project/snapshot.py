@@ -45,7 +45,7 @@ def write(project: Project, layer_name: str, splits: Mapping[str, Sequence[int]]
     layer = labels.layer_by_name(project.db, layer_name)
     if layer is None:
         raise ProjectError(
-            _("There is no layer {layer_name!r}.").format(layer_name=layer_name),
+            _("There is no layer {layer_name!r}.", layer_name=layer_name),
             hint=_("Nothing was written."),
         )
     document_ids = sorted({id for ids in splits.values() for id in ids})
@@ -67,9 +67,7 @@ def write(project: Project, layer_name: str, splits: Mapping[str, Sequence[int]]
 
 def _not_written(folder: Path, error: OSError) -> ProjectError:
     return ProjectError(
-        _("{folder} cannot be written ({strerror}).").format(
-            folder=folder, strerror=error.strerror
-        ),
+        _("{folder} cannot be written ({strerror}).", folder=folder, strerror=error.strerror),
         hint=_("Check the free disk space and your write permission."),
     )
 

@@ -21,7 +21,7 @@ class TemplateError(SpecError):
     """
 
     def __init__(self, text: str, *, hint: str = "", line: int | None = None, **values: object):
-        super().__init__(_(text).format(line=line, **values), hint=_(hint))
+        super().__init__(_(text, line=line, **values), hint=_(hint))
         self.text, self.line, self.values = text, line, values
         self.plain_hint = hint
 

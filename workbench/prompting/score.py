@@ -116,9 +116,7 @@ def _calibrated(
     if method == NONE:
         return shares(_scores(logprobs, logprobs, label_score)), None
     if not without_text:
-        raise SpecError(
-            _("Calibration {method!r} needs the scores without a text.").format(method=method)
-        )
+        raise SpecError(_("Calibration {method!r} needs the scores without a text.", method=method))
     if method == CONTENT_FREE:
         return _content_free(logprobs, without_text)
     return _pmi(logprobs, without_text[0])

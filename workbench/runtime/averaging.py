@@ -15,8 +15,10 @@ def mean(answers: Sequence[Prediction]) -> Prediction:
     labels = tuple(tables[0])
     if any(set(table) != set(labels) for table in tables) or not labels:
         raise WorkbenchError(
-            _("The runs predict different classes: {first} and {other}.").format(
-                first=", ".join(labels), other=", ".join(tables[-1])
+            _(
+                "The runs predict different classes: {first} and {other}.",
+                first=", ".join(labels),
+                other=", ".join(tables[-1]),
             ),
             hint=_("Average runs that were trained with the same labels."),
         )

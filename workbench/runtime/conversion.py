@@ -125,9 +125,7 @@ def _source(folder: Path) -> TokenizerSource:
     problems: list[str] = []
     if not files.choose(folder, config, problems):
         raise ModelError(
-            _("{folder} has no tokenizer: {problem}.").format(
-                folder=folder, problem="; ".join(problems)
-            ),
+            _("{folder} has no tokenizer: {problem}.", folder=folder, problem="; ".join(problems)),
             hint=_("Save it with transformers' save_pretrained, which writes tokenizer.json."),
         )
     kind = files.class_of(folder, config)
@@ -148,8 +146,11 @@ def convert(source: TokenizerSource) -> tuple[Backend, dict[str, Any]]:
         raise
     except Exception as error:  # the library raises plain Exception
         raise ModelError(
-            _("The tokenizer of {folder} cannot be converted from {files}: {error}.").format(
-                folder=source.folder, files="+".join(source.group), error=unreadable(error)
+            _(
+                "The tokenizer of {folder} cannot be converted from {files}: {error}.",
+                folder=source.folder,
+                files="+".join(source.group),
+                error=unreadable(error),
             ),
             hint=_("Download the model again, or a version of it that includes tokenizer.json."),
         ) from error
@@ -160,8 +161,10 @@ def _check_entries(count: int, rows: int) -> None:
     """Detects truncated files, which would leave most words unknown; padding adds few rows only."""
     if count < max(1, MIN_VOCABULARY_SHARE * rows):
         raise ValueError(
-            _("their vocabulary size is {count:,}, that of the model {rows:,}").format(
-                count=count, rows=rows
+            _(
+                "their vocabulary size is {count:,}, that of the model {rows:,}",
+                count=count,
+                rows=rows,
             )
         )
 
@@ -192,8 +195,10 @@ def _keep(target: Path, backend: Backend, config: Mapping[str, Any]) -> None:
         if (target / files.JSON).is_file():
             return  # the other process finished first
         raise ModelError(
-            _("The converted tokenizer cannot be saved in {folder}: {error}.").format(
-                folder=target.parent, error=error.strerror or error
+            _(
+                "The converted tokenizer cannot be saved in {folder}: {error}.",
+                folder=target.parent,
+                error=error.strerror or error,
             ),
             hint=_("Check that the disk is not full and that the folder is writable."),
         ) from error
@@ -217,7 +222,7 @@ def _add_special(backend: Backend, source: TokenizerSource) -> dict[str, str]:
 
 
 def _absent(token: str) -> str:
-    return _("{token} is not in the vocabulary").format(token=token)
+    return _("{token} is not in the vocabulary", token=token)
 
 
 def _has_row(backend: Backend, token: str, rows: int) -> bool:

@@ -65,8 +65,10 @@ class OnnxPredictor:
         files = sorted(folder.glob("*.onnx"))
         if len(files) != 1:
             raise ModelError(
-                _("{folder} holds {count} .onnx files, expected one.").format(
-                    folder=folder, count=len(files)
+                _(
+                    "{folder} holds {count} .onnx files, expected one.",
+                    folder=folder,
+                    count=len(files),
                 ),
                 hint=_("Specify the onnx folder of an exported run."),
             )
@@ -78,7 +80,7 @@ class OnnxPredictor:
             )
         except Exception as error:  # the library's errors have no common class
             raise ModelError(
-                _("{file} cannot be loaded: {error}").format(file=files[0], error=str(error)[:200])
+                _("{file} cannot be loaded: {error}", file=files[0], error=str(error)[:200])
             ) from error
         description = _description(folder)
         family = registry().info("family", str(description.get("family", FIRST_FAMILY)))
@@ -125,13 +127,15 @@ def _description(folder: Path) -> dict[str, Any]:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ModelError(
-            _("{path} cannot be read: {error}").format(path=path, error=error),
+            _("{path} cannot be read: {error}", path=path, error=error),
             hint=_("The export writes it beside the .onnx file."),
         ) from error
     if not isinstance(raw, dict) or not {"task", "labels", "id2label", "max_length"} <= raw.keys():
         raise ModelError(
             _(
-                "{path} does not describe a model: task, labels, id2label or max_length is missing."
-            ).format(path=path)
+                "{path} does not describe a model: task, labels, id2label or max_length is "
+                "missing.",
+                path=path,
+            )
         )
     return raw

@@ -71,8 +71,10 @@ class Tokenizer:
             backend = _backend(path)
         except Exception as error:  # the library raises plain Exception
             raise ModelError(
-                _("{path} cannot be read as a tokenizer: {error}").format(
-                    path=path, error=str(error)[:200]
+                _(
+                    "{path} cannot be read as a tokenizer: {error}",
+                    path=path,
+                    error=str(error)[:200],
                 )
             ) from error
         names = read_json(place / "tokenizer_config.json")

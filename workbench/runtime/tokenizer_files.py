@@ -101,9 +101,7 @@ def choose(folder: Path, config: Mapping[str, Any], problems: list[str]) -> str:
         problems.append(_("tokenizer.json is missing"))
     else:
         problems.append(
-            _("tokenizer.json is missing, and a {kind} cannot be converted here").format(
-                kind=kind[:60]
-            )
+            _("tokenizer.json is missing, and a {kind} cannot be converted here", kind=kind[:60])
         )
     return ""
 
@@ -114,11 +112,14 @@ def _what_is_missing(folder: Path, groups: Sequence[Sequence[str]]) -> str:
         there = [name for name in group if (folder / name).is_file()]
         if there:
             lacking = ", ".join(name for name in group if name not in there)
-            return _("{missing} is missing, which the tokenizer needs beside {files}").format(
-                missing=lacking, files=", ".join(there)
+            return _(
+                "{missing} is missing, which the tokenizer needs beside {files}",
+                missing=lacking,
+                files=", ".join(there),
             )
-    return _("tokenizer.json is missing; alternatively, {files} can be used").format(
-        files=", ".join("+".join(group) for group in groups)
+    return _(
+        "tokenizer.json is missing; alternatively, {files} can be used",
+        files=", ".join("+".join(group) for group in groups),
     )
 
 

@@ -25,8 +25,10 @@ def ensure_equal(folder: Path, expected: Sequence[Numbers], again: Sequence[Numb
         raise ModelError(
             _(
                 "The model was saved in {folder}, but loaded again it does not give the same "
-                "predictions (largest difference {difference:.1e})."
-            ).format(folder=folder, difference=largest),
+                "predictions (largest difference {difference:.1e}).",
+                folder=folder,
+                difference=largest,
+            ),
             hint=_("Train with another model or method, and report this model as a bug."),
         )
 

@@ -33,8 +33,11 @@ def read_documents(path: Path) -> Iterator[Document]:
                 yield record_from_json(raw).document if "texts" in raw else _typed(raw, number)
             except (ValueError, KeyError, TypeError) as error:
                 raise ModelError(
-                    _("{path}, line {number}: not a document ({error!r}).").format(
-                        path=path, number=number, error=error
+                    _(
+                        "{path}, line {number}: not a document ({error!r}).",
+                        path=path,
+                        number=number,
+                        error=error,
                     )
                 ) from error
 

@@ -21,8 +21,8 @@ PER_TOKEN = "token"  # value of `TaskInfo.logits`
 
 
 def _broken(info: TaskInfo, fault: str) -> SpecError:
-    message = _("The task {task} does not follow its contract: {fault}.")
-    return SpecError(message.format(task=info.id, fault=fault), hint=contract_hint(info.id))
+    message = _("The task {task} does not follow its contract: {fault}.", task=info.id, fault=fault)
+    return SpecError(message, hint=contract_hint(info.id))
 
 
 def targets(

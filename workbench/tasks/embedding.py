@@ -81,8 +81,10 @@ class Embedder:
         if layers == MIX and self.learned is None and len(set(encoder.widths)) > 1:
             raise ModelError(
                 _(
-                    "The layers of {model} have different widths ({widths}): they have no mean."
-                ).format(model=encoder.info.name, widths=", ".join(map(str, encoder.widths))),
+                    "The layers of {model} have different widths ({widths}): they have no mean.",
+                    model=encoder.info.name,
+                    widths=", ".join(map(str, encoder.widths)),
+                ),
                 hint=_("Embed with --layers last or --layers all."),
             )
 
@@ -104,9 +106,7 @@ class Embedder:
         encoder = self.encoder
         if not isinstance(encoder, KeepsMemory):
             raise ModelError(
-                _("{model} keeps no state from one text to the next.").format(
-                    model=encoder.info.name
-                ),
+                _("{model} keeps no state from one text to the next.", model=encoder.info.name),
                 hint=_("Embed without --stateful."),
             )
         memory = None

@@ -123,8 +123,9 @@ def build(info: models.ModelInfo, setting: Setting, options: LoadOptions) -> Mod
         model = _with_head(encoder, setting)
     if delimited and not model.encoder.delimited:
         raise ModelError(
-            _("The input form of GPT-1 is for decoders of transformers, not for {model}.").format(
-                model=info.name
+            _(
+                "The input form of GPT-1 is for decoders of transformers, not for {model}.",
+                model=info.name,
             ),
             hint=_("Set input_form to plain, or choose a GPT or GPT-2 model."),
         )
@@ -152,9 +153,7 @@ def _with_language_head(
 
 def _predicts_no_words(info: models.ModelInfo) -> ModelError:
     return ModelError(
-        _("{model} predicts no next words: lm_weight needs a model that does.").format(
-            model=info.name
-        ),
+        _("{model} predicts no next words: lm_weight needs a model that does.", model=info.name),
         hint=_("Set lm_weight to 0, or choose a GPT or AWD-LSTM model."),
     )
 
@@ -188,8 +187,10 @@ def load(folder: Path | str, setting: Setting, options: LoadOptions | None = Non
         load_head(model, path)
     except Exception as error:  # safetensors and torch raise errors of several kinds
         raise ModelError(
-            _("{path} cannot be loaded: {error}.").format(
-                path=path, error=str(error).splitlines()[0][:200]
+            _(
+                "{path} cannot be loaded: {error}.",
+                path=path,
+                error=str(error).splitlines()[0][:200],
             ),
             hint=_("Train again, or restore the folder from a backup."),
         ) from error
@@ -211,8 +212,11 @@ def load_adapted(
         raise
     except Exception as error:  # as above
         raise ModelError(
-            _("The adapters in {folder} do not fit {base}: {error!r}.").format(
-                folder=folder, base=base, error=error
+            _(
+                "The adapters in {folder} do not fit {base}: {error!r}.",
+                folder=folder,
+                base=base,
+                error=error,
             ),
             hint=_("Specify the model that the run started from."),
         ) from error

@@ -388,7 +388,7 @@ def all_tasks() -> tuple[TaskInfo, ...]:
 
 def info(task: str) -> TaskInfo:
     """Raises SpecError listing the tasks that exist."""
-    missing = _("There is no task {task!r}.").format(task=task)
+    missing = _("There is no task {task!r}.", task=task)
     task_info: TaskInfo = registry().info("task", task, missing=missing)
     return task_info
 

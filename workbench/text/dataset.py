@@ -198,15 +198,11 @@ def _labels_to_json(record: Record) -> dict[str, Any]:
 def record_from_json(raw: Mapping[str, Any]) -> Record:
     """Raises KeyError, TypeError or ValueError for an invalid line; does not check offsets."""
     if type(raw) is not dict and not isinstance(raw, Mapping):
-        raise TypeError(
-            _("a document is {kind}, expected an object").format(kind=type(raw).__name__)
-        )
+        raise TypeError(_("a document is {kind}, expected an object", kind=type(raw).__name__))
     for name, part in raw.items():
         if type(part) is not dict and name in _OBJECTS and not isinstance(part, Mapping):
             raise TypeError(
-                _("{name} is {kind}, expected an object").format(
-                    name=name, kind=type(part).__name__
-                )
+                _("{name} is {kind}, expected an object", name=name, kind=type(part).__name__)
             )
     get = raw.get  # most parts are absent; a comprehension over nothing takes half a microsecond
     texts = tuple([(str(name), _text(content)) for name, content in raw["texts"].items()])
@@ -250,9 +246,7 @@ def _questions_from_json(raw: Mapping[str, Any]) -> dict[str, tuple[Question, ..
 
 def _text(content: object) -> str:
     if not isinstance(content, str):
-        raise TypeError(
-            _("a text is {kind}, expected a string").format(kind=type(content).__name__)
-        )
+        raise TypeError(_("a text is {kind}, expected a string", kind=type(content).__name__))
     return content
 
 
@@ -338,9 +332,7 @@ def read(path: Path | str) -> Dataset:
             layers = tuple(layer_from_json(load) for load in json.loads(next(file))["layers"])
         except (StopIteration, ValueError, KeyError, TypeError) as error:
             raise ImportFailed(
-                _("{path}, line 1: the layers cannot be read ({error!r}).").format(
-                    path=path, error=error
-                )
+                _("{path}, line 1: the layers cannot be read ({error!r}).", path=path, error=error)
             ) from error
         records = []
         for number, line in enumerate(file, 2):
@@ -349,7 +341,10 @@ def read(path: Path | str) -> Dataset:
             except (ValueError, KeyError, TypeError) as error:
                 raise ImportFailed(
                     _(
-                        "{path}, line {number}: not a document in Glossbench format ({error!r})."
-                    ).format(path=path, number=number, error=error)
+                        "{path}, line {number}: not a document in Glossbench format ({error!r}).",
+                        path=path,
+                        number=number,
+                        error=error,
+                    )
                 ) from error
     return Dataset(layers, tuple(records))

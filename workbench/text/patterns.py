@@ -217,9 +217,7 @@ def compiled(pattern: str, *, match_case: bool = False) -> regex.Pattern[str]:
         return regex.compile(pattern, 0 if match_case else regex.IGNORECASE)
     except regex.error as error:
         raise SpecError(
-            _("{pattern!r} is not a regular expression: {error}.").format(
-                pattern=pattern, error=error
-            ),
+            _("{pattern!r} is not a regular expression: {error}.", pattern=pattern, error=error),
             hint=_("For plain text, put a backslash before characters such as ( [ * + ?"),
         ) from error
 
@@ -256,8 +254,10 @@ def matcher(pattern: str) -> Callable[[str], bool]:
     def matches(text: str) -> bool:
         if total.exceeded:
             raise SpecError(
-                _("{pattern!r} has taken more than {seconds:.0f} s on the texts so far.").format(
-                    pattern=pattern, seconds=total.limit
+                _(
+                    "{pattern!r} has taken more than {seconds:.0f} s on the texts so far.",
+                    pattern=pattern,
+                    seconds=total.limit,
                 ),
                 hint=_("Avoid nested repetitions such as (a+)+."),
             )
@@ -266,7 +266,7 @@ def matcher(pattern: str) -> Callable[[str], bool]:
                 return expression.search(text, timeout=SECONDS) is not None
         except TimeoutError as error:
             raise SpecError(
-                _("{pattern!r} takes too long on a text.").format(pattern=pattern),
+                _("{pattern!r} takes too long on a text.", pattern=pattern),
                 hint=_("Avoid nested repetitions such as (a+)+."),
             ) from error
 

@@ -314,7 +314,7 @@ class _Parser:
     def _limit(self) -> None:
         self._count += 1
         if self._count > MAX_CONDITIONS:
-            message = _("A query has at most {most} conditions.").format(most=MAX_CONDITIONS)
+            message = _("A query has at most {most} conditions.", most=MAX_CONDITIONS)
             raise QueryError(message, self.at, len(self.text))
         if self._nested > DEEPEST:
             message = _("Parentheses and negations are nested more than {n} deep.")
@@ -367,7 +367,7 @@ class _Parser:
         after = self.text[self.at : self.at + 1]
         if after and not (after.isspace() or after == "," or (after == ")" and depth)):
             hint = _("Put a space after the quotation mark.")
-            message = _("{text} follows a quotation mark.").format(text=after)
+            message = _("{text} follows a quotation mark.", text=after)
             raise QueryError(message, self.at, self.at + 1, hint=hint)
         return _unescaped(match[1])
 
@@ -412,21 +412,21 @@ def _unknown(match: re.Match[str]) -> QueryError:
     key = match[1]
     near = difflib.get_close_matches(key.lower(), KEYS, 1)
     hint = (
-        _("Did you mean {key}:?").format(key=near[0])
+        _("Did you mean {key}:?", key=near[0])
         if near
-        else _('To search for the words, put them in quotes: "{text}…".').format(text=match[0])
+        else _('To search for the words, put them in quotes: "{text}…".', text=match[0])
     )
-    message = _("There is no key {key}.").format(key=key)
+    message = _("There is no key {key}.", key=key)
     return QueryError(message, match.start(), match.end(), hint=hint)
 
 
 def _check_name(key: Key, written: str, name: str, match: re.Match[str]) -> None:
     if key.required and not name:
         hint = _("Write the name of the field after a dot, for example meta.source:email.")
-        message = _("{key} needs the name of a metadata field.").format(key=written)
+        message = _("{key} needs the name of a metadata field.", key=written)
         raise QueryError(message, match.start(), match.end(), hint=hint)
     if name and not key.dotted:
-        message = _("{key} has no parts, so nothing can follow it after a dot.").format(key=written)
+        message = _("{key} has no parts, so nothing can follow it after a dot.", key=written)
         raise QueryError(message, match.start(), match.end(), hint=_example(written))
 
 
@@ -470,5 +470,5 @@ def _example(key: str) -> str:
     """What to write instead, as a hint."""
     if KEYS[key].choices:
         known = ", ".join(KEYS[key].choices)
-        return _("Known: {known}.").format(known=known)
-    return _("For example: {example}.").format(example=KEYS[key].example)
+        return _("Known: {known}.", known=known)
+    return _("For example: {example}.", example=KEYS[key].example)

@@ -64,8 +64,11 @@ def check_room(folder: Path, model: Model) -> None:
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise SpecError(
-            _("The disk of {folder} has {free} free; the run needs about {needed}.").format(
-                folder=folder, free=size(free), needed=size(needed)
+            _(
+                "The disk of {folder} has {free} free; the run needs about {needed}.",
+                folder=folder,
+                free=size(free),
+                needed=size(needed),
             ),
             hint=_("Free some disk space, then start again."),
         )
@@ -77,7 +80,7 @@ def _check_ours(folder: Path) -> None:
     predictions = folder / PREDICTIONS
     if predictions.exists() and not owned_folder.is_owned(folder / MODEL):
         raise SpecError(
-            _("{file} already exists and would be overwritten.").format(file=predictions),
+            _("{file} already exists and would be overwritten.", file=predictions),
             hint=_("Move it elsewhere, or choose another folder."),
         )
 

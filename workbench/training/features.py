@@ -197,12 +197,14 @@ def provided(
                                 "Computing features of {n:,} input…",
                                 "Computing features of {n:,} inputs…",
                                 total,
-                            ).format(n=total)
+                            )
                         )
                     yield FeatureProgress(done, total)
         except OSError as error:
-            line = _("Features cannot be stored ({error}): they are computed in each epoch.")
-            yield LogMessage(line.format(error=error))
+            line = _(
+                "Features cannot be stored ({error}): they are computed in each epoch.", error=error
+            )
+            yield LogMessage(line)
 
 
 def sources(model: Model, spec: TrainSpec, *, is_fixed: bool) -> tuple[FeatureSource, ...]:

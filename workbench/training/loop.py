@@ -108,7 +108,7 @@ class Loop(Generic[B, R]):
     def go(self) -> Generator[Event, str | None, R]:
         learning = self.learning
         learning.check()
-        yield from self.emit(LogMessage(_("Loading {model}").format(model=learning.model_name)))
+        yield from self.emit(LogMessage(_("Loading {model}", model=learning.model_name)))
         self.state.device = devices.pick(learning.options["device"])
         precision.check(learning.options["precision"], self.state.device)
         threads = prepare.settle(learning.seed, self.state.device)
@@ -218,8 +218,10 @@ class Loop(Generic[B, R]):
     def check_finite(self, loss: float) -> None:
         if not math.isfinite(loss):
             raise SpecError(
-                _("The loss became {total} at step {step}: the training has diverged.").format(
-                    total=loss, step=self.state.step
+                _(
+                    "The loss became {total} at step {step}: the training has diverged.",
+                    total=loss,
+                    step=self.state.step,
                 ),
                 hint=_("Use a smaller learning_rate, or precision fp32."),
             )
@@ -256,8 +258,11 @@ class Loop(Generic[B, R]):
             if self.saved is None or not is_disk_full(error):
                 raise
             self.state.stopping = True
-            line = _("The disk is full: training ends, and the checkpoint of step {step} is kept.")
-            yield from self.emit(LogMessage(line.format(step=self.saved)))
+            line = _(
+                "The disk is full: training ends, and the checkpoint of step {step} is kept.",
+                step=self.saved,
+            )
+            yield from self.emit(LogMessage(line))
 
     def save(self) -> Feed:
         self.learning.save()

@@ -34,14 +34,14 @@ def labels_of(spec: TrainSpec, data: Dataset) -> tuple[str, ...]:
     known = {layer.name: layer for layer in data.layers}
     if spec.layer not in known:
         raise SpecError(
-            _("The data has no layer {layer!r}.").format(layer=spec.layer),
-            hint=_("Its layers: {known}.").format(known=", ".join(known) or _("none")),
+            _("The data has no layer {layer!r}.", layer=spec.layer),
+            hint=_("Its layers: {known}.", known=", ".join(known) or _("none")),
         )
     if not spec.info.fits(known[spec.layer]):
         fitting = [name for name, layer in known.items() if spec.info.fits(layer)]
         raise SpecError(
-            _("Layer {name!r} does not fit task {task}.").format(name=spec.layer, task=spec.task),
-            hint=_("Layers that fit: {fit}.").format(fit=", ".join(fitting) or _("none")),
+            _("Layer {name!r} does not fit task {task}.", name=spec.layer, task=spec.task),
+            hint=_("Layers that fit: {fit}.", fit=", ".join(fitting) or _("none")),
         )
     return known[spec.layer].names
 
@@ -85,8 +85,9 @@ def check(spec: TrainSpec, records: Mapping[str, Sequence[Record]], labels: Sequ
         raise SpecError(
             _(
                 "There is no submitted document with labels of layer {layer!r} in the training "
-                "split."
-            ).format(layer=spec.layer),
+                "split.",
+                layer=spec.layer,
+            ),
             hint=_("Label and submit documents first, or import labelled data."),
         )
     if len(labels) < spec.info.least_labels:
@@ -95,8 +96,10 @@ def check(spec: TrainSpec, records: Mapping[str, Sequence[Record]], labels: Sequ
                 "Layer {layer!r} has {count} label; task {task} needs at least {least}.",
                 "Layer {layer!r} has {count} labels; task {task} needs at least {least}.",
                 len(labels),
-            ).format(
-                layer=spec.layer, count=len(labels), task=spec.task, least=spec.info.least_labels
+                layer=spec.layer,
+                count=len(labels),
+                task=spec.task,
+                least=spec.info.least_labels,
             ),
             hint=_("Add labels to the layer."),
         )
@@ -172,7 +175,8 @@ def planned(chosen: Plan) -> str:
         "{learning_rate:g}, at most {max_length} tokens per input, evaluation every "
         "{evaluate_every} steps, best checkpoint by {best_by}",
         chosen.epochs,
-    ).format(**vars(chosen))
+        **vars(chosen),
+    )
 
 
 def where(device: torch.device, threads: int, *, bf16: bool) -> LogMessage:
@@ -181,7 +185,6 @@ def where(device: torch.device, threads: int, *, bf16: bool) -> LogMessage:
         "On {device}, {threads} thread, {precision}, torch {version}",
         "On {device}, {threads} threads, {precision}, torch {version}",
         threads,
-    ).format(
         device=devices.name(device),
         threads=threads,
         precision="bf16" if bf16 else "fp32",

@@ -28,7 +28,7 @@ def slanted_triangular(
     Source: Howard and Ruder 2018, section 3.2, equation 3.
     """
     if total < 1:
-        raise SpecError(_("A schedule needs at least 1 step, not {total}.").format(total=total))
+        raise SpecError(_("A schedule needs at least 1 step, not {total}.", total=total))
     top = int(total * cut)
     if step < top:
         part = step / top

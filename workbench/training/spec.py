@@ -116,8 +116,8 @@ def _unknown(task: str, method: str, name: str, value: object, known: Iterable[s
         message = _("{name} (value {value!r}) is a setting of method {others}, not of {method}.")
         return SpecError(
             message.format(name=name, value=value, others=", ".join(others), method=method),
-            hint=_("Set method={method} as well, or leave {name} out.").format(
-                method=others[0], name=name
+            hint=_(
+                "Set method={method} as well, or leave {name} out.", method=others[0], name=name
             ),
         )
     families = [info for info in registry().infos("family") if _has(info.options, name)]
@@ -126,10 +126,13 @@ def _unknown(task: str, method: str, name: str, value: object, known: Iterable[s
         titles = ", ".join(_(info.title) for info in families)
         return SpecError(message.format(name=name, value=value, families=titles))
     return SpecError(
-        _("There is no setting {name!r} (value {value!r}) for task {task}.").format(
-            name=name, value=value, task=task
+        _(
+            "There is no setting {name!r} (value {value!r}) for task {task}.",
+            name=name,
+            value=value,
+            task=task,
         ),
-        hint=_("Known: {known}.").format(known=", ".join(known)),
+        hint=_("Known: {known}.", known=", ".join(known)),
     )
 
 
@@ -181,16 +184,21 @@ class TrainSpec:
         is_int = isinstance(self.seed, int) and not isinstance(self.seed, bool)
         if not is_int or not 0 <= self.seed <= MAX_SEED:
             raise SpecError(
-                _("The seed is {seed}, expected a whole number from 0 to {most:,}.").format(
-                    seed=self.seed, most=MAX_SEED
+                _(
+                    "The seed is {seed}, expected a whole number from 0 to {most:,}.",
+                    seed=self.seed,
+                    most=MAX_SEED,
                 ),
                 hint=_("Runs with equal seeds and settings give equal results."),
             )
         if problem := conflict(self.task, self.options):
             name, why = problem
             raise SpecError(
-                _("{name} is {value!r}, which conflicts with another setting. {why}").format(
-                    name=name, value=self.option(name), why=why
+                _(
+                    "{name} is {value!r}, which conflicts with another setting. {why}",
+                    name=name,
+                    value=self.option(name),
+                    why=why,
                 )
             )
 

@@ -32,7 +32,7 @@ def show_batch(
     batches also "more", the rows of each of the others.
     """
     spec, data = TrainSpec.from_json(params["spec"]), read(Path(params["data"]))
-    yield LogMessage(_("Loading {model}").format(model=spec.model_name or spec.model)).to_json()
+    yield LogMessage(_("Loading {model}", model=spec.model_name or spec.model)).to_json()
     labels = prepare.labels_of(spec, data)
     records = prepare.records_of(spec, data, params.get("splits"))
     prepare.check(spec, records, labels)

@@ -204,8 +204,10 @@ class App:
         self.window.show_project()
         if project.read_only:
             self.window.tell(
-                _("{name} is open read-only: {reason}.").format(
-                    name=project.path.name, reason=project.read_only_reason
+                _(
+                    "{name} is open read-only: {reason}.",
+                    name=project.path.name,
+                    reason=project.read_only_reason,
                 ),
                 "warn",
             )
@@ -361,7 +363,7 @@ class App:
     def change_text_size(self, step: int) -> None:
         self.settings.text_size = theme.next_text_size(step)
         self.restyle()
-        self.note(_("Text size {percent}%").format(percent=self.settings.text_size))
+        self.note(_("Text size {percent}%", percent=self.settings.text_size))
 
     def restyle(self) -> None:
         """Apply the theme, text size and font of the settings, and save them."""

@@ -84,7 +84,7 @@ class Command:
             message = _("The command {id!r} is in the menu {menu!r}, which does not exist.")
             raise SpecError(
                 message.format(id=self.id, menu=self.menu),
-                hint=_("Known: {names}.").format(names=", ".join(MENUS)),
+                hint=_("Known: {names}.", names=", ".join(MENUS)),
             )
 
     @property

@@ -175,9 +175,9 @@ class Tasks:
             if not isinstance(error, Cancelled):
                 self._fail(error)
             elif task.writes:
-                message = _("{title}: cancelled. No changes were made.")
-                self._note(message.format(title=task.title))
+                message = _("{title}: cancelled. No changes were made.", title=task.title)
+                self._note(message)
             elif task.title:
-                self._note(_("{title}: cancelled.").format(title=task.title))
+                self._note(_("{title}: cancelled.", title=task.title))
 
         return show

@@ -128,5 +128,5 @@ def described(feature: str) -> str:
         return message.format(n=far, feature=described(rest))
     name, _equals, text = feature.partition("=")
     if name in _VALUES:
-        return _(_VALUES[name]).format(text=text)
+        return _(_VALUES[name], text=text)
     return _(_FLAGS[name]) if name in _FLAGS else name

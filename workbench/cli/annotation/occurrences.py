@@ -29,8 +29,8 @@ def label_id(project: Project, name: str, layer: str | None) -> int:
     searched = [item for item in every if layer in (None, item.name)]
     if layer is not None and not searched:
         raise SpecError(
-            _("The project has no layer {layer!r}.").format(layer=layer),
-            hint=_("Its layers: {known}.").format(known=", ".join(item.name for item in every)),
+            _("The project has no layer {layer!r}.", layer=layer),
+            hint=_("Its layers: {known}.", known=", ".join(item.name for item in every)),
         )
     matches = [
         (item.name, label.id) for item in searched for label in item.labels if label.name == name
@@ -44,7 +44,7 @@ def label_id(project: Project, name: str, layer: str | None) -> int:
         known = ", ".join(dict.fromkeys(label.name for item in searched for label in item.labels))
         raise SpecError(
             message.format(name=name, layer=layer),
-            hint=_("Its labels: {known}.").format(known=known or _("none")),
+            hint=_("Its labels: {known}.", known=known or _("none")),
         )
     if len(matches) > 1:
         message = _("The label {name!r} is in several layers: {layers}.")
@@ -139,11 +139,11 @@ def _report(result: Occurrences, done: int | None, as_json: bool) -> None:
     head = (_("Document"), _("Occurrence"), _("State"))
     table(head, [(row.key, _in_context(row), _state(row)) for row in result.rows[:SHOWN]])
     message = ngettext("{n:,} occurrence found.", "{n:,} occurrences found.", len(result.rows))
-    say(message.format(n=len(result.rows)))
+    say(message)
     if result.cut:
         say(_("There are more occurrences; the search stopped after these."))
     if done is not None:
-        say(ngettext("Labelled {n:,} place.", "Labelled {n:,} places.", done).format(n=done))
+        say(ngettext("Labelled {n:,} place.", "Labelled {n:,} places.", done))
 
 
 def _in_context(row: Occurrence) -> str:

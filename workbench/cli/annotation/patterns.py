@@ -140,7 +140,7 @@ def remove(file: Path, ids: tuple[int, ...], as_json: bool) -> None:
         for id in ids:
             if id not in known:
                 raise SpecError(
-                    _("There is no pattern {id}.").format(id=id),
+                    _("There is no pattern {id}.", id=id),
                     hint=_("`glossbench patterns list` shows the ids."),
                 )
         removed = operations.remove(opened.project, ids)
@@ -148,7 +148,7 @@ def remove(file: Path, ids: tuple[int, ...], as_json: bool) -> None:
         emit({"removed": removed})
     else:
         message = ngettext("Removed {n:,} pattern.", "Removed {n:,} patterns.", removed)
-        say(message.format(n=removed))
+        say(message)
 
 
 @patterns.command()
@@ -229,7 +229,7 @@ def import_patterns(file: Path, table_file: Path, as_json: bool) -> None:
     if as_json:
         emit({"added": added})
     else:
-        say(ngettext("Added {n:,} pattern.", "Added {n:,} patterns.", added).format(n=added))
+        say(ngettext("Added {n:,} pattern.", "Added {n:,} patterns.", added))
 
 
 @patterns.command()
@@ -246,6 +246,6 @@ def export(file: Path, out: Path, as_json: bool) -> None:
         emit({"written": written, "path": str(out)})
     else:
         message = ngettext(
-            "Wrote {n:,} pattern to {path}.", "Wrote {n:,} patterns to {path}.", written
+            "Wrote {n:,} pattern to {path}.", "Wrote {n:,} patterns to {path}.", written, path=out
         )
-        say(message.format(n=written, path=out))
+        say(message)

@@ -32,7 +32,7 @@ def _orders() -> str:
     default=KEPT,
     show_default=True,
     metavar="ORDER",
-    help=_("One of: {orders}.").format(orders=_orders()),
+    help=_("One of: {orders}.", orders=_orders()),
 )
 @click.option(
     "--run",
@@ -137,9 +137,12 @@ def _show(layer: str, order: QueueOrder | None, listed: Listed, *, as_json: bool
         )
         return
     left = ngettext(
-        "{layer}: {n:,} document to label", "{layer}: {n:,} documents to label", listed.left
+        "{layer}: {n:,} document to label",
+        "{layer}: {n:,} documents to label",
+        listed.left,
+        layer=layer,
     )
-    say(left.format(layer=layer, n=listed.left))
+    say(left)
     title = order.title if order is not None else _("File order")
     say(f"{title} · {order.source}" if order is not None and order.source else title)
     rows = [

@@ -40,7 +40,7 @@ def relabel() -> None:
 @click.option(
     "--kind",
     metavar="KIND",
-    help=_("Create the layer, of this kind: {kinds}.").format(kinds=", ".join(LAYER_KINDS)),
+    help=_("Create the layer, of this kind: {kinds}.", kinds=", ".join(LAYER_KINDS)),
 )
 @as_json
 def add(file: Path, layer: str, labels: Sequence[str], kind: str | None, as_json: bool) -> None:
@@ -52,14 +52,14 @@ def add(file: Path, layer: str, labels: Sequence[str], kind: str | None, as_json
         existing = {item.name: item for item in schema.layers(project)}
         if kind:
             if layer in existing:
-                raise SpecError(_("The project has a layer {name} already.").format(name=layer))
+                raise SpecError(_("The project has a layer {name} already.", name=layer))
             schema.add_layer(project, layer, kind, labels=labels)
             added = list(labels)
         elif layer not in existing:
             raise SpecError(
-                _("The project has no layer {name}.").format(name=layer),
-                hint=_("Layers: {names}. To create it, use --kind.").format(
-                    names=", ".join(existing) or "–"
+                _("The project has no layer {name}.", name=layer),
+                hint=_(
+                    "Layers: {names}. To create it, use --kind.", names=", ".join(existing) or "–"
                 ),
             )
         else:
@@ -89,7 +89,7 @@ def rename(file: Path, label: str, name: str, layer: str | None, as_json: bool) 
     if as_json:
         emit({"renamed": label, "name": name})
     else:
-        say(_("Renamed {label} to {name}.").format(label=label, name=name))
+        say(_("Renamed {label} to {name}.", label=label, name=name))
 
 
 @relabel.command()
@@ -232,7 +232,7 @@ def delete(
     if as_json:
         emit({"deleted": deleted})
     else:
-        say(ngettext("Deleted {n:,} label.", "Deleted {n:,} labels.", deleted).format(n=deleted))
+        say(ngettext("Deleted {n:,} label.", "Deleted {n:,} labels.", deleted))
 
 
 @relabel.command()
@@ -283,9 +283,9 @@ def parent(
     if as_json:
         emit({"labels": list(labels), "parent": parent})
     elif parent is None:
-        say(_("{names}: no parent.").format(names=", ".join(labels)))
+        say(_("{names}: no parent.", names=", ".join(labels)))
     else:
-        say(_("{names}: sublabels of {parent}.").format(names=", ".join(labels), parent=parent))
+        say(_("{names}: sublabels of {parent}.", names=", ".join(labels), parent=parent))
 
 
 @relabel.command()
@@ -303,7 +303,7 @@ def snap(file: Path, layer: str, to: str, as_json: bool) -> None:
     if as_json:
         emit({"layer": layer, "snap": to})
     else:
-        say(_("New spans of {layer} snap to {what}.").format(layer=layer, what=_(TITLES[to])))
+        say(_("New spans of {layer} snap to {what}.", layer=layer, what=_(TITLES[to])))
 
 
 def _named(project: Project, name: str) -> Layer:
@@ -315,8 +315,8 @@ def _named(project: Project, name: str) -> Layer:
             return layer
     known = ", ".join(layer.name for layer in layers) or _("none")
     raise SpecError(
-        _("The project has no layer {name!r}.").format(name=name),
-        hint=_("Its layers: {known}.").format(known=known),
+        _("The project has no layer {name!r}.", name=name),
+        hint=_("Its layers: {known}.", known=known),
     )
 
 
@@ -349,4 +349,4 @@ def _report(key: str, changed: int, as_json: bool) -> None:
         "Changed {n:,} annotations and suggestions.",
         changed,
     )
-    say(message.format(n=changed))
+    say(message)

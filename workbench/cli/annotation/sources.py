@@ -77,8 +77,8 @@ def _chosen(project: Project, name: str) -> OriginLabels:
         if name in (_id(source), source.title):
             return source
     raise SpecError(
-        _("There is no source {name!r}.").format(name=name),
-        hint=_("Its sources: {known}.").format(known=", ".join(map(_id, every)) or _("none")),
+        _("There is no source {name!r}.", name=name),
+        hint=_("Its sources: {known}.", known=", ".join(map(_id, every)) or _("none")),
     )
 
 
@@ -97,7 +97,7 @@ def accept(
         emit({"accepted": done})
     else:
         message = ngettext("Accepted {n:,} suggestion.", "Accepted {n:,} suggestions.", done)
-        say(message.format(n=done))
+        say(message)
 
 
 @sources.command()
@@ -115,7 +115,7 @@ def reject(
         emit({"rejected": done})
     else:
         message = ngettext("Rejected {n:,} suggestion.", "Rejected {n:,} suggestions.", done)
-        say(message.format(n=done))
+        say(message)
 
 
 def _decide(

@@ -27,9 +27,7 @@ def doctor(context: click.Context, file: Path | None, as_json: bool) -> None:
     from workbench.operations.application import system_check
 
     if file is not None and not file.exists():
-        raise WorkbenchError(
-            _("There is no file {path}.").format(path=file), hint=_("Check the path.")
-        )
+        raise WorkbenchError(_("There is no file {path}.", path=file), hint=_("Check the path."))
     folder = str(file.absolute().parent) if file is not None else ""
     with session(None) as opened, opened.progress(_("Checking")) as watch:
         checks = system_check.check(opened.queue, project=folder, watch=watch)

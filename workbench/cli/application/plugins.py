@@ -86,9 +86,7 @@ def enable(name: str, yes: bool, as_json: bool) -> None:
     operations.enable(plugin)
     _warn(plugin.warnings)
     status = next(status for status in operations.all_plugins() if status.plugin.key == plugin.key)
-    emit(status.to_json()) if as_json else say(
-        _("{name} is enabled.").format(name=plain(plugin.name))
-    )
+    emit(status.to_json()) if as_json else say(_("{name} is enabled.", name=plain(plugin.name)))
 
 
 @plugins.command("disable")
@@ -101,7 +99,7 @@ def disable(name: str, as_json: bool) -> None:
     plugin = operations.find(name)
     operations.disable(plugin)
     emit({"id": plugin.id, "state": operations.DISABLED}) if as_json else say(
-        _("{name} is disabled.").format(name=plain(plugin.name))
+        _("{name} is disabled.", name=plain(plugin.name))
     )
 
 
@@ -162,4 +160,4 @@ def _show(checked: CheckedContribution) -> None:
 
 def _warn(warnings: Sequence[str]) -> None:
     for warning in warnings:
-        note(_("Warning: {warning}").format(warning=plain(warning)))
+        note(_("Warning: {warning}", warning=plain(warning)))

@@ -57,9 +57,7 @@ def new(file: Path, as_json: bool) -> None:
 
     if file.suffix != paths.PROJECT_SUFFIX:
         raise ProjectError(
-            _("{file} does not have the suffix {suffix}.").format(
-                file=file, suffix=paths.PROJECT_SUFFIX
-            ),
+            _("{file} does not have the suffix {suffix}.", file=file, suffix=paths.PROJECT_SUFFIX),
             hint=_("Project files must have this suffix."),
         )
     Project.create(file).close()
@@ -84,10 +82,8 @@ def info(file: Path, as_json: bool) -> None:
 def _show_info(file: Path, summary: dict[str, Any]) -> None:
     say(
         ngettext(
-            "{file}: {n:,} document",
-            "{file}: {n:,} documents",
-            summary["documents"],
-        ).format(file=file, n=summary["documents"])
+            "{file}: {n:,} document", "{file}: {n:,} documents", summary["documents"], file=file
+        )
     )
     say("  ".join(f"{name} {count:,}" for name, count in summary["splits"].items()))
     say("  ".join(f"{term(name)} {count:,}" for name, count in summary["states"].items()))
@@ -169,7 +165,7 @@ def backups(file: Path, as_json: bool) -> None:
     if as_json:
         emit(versions)
     elif not versions:
-        say(_("There are no versions of {file}.").format(file=file))
+        say(_("There are no versions of {file}.", file=file))
     else:
         head = (_("Saved"), _("Reason"), _("Name"), _("Size"), _("File"))
         rows = [
@@ -208,9 +204,9 @@ def restore(file: Path, version: str, as_json: bool) -> None:
             }
         )
         return
-    say(_("{file} was restored from {version}.").format(file=file, version=source.path.name))
+    say(_("{file} was restored from {version}.", file=file, version=source.path.name))
     if previous is not None:
-        say(_("The previous state is kept as {path}.").format(path=previous))
+        say(_("The previous state is kept as {path}.", path=previous))
 
 
 def _version(version: Version) -> dict[str, Any]:
@@ -258,7 +254,7 @@ def check(file: Path, as_json: bool) -> None:
             hint=hint,
         )
     if not as_json:
-        say(_("{file}: no problems found.").format(file=file))
+        say(_("{file}: no problems found.", file=file))
 
 
 def _way_out(recovered: Recovered | None) -> str:
@@ -271,7 +267,7 @@ def _way_out(recovered: Recovered | None) -> str:
         "recover`.",
         recovered.documents,
     )
-    return " ".join((message.format(n=recovered.documents), *recovered.lost))
+    return " ".join((message, *recovered.lost))
 
 
 @project.command("recover")
@@ -288,9 +284,7 @@ def recover(file: Path, out: Path, as_json: bool) -> None:
 
     if out.suffix != paths.PROJECT_SUFFIX:
         raise ProjectError(
-            _("{file} does not have the suffix {suffix}.").format(
-                file=out, suffix=paths.PROJECT_SUFFIX
-            ),
+            _("{file} does not have the suffix {suffix}.", file=out, suffix=paths.PROJECT_SUFFIX),
             hint=_("Project files must have this suffix."),
         )
     recovered = recovery.recover(file, out)
@@ -301,8 +295,9 @@ def recover(file: Path, out: Path, as_json: bool) -> None:
         "{n:,} document was written to {out}.",
         "{n:,} documents were written to {out}.",
         recovered.documents,
+        out=out,
     )
-    say(message.format(n=recovered.documents, out=out))
+    say(message)
     for sentence in recovered.lost or (_("Nothing was lost."),):
         say(sentence)
 
@@ -354,8 +349,9 @@ def remove(file: Path, where: str, ids: str, dry_run: bool, yes: bool, as_json: 
         return
     if removed.left:
         raise ProjectError(
-            _("The documents were removed, but some files could not be changed: {files}").format(
-                files="; ".join(removed.left)
+            _(
+                "The documents were removed, but some files could not be changed: {files}",
+                files="; ".join(removed.left),
             ),
             hint=_("Delete these files, or run the command again when they are writable."),
         )
@@ -372,7 +368,7 @@ def _chosen(project: Project, where: str, ids: str) -> list[int]:
     try:
         id_set = {int(id) for id in ids.split(",")} if ids else None
     except ValueError:
-        raise SpecError(_("{ids} are not ids of documents.").format(ids=ids)) from None
+        raise SpecError(_("{ids} are not ids of documents.", ids=ids)) from None
     return sorted(matching(project, where) or ()) if id_set is None else sorted(id_set)
 
 

@@ -95,16 +95,16 @@ def export_data(
     from workbench.operations.transfer import data_export
 
     if source != "gold" and not run:
-        raise click.UsageError(_("--source {source} requires --run RUN.").format(source=source))
+        raise click.UsageError(_("--source {source} requires --run RUN.", source=source))
     if escape_formulas and format not in ("csv", "tsv"):
         raise click.UsageError(
-            _("--escape-formulas requires --format csv or tsv, not {format}.").format(format=format)
+            _("--escape-formulas requires --format csv or tsv, not {format}.", format=format)
         )
     with reading(file) as opened:
         chosen = results.run_named(opened, run) if run else None
         lost = data_export.what_is_lost(format, opened, source=source, run=chosen)
         for sentence in lost:
-            note(_("Not kept: {sentence}").format(sentence=sentence))
+            note(_("Not kept: {sentence}", sentence=sentence))
         outcome = data_export.export_data(
             opened,
             out,
@@ -117,7 +117,7 @@ def export_data(
         )
     for warning in outcome.warnings:
         if warning not in lost:
-            note(_("Warning: {warning}").format(warning=warning))
+            note(_("Warning: {warning}", warning=warning))
     if as_json:
         emit(
             {
@@ -130,6 +130,6 @@ def export_data(
     else:
         n = outcome.documents
         message = ngettext(
-            "{n:,} document written to {out}.", "{n:,} documents written to {out}.", n
+            "{n:,} document written to {out}.", "{n:,} documents written to {out}.", n, out=out
         )
-        say(message.format(n=n, out=out))
+        say(message)

@@ -33,8 +33,9 @@ def _roles(
             raise click.BadParameter(
                 _(
                     "{value!r} is not of the form ROLE=COLUMN, for example text=body or "
-                    "label:topic=kind."
-                ).format(value=value)
+                    "label:topic=kind.",
+                    value=value,
+                )
             )
         roles.append((role, column))
     return tuple(roles)
@@ -158,7 +159,7 @@ def import_data(
         return
     offer = "" if split else _offered_splits(data)
     if offer and not as_json:
-        note(_("Warning: {warning}").format(warning=offer))
+        note(_("Warning: {warning}", warning=offer))
     with (
         session(file) as opened,
         opened.progress(_("Importing"), quiet=as_json) as watch,
@@ -181,8 +182,11 @@ def import_data(
     if outcome.failed:
         first = outcome.skipped[0]
         raise ImportFailed(
-            _("No record was imported. The first error: {file}, line {line}: {reason}.").format(
-                file=first.file, line=first.line, reason=first.reason.rstrip(".")
+            _(
+                "No record was imported. The first error: {file}, line {line}: {reason}.",
+                file=first.file,
+                line=first.line,
+                reason=first.reason.rstrip("."),
             )
         )
 
@@ -222,25 +226,26 @@ def _offered_splits(data: tuple[Path, ...]) -> str:
 
     if not (splits := suggested(data)):
         return ""
-    return _("The file names suggest splits: {splits}. To set them, use --split by-name.").format(
-        splits=described(splits)
+    return _(
+        "The file names suggest splits: {splits}. To set them, use --split by-name.",
+        splits=described(splits),
     )
 
 
 def _show_import(report: dict[str, Any], sentence: str) -> None:
     say(sentence)
     for item in report["skipped"][:20]:
-        note(_("Skipped {file}, line {line}: {reason}").format(**item))
+        note(_("Skipped {file}, line {line}: {reason}", **item))
     if len(report["skipped"]) > 20:
         note(
             ngettext(
                 "… and {n:,} more skipped record. Use --json to list all of them.",
                 "… and {n:,} more skipped records. Use --json to list all of them.",
                 len(report["skipped"]) - 20,
-            ).format(n=len(report["skipped"]) - 20)
+            )
         )
     for warning in report["warnings"]:
-        note(_("Warning: {warning}").format(warning=warning))
+        note(_("Warning: {warning}", warning=warning))
 
 
 # ---------------------------------------------------------------- --dry-run
@@ -272,8 +277,12 @@ def _preview_json(file: Path, preview: ImportPreview) -> dict[str, object]:
 def _show_dry_run(files: Sequence[Path], previews: Sequence[ImportPreview]) -> None:
     for file, preview in zip(files, previews, strict=True):
         say(
-            _("{file}: format {format} ({why}), encoding {encoding}").format(
-                file=file, format=preview.format, why=preview.why, encoding=preview.encoding
+            _(
+                "{file}: format {format} ({why}), encoding {encoding}",
+                file=file,
+                format=preview.format,
+                why=preview.why,
+                encoding=preview.encoding,
             )
         )
         _show_columns(preview)
@@ -284,9 +293,9 @@ def _show_dry_run(files: Sequence[Path], previews: Sequence[ImportPreview]) -> N
         )
         say(message.format(checked=preview.checked, failed=preview.failed))
         for line, reason in preview.problems:
-            note(_("Line {line:,}: {reason}").format(line=line, reason=reason))
+            note(_("Line {line:,}: {reason}", line=line, reason=reason))
         for warning in (*preview.warnings, *([preview.question] if preview.question else [])):
-            note(_("Warning: {warning}").format(warning=warning))
+            note(_("Warning: {warning}", warning=warning))
         say()
 
 

@@ -149,7 +149,7 @@ def _show(value: dict[str, Any], done: dict[str, Any]) -> None:
         table((_("Kind"), _("Similarity"), _("Documents")), rows)
     if done:
         n = done["documents"]
-        say(ngettext("{n:,} document changed.", "{n:,} documents changed.", n).format(n=n))
+        say(ngettext("{n:,} document changed.", "{n:,} documents changed.", n))
     if done.get("lost"):
         message = ngettext(
             "{n:,} label could not be aligned with the other text.",

@@ -74,7 +74,7 @@ def find(file: Path, query: str, as_json: bool) -> None:
         return
     table((_("Key"), _("Split"), _("State")), [(r.key, r.split or "", r.state) for r in rows])
     message = ngettext("{n:,} document matches.", "{n:,} documents match.", len(rows))
-    say(message.format(n=len(rows)))
+    say(message)
 
 
 @filters.command()

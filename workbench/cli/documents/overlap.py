@@ -60,7 +60,7 @@ def overlap(file: Path, texts: tuple[Path, ...], split: str, ngram: int, as_json
     enough = result.documents - result.short
     say(message.format(share=result.share, n=result.size, count=len(result.rows), all=enough))
     if result.short:
-        say(_("Too short to compare: {n:,}.").format(n=result.short))
+        say(_("Too short to compare: {n:,}.", n=result.short))
     rows = [
         (plain(row.key), term(row.split) if row.split else "", f"{row.share:.0%}", row.words)
         for row in result.rows[:MOST_SHOWN]

@@ -108,10 +108,8 @@ def _report(divided: Divided, message: str, as_json: bool) -> None:
     if as_json:
         emit({"documents": divided.documents, "parts": divided.parts, "kept": dict(divided.kept)})
         return
-    item = ngettext("{n:,} document", "{n:,} documents", divided.documents).format(
-        n=divided.documents
-    )
-    many = ngettext("{n:,} part", "{n:,} parts", divided.parts).format(n=divided.parts)
+    item = ngettext("{n:,} document", "{n:,} documents", divided.documents)
+    many = ngettext("{n:,} part", "{n:,} parts", divided.parts)
     say(message.format(documents=item, parts=many))
     if left := operations.describe(divided):
         note(left)

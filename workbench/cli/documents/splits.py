@@ -112,8 +112,8 @@ def _choice(
     for name in names:
         if name not in known:
             raise SpecError(
-                _("The project has no layer {name!r}.").format(name=name),
-                hint=_("Its layers: {known}.").format(known=", ".join(known) or _("none")),
+                _("The project has no layer {name!r}.", name=name),
+                hint=_("Its layers: {known}.", known=", ".join(known) or _("none")),
             )
     chosen = names or tuple(name for name, submitted in known.items() if submitted)
     if not any(known[name] for name in chosen):
@@ -168,4 +168,4 @@ def _show(preview: SplitPreview, dry_run: bool) -> None:
         )
     say(message.format(n=preview.changed))
     for warning in preview.warnings:
-        note(_("Warning: {warning}").format(warning=warning))
+        note(_("Warning: {warning}", warning=warning))

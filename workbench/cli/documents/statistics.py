@@ -65,15 +65,15 @@ def _layers(project: Project, name: str) -> tuple[Layer, ...]:
     if name and not chosen:
         known = ", ".join(layer.name for layer in every) or _("none")
         raise SpecError(
-            _("The project has no layer {name!r}.").format(name=name),
-            hint=_("Its layers: {known}.").format(known=known),
+            _("The project has no layer {name!r}.", name=name),
+            hint=_("Its layers: {known}.", known=known),
         )
     return chosen
 
 
 def _show(counted: Statistics, lengths: TextLengths, tokenizer: str) -> None:
     n = counted.documents
-    say(ngettext("{n:,} document", "{n:,} documents", n).format(n=n))
+    say(ngettext("{n:,} document", "{n:,} documents", n))
     for layer_statistics in counted.layers:
         _show_layer(layer_statistics)
     say()
@@ -103,14 +103,10 @@ def _show_layer(layer_statistics: LayerStatistics) -> None:
         "{layer}: {n:,} submitted document, {without:,} without a label",
         "{layer}: {n:,} submitted documents, {without:,} without a label",
         layer_statistics.submitted,
+        layer=plain(layer_statistics.layer.name),
+        without=layer_statistics.unlabelled,
     )
-    say(
-        message.format(
-            layer=plain(layer_statistics.layer.name),
-            n=layer_statistics.submitted,
-            without=layer_statistics.unlabelled,
-        )
-    )
+    say(message)
     lengths = {span.label.name: span for span in layer_statistics.spans}
     head: tuple[str, ...] = (_("Label"), _("Count"), _("Documents"))
     rows: list[tuple[Any, ...]] = [
@@ -143,5 +139,5 @@ def _show_lengths(lengths: dict[str, Any], tokenizer: str) -> None:
     ]
     table(head, rows)
     for limit, share in lengths.get("cut", {}).items():
-        message = _("Longer than {limit} tokens: {share:.1%}")
-        say(message.format(limit=limit, share=share))
+        message = _("Longer than {limit} tokens: {share:.1%}", limit=limit, share=share)
+        say(message)

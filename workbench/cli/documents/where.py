@@ -34,7 +34,7 @@ def checked(project: Project, text: str) -> Query:
         return queries.check(project, text)
     except QueryError as error:
         marked = f"{text[: error.at]}»{text[error.at : error.end]}«{text[error.end :]}"
-        sentence = _("{message} In the query: {query}").format(message=error.message, query=marked)
+        sentence = _("{message} In the query: {query}", message=error.message, query=marked)
         raise SpecError(sentence, hint=error.hint) from error
 
 

@@ -121,7 +121,7 @@ def _warn(embedding: Embedding) -> None:
             "weights of the model.",
             embedding.not_finite,
         )
-        note(message.format(n=embedding.not_finite))
+        note(message)
 
 
 def _show(embedding: Embedding) -> None:
@@ -129,19 +129,13 @@ def _show(embedding: Embedding) -> None:
         "{path} ({size}): {rows:,} rows of {n:,} document, {layers}, width {width}",
         "{path} ({size}): {rows:,} rows of {n:,} documents, {layers}, width {width}",
         embedding.documents,
+        path=embedding.path,
+        size=size(embedding.bytes),
+        rows=embedding.rows,
+        layers=ngettext("{n} layer", "{n} layers", len(embedding.layers)),
+        width=embedding.width,
     )
-    say(
-        message.format(
-            path=embedding.path,
-            size=size(embedding.bytes),
-            rows=embedding.rows,
-            n=embedding.documents,
-            layers=ngettext("{n} layer", "{n} layers", len(embedding.layers)).format(
-                n=len(embedding.layers)
-            ),
-            width=embedding.width,
-        )
-    )
+    say(message)
 
 
 def _documents(texts: tuple[str, ...], source: Path | None) -> tuple[Document, ...]:
@@ -152,8 +146,11 @@ def _documents(texts: tuple[str, ...], source: Path | None) -> tuple[Document, .
     documents, skipped = predict_files.read_inputs(source)
     for item in skipped:
         note(
-            _("Skipped {file}, line {line}: {reason}").format(
-                file=item.file, line=item.line, reason=item.reason
+            _(
+                "Skipped {file}, line {line}: {reason}",
+                file=item.file,
+                line=item.line,
+                reason=item.reason,
             )
         )
     return documents

@@ -28,8 +28,9 @@ _KNOWN = registry().all("model_exporter")
     "--formats",
     default=",".join(entry.id for entry in _KNOWN if entry.options.get("default")),
     show_default=True,
-    help=_("Formats to write, separated by commas: {formats}.").format(
-        formats=", ".join(f"{entry.id} ({_(entry.title)})" for entry in _KNOWN)
+    help=_(
+        "Formats to write, separated by commas: {formats}.",
+        formats=", ".join(f"{entry.id} ({_(entry.title)})" for entry in _KNOWN),
     ),
 )
 @as_json
@@ -64,6 +65,6 @@ def export(file: Path, outdir: Path, run: str, model: str, formats: str, as_json
     for written in result.files:
         say(f"{size(written.bytes):>8}  {written.path}")
     if result.stored:
-        say(_("The predictions of the run: {sentence}").format(sentence=result.stored.sentence()))
+        say(_("The predictions of the run: {sentence}", sentence=result.stored.sentence()))
     if result.check:
         say(result.overall.sentence())

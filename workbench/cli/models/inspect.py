@@ -169,9 +169,7 @@ def _options(settings: Sequence[str]) -> dict[str, str]:
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals:
-            raise click.UsageError(
-                _("{text!r} is not of the form NAME=VALUE.").format(text=setting)
-            )
+            raise click.UsageError(_("{text!r} is not of the form NAME=VALUE.", text=setting))
         options[name] = value
     return options
 
@@ -193,8 +191,8 @@ def _found(
             return operations.named_run(project, name), documents
     if runs and not Path(name).exists() and name not in {card.name for card in installed.list()}:
         raise ModelError(
-            _("There is no run or model {name!r}.").format(name=name),
-            hint=_("Runs: {names}.").format(names=", ".join(runs)),
+            _("There is no run or model {name!r}.", name=name),
+            hint=_("Runs: {names}.", names=", ".join(runs)),
         )
     return operations.of_folder(name), documents
 
@@ -237,7 +235,7 @@ def _list(choice: InspectableModel, as_json: bool) -> None:
 def _opened(choice: InspectableModel, device: str, weights: str) -> Iterator[InspectorHost]:
     from workbench.operations.inspecting import inspect_host
 
-    note(_("Loading {name}…").format(name=choice.title))
+    note(_("Loading {name}…", name=choice.title))
     host = inspect_host.InspectorHost(device=device, weights=weights)
     try:
         host.open(choice)
@@ -361,9 +359,7 @@ def _with_index(
             with opened.progress(_("Indexing")) as watch:
                 corpus_index.compute(opened.queue, prepared, device=device, watch=watch)
         if not index.files.about.is_file():
-            raise WorkbenchError(
-                _("No document contains {word!r}.").format(word=options.get("word", ""))
-            )
+            raise WorkbenchError(_("No document contains {word!r}.", word=options.get("word", "")))
         return corpus_index.completed(project, index, options)
 
 
@@ -374,6 +370,6 @@ def _check_senses(project: Project, layer: str) -> None:
     known = senses.layers(project)
     if layer and layer not in known:
         raise WorkbenchError(
-            _("There is no layer {name!r} with senses.").format(name=layer),
-            hint=_("Layers: {names}.").format(names=", ".join(known) or "–"),
+            _("There is no layer {name!r} with senses.", name=layer),
+            hint=_("Layers: {names}.", names=", ".join(known) or "–"),
         )

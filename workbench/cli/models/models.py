@@ -48,7 +48,7 @@ def list_models(as_json: bool) -> None:
 
 
 def _row(info: ModelInfo) -> tuple[str | int | None, ...]:
-    parameters = _("{n:.1f} M").format(n=info.parameters / 1e6) if info.parameters else None
+    parameters = _("{n:.1f} M", n=info.parameters / 1e6) if info.parameters else None
     return (
         plain(info.name),
         info.architecture or None,
@@ -67,8 +67,12 @@ def _problem(info: ModelInfo) -> str:
         return _("pickled weights, not confirmed")
     more = len(info.problems) - 1
     if more > 0:
-        message = ngettext("{problem}; {n} more problem", "{problem}; {n} more problems", more)
-        return message.format(problem=plain(info.problems[0]), n=more)
+        return ngettext(
+            "{problem}; {n} more problem",
+            "{problem}; {n} more problems",
+            more,
+            problem=plain(info.problems[0]),
+        )
     return plain(info.problems[0]) if info.problems else ""
 
 
@@ -167,9 +171,7 @@ def catalogue(search: str, sort: str | None, as_json: bool) -> None:
 def _published_row(published: Published) -> tuple[str | int | None, ...]:
     from workbench.models.spec.catalogue import DIRECTIONS
 
-    parameters = (
-        _("{n:,.1f} M").format(n=published.parameters / 1e6) if published.parameters else None
-    )
+    parameters = _("{n:,.1f} M", n=published.parameters / 1e6) if published.parameters else None
     installed = _("yes") if published.installed else None
     return (
         *(published.name, published.paper, published.year, parameters, published.objectives),
@@ -235,7 +237,7 @@ def _show_ranking(rows: tuple[Ranked, ...]) -> None:
         [
             (
                 *(plain(row.fit.name), row.fit.family, share.format(share=row.fit.unknown)),
-                _("{n:.2f}").format(n=row.fit.fertility),
+                _("{n:.2f}", n=row.fit.fertility),
                 *(share.format(share=row.fit.cut), row.fit.limit or None),
                 number.format(n=row.fit.perplexity) if row.fit.perplexity else None,
                 "–".join(map("{:,.1f}".format, row.fit.interval)) if row.fit.interval else None,
@@ -270,7 +272,7 @@ def add(folder: Path, allow_pickle: bool, as_json: bool) -> None:
         _show(card)
     added = operations.add(folder, allow_pickle=allow_pickle)
     emit(operations.to_json(added)) if as_json else say(
-        _("{name} was added.").format(name=plain(added.name))
+        _("{name} was added.", name=plain(added.name))
     )
 
 
@@ -289,14 +291,18 @@ def remove(name: str, yes: bool, as_json: bool) -> None:
     planned = operations.removal(name)
     if planned.deletes and not yes and sys.stdin.isatty():
         yes = click.confirm(
-            _("Delete {size} of {name}?").format(size=size(planned.deletes), name=name), err=True
+            _("Delete {size} of {name}?", size=size(planned.deletes), name=name), err=True
         )
     done = operations.remove(name, delete=yes)
     report = {"name": done.card.name, "path": done.card.path, "deleted_bytes": done.deletes}
     if as_json:
         emit(report)
     elif done.deletes:
-        say(_("{name} was deleted.").format(name=plain(done.card.name)))
+        say(_("{name} was deleted.", name=plain(done.card.name)))
     else:
-        message = _("{name} was removed from the list. Its files remain in {path}.")
-        say(message.format(name=plain(done.card.name), path=plain(done.card.path)))
+        message = _(
+            "{name} was removed from the list. Its files remain in {path}.",
+            name=plain(done.card.name),
+            path=plain(done.card.path),
+        )
+        say(message)

@@ -98,7 +98,7 @@ def _check(texts: Sequence[Path], goal: str | None, model: str | None, show_batc
         )
     for value, what in ((goal, "--objective"), (model, "--model")):
         if value is None:
-            raise click.UsageError(_("Missing {what}.").format(what=what))
+            raise click.UsageError(_("Missing {what}.", what=what))
 
 
 def _spec(
@@ -160,8 +160,10 @@ def _show(result: dict[str, Any]) -> None:
     say(
         _(
             "{model}: trained on {device} in {time} (steps: {steps}, words: {words:,}); "
-            "saved as {path}."
-        ).format(**result, time=seconds_in_words(result["seconds"]))
+            "saved as {path}.",
+            **result,
+            time=seconds_in_words(result["seconds"]),
+        )
     )
     if not result["curve"] and not result["stopped"]:
         note(

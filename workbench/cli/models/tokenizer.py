@@ -77,9 +77,10 @@ def train(
     else:
         message = _(
             "{output}: learned in {seconds:.1f} s. Vocabulary size: {size:,}. Words in the "
-            "text: {words:,}."
+            "text: {words:,}.",
+            **result,
         )
-        say(message.format(**result))
+        say(message)
 
 
 @tokenizer.command()
@@ -100,12 +101,12 @@ def compare(first: str, second: str, source: Path, as_json: bool) -> None:
         return
     head = (_("Tokenizer"), _("Tokens per word"), _("Unknown"))
     limits = [*next(iter(comparison.values())).cut]
-    cut = tuple(_("Cut at {limit}").format(limit=limit) for limit in limits)
+    cut = tuple(_("Cut at {limit}", limit=limit) for limit in limits)
     share = _("{share:.1%}")
     rows = [
         (
             plain(name),
-            _("{n:.2f}").format(n=fit.fertility),
+            _("{n:.2f}", n=fit.fertility),
             share.format(share=fit.unknown),
             *(share.format(share=fit.cut[limit]) for limit in limits),
         )
@@ -200,8 +201,10 @@ def _division(division: Division) -> dict[str, Any]:
 
 def _show_division(division: Division) -> None:
     say(
-        _("{word}: {tokens}").format(
-            word=plain(division.word), tokens=" ".join(map(plain, division.units))
+        _(
+            "{word}: {tokens}",
+            word=plain(division.word),
+            tokens=" ".join(map(plain, division.units)),
         )
     )
     for step in division.steps:

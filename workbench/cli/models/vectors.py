@@ -72,7 +72,7 @@ def neighbours(words: tuple[str, ...], model: str | None, by: str, top: int, as_
         return
     for nearest in results:
         if not nearest.form:
-            note(_("{word!r} has no vector in {model}.").format(word=nearest.word, model=info.name))
+            note(_("{word!r} has no vector in {model}.", word=nearest.word, model=info.name))
             continue
         table((nearest.word, by), [(near.word, near.score) for near in nearest.neighbours])
         say()
@@ -146,7 +146,7 @@ def _row(entry: dict[str, Any]) -> tuple[object, ...]:
         entry["name"],
         items,
         entry["used"],
-        _("{share:.1%}").format(share=entry["coverage"]),
+        _("{share:.1%}", share=entry["coverage"]),
         entry.get("spearman"),
         entry.get("accuracy"),
     )
@@ -156,7 +156,7 @@ def _with_ngrams(entry: dict[str, Any]) -> tuple[object, ...]:
     scores = entry.get("ngrams")
     if not scores:
         return (None, None)
-    return (_("{share:.1%}").format(share=scores["coverage"]), scores["spearman"])
+    return (_("{share:.1%}", share=scores["coverage"]), scores["spearman"])
 
 
 @vectors.command()
@@ -204,8 +204,10 @@ def train(
 
     def tell(line: ProgressLine, payload: Mapping[str, Any]) -> None:
         if payload.get("kind") == "epoch":
-            message = _("Epoch {epoch}: loss {loss:.4f}")
-            line.line(message.format(epoch=payload["epoch"], loss=payload["loss"]))
+            message = _(
+                "Epoch {epoch}: loss {loss:.4f}", epoch=payload["epoch"], loss=payload["loss"]
+            )
+            line.line(message)
 
     with (
         session(None) as opened,
@@ -219,9 +221,10 @@ def train(
     else:
         template = _(
             "{output}: vectors of width {dimension} (words: {words:,}, tokens in the text: "
-            "{tokens:,})."
+            "{tokens:,}).",
+            **result,
         )
-        say(template.format(**result))
+        say(template)
 
 
 @contextmanager
@@ -230,9 +233,7 @@ def _opened(model: str | None) -> Iterator[tuple[ModelInfo, Lexicon]]:
     from workbench.operations.models import vectors as operations
 
     info = operations.find_model(model)
-    progress = ProgressLine(
-        _("Indexing {model}").format(model=info.name), quiet=info.size_bytes < 1e8
-    )
+    progress = ProgressLine(_("Indexing {model}", model=info.name), quiet=info.size_bytes < 1e8)
     lexicon = operations.open_lexicon(info, Watch(progress.show))
     progress.end()
     if damaged := lexicon.words.damaged():
@@ -242,6 +243,7 @@ def _opened(model: str | None) -> Iterator[tuple[ModelInfo, Lexicon]]:
             "Warning: {n:,} words of {model} are not valid UTF-8; their invalid bytes are shown as "
             "U+FFFD.",
             damaged,
+            model=info.name,
         )
-        note(template.format(n=damaged, model=info.name))
+        note(template)
     yield info, lexicon

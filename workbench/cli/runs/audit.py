@@ -57,7 +57,7 @@ def audit(
         return
     _show(result)
     if fix:
-        say(_("Labels moved to word boundaries: {n:,}").format(n=moved))
+        say(_("Labels moved to word boundaries: {n:,}", n=moved))
 
 
 def _counts(result: AlignmentAudit) -> dict[str, int]:

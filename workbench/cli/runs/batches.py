@@ -25,4 +25,4 @@ def show_rows(rows: Sequence[Mapping[str, Any]]) -> None:
             words.append("{ " * (place in starts) + text + " }" * (place + 1 in ends))
         say(" ".join(words))
         if row.get("written"):
-            say(_("Writes: {text}").format(text=" ".join(row["written"])))
+            say(_("Writes: {text}", text=" ".join(row["written"])))

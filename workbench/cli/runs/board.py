@@ -83,7 +83,7 @@ def board(
     if score and score not in entries.names:
         known = ", ".join(entries.names) or _("none")
         raise click.UsageError(
-            _("There is no score {score!r}; scores: {known}.").format(score=score, known=known)
+            _("There is no score {score!r}; scores: {known}.", score=score, known=known)
         )
     baseline = entries.named(over) if over else None
     if as_json:
@@ -130,10 +130,11 @@ def _show(board: Board, score: str, over: BoardEntry | None) -> None:
         "Layer {layer}, {split}, {n:,} document, fingerprint {fingerprint}",
         "Layer {layer}, {split}, {n:,} documents, fingerprint {fingerprint}",
         board.n,
+        **vars(board) | {"split": term(board.split)},
     )
-    say(message.format(**vars(board) | {"split": term(board.split)}))
+    say(message)
     if board.where:
-        say(_("Query: {query}").format(query=board.where))
+        say(_("Query: {query}", query=board.where))
     rows: list[list[object]] = []
     for entry in board.sorted_by(score):
         at = entry.scores.get(score)
@@ -151,4 +152,4 @@ def _show(board: Board, score: str, over: BoardEntry | None) -> None:
     for entry in board.entries:
         warn_of_training_texts(entry.run.name, entry.trained_on, board.n)
     for other in board.others:
-        note(_("{run} is not listed: {problem}").format(run=other.run.name, problem=other.problem))
+        note(_("{run} is not listed: {problem}", run=other.run.name, problem=other.problem))

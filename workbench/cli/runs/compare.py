@@ -67,8 +67,10 @@ def _show_scores(result: Comparison) -> None:
         "{split}, {n:,} document, fingerprint {fingerprint}",
         "{split}, {n:,} documents, fingerprint {fingerprint}",
         result.n,
+        split=term(result.split),
+        fingerprint=result.fingerprint,
     )
-    say(message.format(split=term(result.split), n=result.n, fingerprint=result.fingerprint))
+    say(message)
     rows: list[list[object]] = []
     for name in tasks.score_names(result.systems[0].scores, result.systems[0].evidence.info.id):
         for system in result.systems:
@@ -88,11 +90,10 @@ def _show_pair(result: Comparison, pair: SystemPair) -> None:
 
     first, second = (result.system(id).run.name for id in (pair.first, pair.second))
     say()
-    say(_("{first} compared with {second}").format(first=first, second=second))
+    say(_("{first} compared with {second}", first=first, second=second))
     say(
         _(
-            "Both correct: {both}. Only first: {one}. Only second: {two}. Both wrong: {none}."
-        ).format(
+            "Both correct: {both}. Only first: {one}. Only second: {two}. Both wrong: {none}.",
             both=pair.both_right,
             one=len(pair.only_first),
             two=len(pair.only_second),
@@ -113,10 +114,10 @@ def _show_pair(result: Comparison, pair: SystemPair) -> None:
     _show_parts(_("Slice"), pair.slices)
     keys = ", ".join(row.key for row in pair.only_first[:SHOWN])
     if keys:
-        say(_("Only {first} correct: {keys}").format(first=first, keys=keys))
+        say(_("Only {first} correct: {keys}", first=first, keys=keys))
     keys = ", ".join(row.key for row in pair.only_second[:SHOWN])
     if keys:
-        say(_("Only {first} correct: {keys}").format(first=second, keys=keys))
+        say(_("Only {first} correct: {keys}", first=second, keys=keys))
 
 
 def _show_parts(title: str, rows: tuple[PartDifference, ...]) -> None:

@@ -38,4 +38,4 @@ def ensemble(file: Path, names: tuple[str, ...], name: str, as_json: bool) -> No
         "members": single,
         **(scores_json(run, scored) if scored is not None else {}),
     }
-    emit(report) if as_json else show_scores(_("Ensemble {run}").format(run=run.name), report)
+    emit(report) if as_json else show_scores(_("Ensemble {run}", run=run.name), report)

@@ -92,8 +92,12 @@ def errors(
         "{run}: {n:,} of {total:,} error on {split}",
         "{run}: {n:,} of {total:,} errors on {split}",
         len(every),
+        run=chosen.name,
+        n=len(selected),
+        total=len(every),
+        split=split,
     )
-    say(message.format(run=chosen.name, n=len(selected), total=len(every), split=split))
+    say(message)
     _show(selected[:limit])
 
 
@@ -103,8 +107,8 @@ def _check_labels(labels: Sequence[str], names: Sequence[str], every: Sequence[E
     for label in labels:
         if label not in {"", NONE, *names, *sides}:
             raise WorkbenchError(
-                _("The layer has no label {label!r}.").format(label=label),
-                hint=_("Labels: {labels}.").format(labels=", ".join(names)),
+                _("The layer has no label {label!r}.", label=label),
+                hint=_("Labels: {labels}.", labels=", ".join(names)),
             )
 
 

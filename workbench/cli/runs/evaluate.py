@@ -116,7 +116,7 @@ def evaluate(
     _warn_of_slices(more["slices"])
     if as_json:
         return emit(message)
-    show_scores(_("Run {run}").format(run=run), message)
+    show_scores(_("Run {run}", run=run), message)
     warn_of_training_texts(run, overlap, len(evidence))
     show_intervals(evaluation)
     _show_quality(more)
@@ -195,8 +195,10 @@ def _warn_of_slices(slices: dict[str, Any] | None) -> None:
             "“{name}”: {n:,} documents, which is no slice. A slice has at least {least}, and not "
             "all.",
             item["n"],
+            **item,
+            least=MIN_EXAMPLES,
         )
-        note(message.format(**item, least=MIN_EXAMPLES))
+        note(message)
 
 
 def _interval(bounds: list[float] | None) -> str:
@@ -245,8 +247,12 @@ def show_scores(title: str, report: dict[str, Any]) -> None:
     n = report["n"]
     say(
         ngettext(
-            "{title} on {split}, {n:,} document", "{title} on {split}, {n:,} documents", n
-        ).format(title=title, split=report["split"], n=n)
+            "{title} on {split}, {n:,} document",
+            "{title} on {split}, {n:,} documents",
+            n,
+            title=title,
+            split=report["split"],
+        )
     )
     say("  ".join(f"{name} {value:.3f}" for name, value in report["scores"].items()))
     say()
@@ -274,8 +280,8 @@ def _gold_text(same: bool, scores: dict[str, Any]) -> str:
     if same:
         return _("The documents and gold labels are unchanged since the run.")
     scores_text = "  ".join(f"{name} {value:.3f}" for name, value in scores.items())
-    return _("Scores are against the current gold labels. Original scores: {scores}").format(
-        scores=scores_text
+    return _(
+        "Scores are against the current gold labels. Original scores: {scores}", scores=scores_text
     )
 
 
@@ -325,9 +331,7 @@ def _thresholds(items: tuple[str, ...]) -> dict[str, float] | None:
             equals = ""
         if not equals:
             raise click.UsageError(
-                _("{text!r} is neither of the form LABEL=VALUE nor the word “fit”.").format(
-                    text=item
-                )
+                _("{text!r} is neither of the form LABEL=VALUE nor the word “fit”.", text=item)
             )
     return values
 
@@ -344,8 +348,6 @@ def _set_temperature(project: Project, run: Run, how: str) -> None:
         calibration.set_temperature(project, run.id, 1.0)
     elif quality_report.fit_temperature(project, run) is None:
         raise WorkbenchError(
-            _("Run {name!r} has no probabilities that a temperature can rescale.").format(
-                name=run.name
-            ),
+            _("Run {name!r} has no probabilities that a temperature can rescale.", name=run.name),
             hint=_("Temperatures are for runs with classes, labels, tags or spans on dev."),
         )

@@ -43,28 +43,31 @@ def _tell(progress: ProgressLine, payload: Mapping[str, Any]) -> None:
     if kind == "step":
         loss = sum(payload.get("losses", {}).values())
         left = payload.get("seconds_left")
-        words = [f"{payload['step']}/{payload['total']}", _("loss {loss:.3f}").format(loss=loss)]
+        words = [f"{payload['step']}/{payload['total']}", _("loss {loss:.3f}", loss=loss)]
         if left is not None:
-            words.append(_("{time} left").format(time=seconds_in_words(left)))
+            words.append(_("{time} left", time=seconds_in_words(left)))
         progress.show(payload["step"] / max(1, payload["total"]), "  ".join(words))
     elif kind == "features":
-        message = _("Computing features: input {done:,} of {total:,}").format(**payload)
+        message = _("Computing features: input {done:,} of {total:,}", **payload)
         progress.show(payload["done"] / max(1, payload["total"]), message)
     elif kind == "adapting":
-        message = _("Adapting: step {step}/{total}").format(**payload)
+        message = _("Adapting: step {step}/{total}", **payload)
         progress.show(payload["step"] / max(1, payload["total"]), message)
     elif kind == "adapted":
         scores = "  ".join(f"{name} {value:.2f}" for name, value in payload["scores"].items())
         progress.line(
-            _("Language model, step {step}: {scores}").format(step=payload["step"], scores=scores)
+            _("Language model, step {step}: {scores}", step=payload["step"], scores=scores)
         )
     elif kind == "evaluated":
         scores = "  ".join(
             f"{name} {value:.3f}" for name, value in payload.get("scores", {}).items()
         )
         progress.line(
-            _("Step {step}, {split}: {scores}").format(
-                step=payload["step"], split=payload.get("split", "dev"), scores=scores
+            _(
+                "Step {step}, {split}: {scores}",
+                step=payload["step"],
+                split=payload.get("split", "dev"),
+                scores=scores,
             )
         )
     elif kind == "log":

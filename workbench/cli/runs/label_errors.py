@@ -57,8 +57,9 @@ def label_errors(
     """
     if stored and (options := explicit_options("folds", "model")):
         raise click.UsageError(
-            _("{options} cannot be used with --kept, which computes nothing.").format(
-                options=", ".join(options)
+            _(
+                "{options} cannot be used with --kept, which computes nothing.",
+                options=", ".join(options),
             )
         )
     from workbench.operations.evaluation import folds as measuring
@@ -75,7 +76,7 @@ def label_errors(
         ranking = operations.ranking(project, layer)
     if ranking is None:
         raise WorkbenchError(
-            _("Layer {layer!r} has no out-of-fold predictions yet.").format(layer=layer.name),
+            _("Layer {layer!r} has no out-of-fold predictions yet.", layer=layer.name),
             hint=_("Run the command without --kept."),
         )
     suspects = ranking.suspects[:limit]
@@ -110,9 +111,10 @@ def _show(layer: str, ranking: SuspectRanking, suspects: Sequence[Suspect]) -> N
     if ranking.weak and ranking.agreement is not None:
         message = _(
             "Only {share:.1%} of the labels equal their out-of-fold predictions, close to "
-            "chance: the ranking is unreliable. Choose another --model."
+            "chance: the ranking is unreliable. Choose another --model.",
+            share=ranking.agreement,
         )
-        note(_("Warning: {warning}").format(warning=message.format(share=ranking.agreement)))
+        note(_("Warning: {warning}", warning=message))
     of_numbers = ranking.agreement is None
     value = _("Error") if of_numbers else _("Confidence")
     head = (_("Key"), _("Text"), _("Gold"), _("Model says"), value, _("Margin"))

@@ -30,7 +30,7 @@ def _numbers(_context: click.Context, _parameter: click.Parameter, text: str) ->
         return tuple(dict.fromkeys(int(part) for part in text.split(",")))
     except ValueError:
         raise click.BadParameter(
-            _("{text!r} is not a list of numbers such as 1,2,3.").format(text=text)
+            _("{text!r} is not a list of numbers such as 1,2,3.", text=text)
         ) from None
 
 
@@ -138,8 +138,8 @@ def _spec(
     names = tuple(name.strip() for name in decoders.split(",") if name.strip())
     if unknown := [name for name in names if name not in known]:
         raise WorkbenchError(
-            _("Task {task} has no decoder {name!r} here.").format(task=task, name=unknown[0]),
-            hint=_("Decoders: {names}.").format(names=", ".join(filter(None, known)) or "–"),
+            _("Task {task} has no decoder {name!r} here.", task=task, name=unknown[0]),
+            hint=_("Decoders: {names}.", names=", ".join(filter(None, known)) or "–"),
         )
     common, of_rungs = operations.split_settings(settings)
     return LadderSpec(
@@ -161,7 +161,7 @@ def _train(opened: CommandSession, work: Ladder) -> None:
     progress, total = ProgressLine(""), len([cell for cell in work.cells if cell.spec])
     for missing in {cell.message: cell for cell in work.cells if cell.spec is None}.values():
         title = _(missing.rung.rung.title)
-        note(_("{rung} is left out: {reason}.").format(rung=title, reason=missing.message))
+        note(_("{rung} is left out: {reason}.", rung=title, reason=missing.message))
     text: set[int] = set()
 
     def tell() -> None:
@@ -173,8 +173,8 @@ def _train(opened: CommandSession, work: Ladder) -> None:
                 progress.line(_run_line(work, number))
         current = next((cell for cell in work.cells if cell.status == "running"), None)
         if current is not None and current.run is not None:
-            words = _("{done} of {total}").format(done=len(text), total=total)
-            progress.title = _("Training {name}").format(name=current.run.name)
+            words = _("{done} of {total}", done=len(text), total=total)
+            progress.title = _("Training {name}", name=current.run.name)
             progress.show(current.fraction or 0.0, words)
 
     def interrupted(count: int) -> None:
@@ -226,8 +226,9 @@ def _check(work: Ladder) -> None:
 def _show(report: dict[str, Any]) -> None:
     say(
         _(
-            "{score} on {split}, layer {layer}; mean ± standard deviation over seeds {seeds}."
-        ).format(**{**report, "seeds": ", ".join(map(str, report["seeds"]))})
+            "{score} on {split}, layer {layer}; mean ± standard deviation over seeds {seeds}.",
+            **{**report, "seeds": ", ".join(map(str, report["seeds"]))},
+        )
     )
     from workbench.operations.experiments.ladder_report import decoder_title
     from workbench.tasks import spec as tasks
@@ -240,7 +241,7 @@ def _show(report: dict[str, Any]) -> None:
     table(heads, [_row(rung, is_error=is_error) for rung in report["rungs"]])
     for rung in report["rungs"]:
         if rung["missing"]:
-            say(_("{title} is left out: {missing}.").format(**rung))
+            say(_("{title} is left out: {missing}.", **rung))
 
 
 def _row(rung: dict[str, Any], *, is_error: bool) -> list[str]:

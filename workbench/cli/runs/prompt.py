@@ -121,8 +121,11 @@ def prompt(
     from workbench.operations.prompts import prompt_fill, prompt_models
 
     if not shots and (options := explicit_options("order", "seed")):
-        unused = _("{options} without effect: no examples are sampled without --shots.")
-        note(unused.format(options=", ".join(options)))
+        unused = _(
+            "{options} without effect: no examples are sampled without --shots.",
+            options=", ".join(options),
+        )
+        note(unused)
     with session(file) as opened:
         backend = backend or prompt_models.DEFAULT
         card = prompt_models.find(backend, model)
@@ -148,7 +151,7 @@ def prompt(
     if as_json:
         emit(message)
     else:
-        show_scores(_("Prompt {prompt}").format(prompt=message["prompt"]), message)
+        show_scores(_("Prompt {prompt}", prompt=message["prompt"]), message)
         show_intervals(evaluation)
         _show_prior(message)
 
@@ -156,22 +159,25 @@ def prompt(
 def _show_prior(report: dict[str, Any]) -> None:
     if report["prior"]:
         say()
-        message = _("Calibration {method}. The prior is the share of a label without the text.")
-        say(message.format(method=report["calibration"]))
+        message = _(
+            "Calibration {method}. The prior is the share of a label without the text.",
+            method=report["calibration"],
+        )
+        say(message)
         table((_("Label"), _("Prior")), list(report["prior"].items()))
 
 
 def _read(template: Path) -> str:
     if paths.endless(template):
         raise WorkbenchError(
-            _("{file} is a device, not a file.").format(file=template),
+            _("{file} is a device, not a file.", file=template),
             hint=_("Specify a file with the template."),
         )
     try:
         return template.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise WorkbenchError(
-            _("{file} is not UTF-8 text.").format(file=template),
+            _("{file} is not UTF-8 text.", file=template),
             hint=_("Save the template as UTF-8."),
         ) from error
 
@@ -190,13 +196,13 @@ def _run(opened: CommandSession, spec: PromptSpec, split: str) -> tuple[dict[str
             "{n:,} examples did not fit and were left out.",
             n,
         )
-        note(left_out.format(n=n))
+        note(left_out)
     if n := prepared.cut:
         cut = ngettext("{n:,} text was truncated.", "{n:,} texts were truncated.", n)
-        note(cut.format(n=n))
+        note(cut)
     run = kinds.start(opened.project, opened.queue, prepared)
     job = opened.queue.jobs[-1]
-    title = _("Scoring prompts with {model}").format(model=spec.model_name)
+    title = _("Scoring prompts with {model}", model=spec.model_name)
     with opened.progress(title, what=_("The prompt run")) as watch:
         opened.queue.result(job, watch)
     ended = results.run(opened.project, run.id)

@@ -80,9 +80,9 @@ def add(file: Path, model: str, layer: str, name: str, as_json: bool) -> None:
     if as_json:
         emit(_described(run))
         return
-    say(_("Added {model} as run {run}.").format(model=card.name, run=run.name))
+    say(_("Added {model} as run {run}.", model=card.name, run=run.name))
     if (scored := results.original(run, "dev")) is not None:
-        show_scores(_("Run {run}").format(run=run.name), scores_json(run, scored))
+        show_scores(_("Run {run}", run=run.name), scores_json(run, scored))
 
 
 @runs.command("import")
@@ -111,12 +111,12 @@ def _import(file: Path, predictions: Path, layer: str, name: str, as_json: bool)
         counts = {"matched": len(matched.answers), "unmatched": lines}
         emit({**_described(run), **counts, "unknown_labels": dict(matched.unknown)})
         return
-    say(_("Added {file} as run {run}.").format(file=predictions.name, run=run.name))
+    say(_("Added {file} as run {run}.", file=predictions.name, run=run.name))
     say(matched.summary)
     for problem in matched.problems:
         say(problem)
     if (scored := results.original(run, "dev")) is not None:
-        show_scores(_("Run {run}").format(run=run.name), scores_json(run, scored))
+        show_scores(_("Run {run}", run=run.name), scores_json(run, scored))
 
 
 @runs.command("rename")
@@ -213,7 +213,7 @@ def _change(
         emit(changed)
     else:
         n = len(changed)
-        say(ngettext("{n} run changed.", "{n} runs changed.", n).format(n=n))
+        say(ngettext("{n} run changed.", "{n} runs changed.", n))
 
 
 def _described(run: Run) -> dict[str, Any]:

@@ -157,7 +157,7 @@ def train(
         return list_options(all_options(task), {task} if task else set(_ids()), as_json)
     if file is None or model is None:
         what = "FILE" if file is None else "--model"
-        raise click.UsageError(_("Missing {what}.").format(what=what))
+        raise click.UsageError(_("Missing {what}.", what=what))
     from workbench.operations.models import installed
     from workbench.operations.runs import baselines, training_data
 
@@ -206,7 +206,7 @@ def _baseline(
 
     if settings:
         raise click.UsageError(
-            _("A baseline has no settings, but {name} was given.").format(name=next(iter(settings)))
+            _("A baseline has no settings, but {name} was given.", name=next(iter(settings)))
         )
     prepared = baselines.prepare(
         opened.project, baseline, task, layer, name=name, seed=seed, with_test=with_test
@@ -237,20 +237,21 @@ def _plan(opened: CommandSession, spec: TrainSpec, card: ModelInfo, as_json: boo
             "{n} epochs of {steps_per_epoch} steps, batch size {batch_size}, peak learning rate "
             "{learning_rate:g}. Learning rates at the middle of each epoch:",
             plan.epochs,
-        ).format(n=plan.epochs, **to_plain(plan))
+            **to_plain(plan),
+        )
     )
     middle = {steps.epochs[n]: n for n in _middles(steps.epochs)}
     rows = [
         [part, *(f"{row[n]:.2e}" if row[n] else _("frozen") for n in middle.values())]
         for part, row in zip(steps.parts, steps.rates, strict=True)
     ]
-    table(["", *(_("epoch {n}").format(n=epoch + 1) for epoch in middle)], rows[::-1])
+    table(["", *(_("epoch {n}", n=epoch + 1) for epoch in middle)], rows[::-1])
 
 
 def _show_batch(opened: CommandSession, spec: TrainSpec, as_json: bool) -> None:
     from workbench.operations.runs import train as operations
 
-    title = _("First batch of task “{task}”").format(task=_(spec.info.title))
+    title = _("First batch of task “{task}”", task=_(spec.info.title))
     with opened.progress(title, what=_("The batch")) as watch:
         result = operations.first_batches(opened.project, opened.queue, spec, watch=watch)
     emit(result) if as_json else show_rows(result["rows"])
@@ -286,9 +287,9 @@ def _train(opened: CommandSession, spec: TrainSpec, card: ModelInfo) -> Run:
             opened.project, layer, card.path, characters=cut_texts.WAITED_FOR, **about
         )
     for warning in training_data.text_warnings(spec.task, check, card.name, exact):
-        note(_("Warning: {warning}").format(warning=warning))
+        note(_("Warning: {warning}", warning=warning))
     if check.words is not None and spec.option(segmenters.OPTION) == segmenters.DEFAULT:
-        note(_("Warning: {warning}").format(warning=check.words.message))
+        note(_("Warning: {warning}", warning=check.words.message))
     if message := spec.forecast(card).sentence():
         note(message)
     run = operations.start(opened.project, opened.queue, spec)
@@ -301,7 +302,7 @@ def _ended(opened: CommandSession, run: Run, stopping: str) -> Run:
     from workbench.operations.runs import train as operations
 
     job = cast("Job", operations.job_of(opened.queue, opened.project, run.id))
-    follow(opened, job, _("Training {name}").format(name=run.name), stopping)
+    follow(opened, job, _("Training {name}", name=run.name), stopping)
     if job.status == "cancelled":
         raise Cancelled(_("Training was cancelled. No result was kept."))
     ended = operations.run(opened.project, run.id)
@@ -365,7 +366,7 @@ def _warnings(opened: CommandSession, run: Run) -> list[str]:
 
     advised = advice.advice(opened.project, run)
     if advised.unmeasured:
-        title = _("Compare {name} with baselines").format(name=run.name)
+        title = _("Compare {name} with baselines", name=run.name)
         with suppress(Cancelled), opened.progress(title) as watch:
             advised = advice.measure(
                 opened.project, opened.queue, run, advised.unmeasured, watch=watch
@@ -404,28 +405,32 @@ def _show(report: dict[str, Any]) -> None:
     if adaptation := report["adaptation"]:
         _show_adaptation(adaptation)
     used = report["used"]
-    say(_("Documents used: {train:,} for training, {dev:,} for evaluation.").format(**used))
+    say(_("Documents used: {train:,} for training, {dev:,} for evaluation.", **used))
     for item in report["left_out"]:
-        say(_("Left out: {count:,} ({reason})").format(**item))
+        say(_("Left out: {count:,} ({reason})", **item))
     for warning in report["warnings"]:
-        say(_("Warning: {warning}").format(warning=warning))
-    say(_("To repeat: {command}").format(command=report["command"]))
+        say(_("Warning: {warning}", warning=warning))
+    say(_("To repeat: {command}", command=report["command"]))
 
 
 def _show_adaptation(adaptation: Mapping[str, Any]) -> None:
     say(
         _(
             "Language model adapted with {objective} in {seconds:.0f} s (steps: {steps}, "
-            "documents: {documents}); saved as {path}."
-        ).format(**adaptation)
+            "documents: {documents}); saved as {path}.",
+            **adaptation,
+        )
     )
     for name, before in adaptation["before"].items():
         after = adaptation["after"].get(name)
         if after is not None:
             say(
                 "  "
-                + _("{name} on dev: {before:.2f} before, {after:.2f} after.").format(
-                    name=name.replace("_", " "), before=before, after=after
+                + _(
+                    "{name} on dev: {before:.2f} before, {after:.2f} after.",
+                    name=name.replace("_", " "),
+                    before=before,
+                    after=after,
                 )
             )
 
@@ -437,11 +442,11 @@ def list_options(by_option: Mapping[Option, Sequence[str]], every: set[str], as_
         return
     for option, names in by_option.items():
         default = _(option.automatic) if option.automatic else option.default
-        only = _("{name} (only {tasks})").format(name=option.name, tasks=", ".join(names))
+        only = _("{name} (only {tasks})", name=option.name, tasks=", ".join(names))
         say(option.name if set(names) >= every else only)
         say("    " + _(option.help))
-        rule = _("auto – {rule}").format(rule=default) if option.automatic else default
-        say("    " + _("Default: {default}").format(default=rule))
+        rule = _("auto – {rule}", rule=default) if option.automatic else default
+        say("    " + _("Default: {default}", default=rule))
 
 
 def _option(option: Option, names: Sequence[str]) -> dict[str, Any]:

@@ -94,7 +94,7 @@ def predict(
             form=predict_files.form_of(models[0][0]),
         )
     if message := predict.token_note(models[0][0], documents):
-        note(_("Note: {message}").format(message=message))
+        note(_("Note: {message}", message=message))
     with session(None) as opened:
         tables = [_answers(opened, model, documents, device) for model in models]
     for document, *answers in zip(documents, *tables, strict=True):
@@ -199,12 +199,12 @@ def suggest(file: Path, run: str, split: str | None, where: str, as_json: bool) 
                 opened.project, opened.queue, chosen, split=split, ids=ids, watch=watch
             )
     if result.note:
-        note(_("Note: {message}").format(message=result.note))
+        note(_("Note: {message}", message=result.note))
     report = {"run": result.run, "documents": result.documents, "suggestions": result.suggestions}
     if not result.documents:
         note(_("All of these documents are labelled; there is nothing to suggest."))
     emit(report) if as_json else say(
-        _("Suggestions: {suggestions:,}. Documents: {documents:,}.").format(**report)
+        _("Suggestions: {suggestions:,}. Documents: {documents:,}.", **report)
     )
 
 
@@ -215,8 +215,11 @@ def _read_inputs(source: Path) -> tuple[Document, ...]:
     documents, skipped = predict_files.read_inputs(source)
     for item in skipped:
         note(
-            _("Skipped {file}, line {line}: {reason}").format(
-                file=item.file, line=item.line, reason=item.reason
+            _(
+                "Skipped {file}, line {line}: {reason}",
+                file=item.file,
+                line=item.line,
+                reason=item.reason,
             )
         )
     return documents

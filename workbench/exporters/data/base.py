@@ -110,10 +110,10 @@ def links_lost(
     losses = []
     names = ", ".join(layer.name for layer in layers if layer.traits.between_spans)
     if relations and names:
-        losses.append(_("Relations between spans are not written: {names}.").format(names=names))
+        losses.append(_("Relations between spans are not written: {names}.", names=names))
     names = ", ".join(layer.name for layer in layers if layer.traits.in_chains)
     if chains and names:
-        losses.append(_("Spans of chains lose their chain: {names}.").format(names=names))
+        losses.append(_("Spans of chains lose their chain: {names}.", names=names))
     if parts and any(layer.traits.in_text for layer in layers):
         message = _("A span in several parts is written from its first to its last character.")
         losses.append(message)
@@ -153,7 +153,7 @@ def only_spans(layers: Sequence[Layer], *, notes: bool = False) -> tuple[str, ..
         else _("Notes and flags are not written.")
     )
     if names := ", ".join(layer.name for layer in layers if layer.traits.on_document):
-        losses.append(_("Classes of documents are not written: {names}.").format(names=names))
+        losses.append(_("Classes of documents are not written: {names}.", names=names))
     return (*losses, *second_texts_lost(layers), *values_lost(layers))
 
 

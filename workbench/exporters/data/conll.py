@@ -48,8 +48,10 @@ class ConllExporter:
         if len(spans) > 1:
             others = ", ".join(span.name for span in spans[1:])
             losses.append(
-                _("One layer is written, {layer}; left out: {others}.").format(
-                    layer=spans[0].name, others=others
+                _(
+                    "One layer is written, {layer}; left out: {others}.",
+                    layer=spans[0].name,
+                    others=others,
                 )
             )
         return (*losses, *second_texts_lost(layers), *values_lost(layers), *links_lost(layers))

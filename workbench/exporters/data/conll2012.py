@@ -42,8 +42,11 @@ class Conll2012Exporter:
         losses.append(_("The text is exported as tokens; spaces between them are lost."))
         losses.append(_("Splits, groups, states and metadata are not written."))
         if others:
-            message = _("Only chains of one layer are written; left out: {others}.")
-            losses.append(message.format(others=", ".join(others)))
+            message = _(
+                "Only chains of one layer are written; left out: {others}.",
+                others=", ".join(others),
+            )
+            losses.append(message)
         return (
             *losses,
             *second_texts_lost(layers),

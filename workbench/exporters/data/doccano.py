@@ -58,9 +58,10 @@ class DoccanoExporter:
                 losses.append(message.format(names=", ".join(names)))
         if numbered := [layer.name for layer in layers if not layer.traits.has_labels]:
             template = _(
-                "Values of number and text layers are written as separate fields: {names}."
+                "Values of number and text layers are written as separate fields: {names}.",
+                names=", ".join(numbered),
             )
-            losses.append(template.format(names=", ".join(numbered)))
+            losses.append(template)
         if any(layer.texts > 1 for layer in layers):
             losses.append(
                 _(

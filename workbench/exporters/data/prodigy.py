@@ -37,8 +37,9 @@ class ProdigyExporter:
                 ]
             ):
                 losses.append(
-                    _("Only one layer of each kind is written; left out: {others}.").format(
-                        others=", ".join(others)
+                    _(
+                        "Only one layer of each kind is written; left out: {others}.",
+                        others=", ".join(others),
                     )
                 )
         if any(layer.texts != 1 for layer in layers):

@@ -19,13 +19,11 @@ def _lost(layers: Sequence[Layer]) -> tuple[str, ...]:
     if not asking:
         losses.append(_("The project has no layer with questions: nothing will be written."))
     elif len(asking) > 1:
-        losses.append(_("The questions of {names} are merged.").format(names=", ".join(asking)))
+        losses.append(_("The questions of {names} are merged.", names=", ".join(asking)))
     others = [layer.name for layer in layers if not layer.traits.asks]
     if others:
         losses.append(
-            _("Only questions and answers are written, without {names}.").format(
-                names=", ".join(others)
-            )
+            _("Only questions and answers are written, without {names}.", names=", ".join(others))
         )
     return tuple(losses)
 

@@ -165,15 +165,14 @@ class WebannoExporter:
         ]
         names = type_names(layers)
         if named := ", ".join(f"{name} → {type}" for name, type in names.items() if name != type):
-            losses.append(
-                _("Layers are named as INCEpTION names them: {named}.").format(named=named)
-            )
+            losses.append(_("Layers are named as INCEpTION names them: {named}.", named=named))
         if names:
             message = _(
                 "INCEpTION imports the files into a project that has layers with these names and "
-                "the feature value: {names}."
+                "the feature value: {names}.",
+                names=", ".join(names.values()),
             )
-            losses.append(message.format(names=", ".join(names.values())))
+            losses.append(message)
         losses.append(_("Boundaries of spans between words are moved to the words."))
         return tuple(losses)
 

@@ -85,7 +85,7 @@ def _fill(
     yield from _check_stored(job, documents, spec.predictions)
     for exporter in exporters:
         info = exporter.info
-        title = _(exporter.writing).format(title=_(info.title))
+        title = _(exporter.writing, title=_(info.title))
         yield {"kind": "stage", "stage": info.id, "title": title}
         exporter.write(job, draft / info.id)
     main = next((exporter for exporter in exporters if exporter.info.main_check), exporters[0])
@@ -111,8 +111,9 @@ def _check_stored(
         raise ExportFailed(
             _(
                 "The model no longer gives the predictions that are stored with its run: "
-                "{sentence}. The scores of the run are not those of this model."
-            ).format(sentence=job.stored.sentence()),
+                "{sentence}. The scores of the run are not those of this model.",
+                sentence=job.stored.sentence(),
+            ),
             hint=_("Restore the folder of the run from a backup, or train again."),
         )
 
@@ -123,15 +124,17 @@ def _check(
     if not exporter.checking:
         return
     id, n = exporter.info.id, len(documents)
-    title = _(exporter.checking).format(title=_(exporter.info.title), n=n)
+    title = _(exporter.checking, title=_(exporter.info.title), n=n)
     yield {"kind": "stage", "stage": f"check_{id}", "title": title, "total": n}
     job.checks[id] = yield from exporter.check(job, job.draft / id, documents)
     if job.checks[id].failed:
         raise ExportFailed(
             _(
                 "{title} does not give the predictions of the model: {sentence}. No files were "
-                "kept."
-            ).format(title=_(exporter.info.title), sentence=job.checks[id].sentence()),
+                "kept.",
+                title=_(exporter.info.title),
+                sentence=job.checks[id].sentence(),
+            ),
             hint=_("Export other formats, and report this model as a bug."),
         )
 
@@ -156,14 +159,12 @@ def check_target(out: Path) -> None:
     nearest = next(path for path in (out, *out.parents) if path.exists())
     if not nearest.is_dir():
         raise ExportFailed(
-            _("{path} is a file, not a folder.").format(path=nearest),
+            _("{path} is a file, not a folder.", path=nearest),
             hint=_("Choose a folder that is empty or does not exist yet."),
         )
     if out.is_dir() and (entries := sorted(path.name for path in out.iterdir())):
         raise ExportFailed(
-            _("The folder {out} is not empty (it contains {found!r}).").format(
-                out=out, found=entries[0]
-            ),
+            _("The folder {out} is not empty (it contains {found!r}).", out=out, found=entries[0]),
             hint=_("Choose an empty or a new folder."),
         )
     try:
@@ -173,8 +174,10 @@ def check_target(out: Path) -> None:
         probe.rmdir()
     except OSError as error:
         raise ExportFailed(
-            _("{parent} cannot be written: {strerror}.").format(
-                parent=out.parent, strerror=error.strerror or error
+            _(
+                "{parent} cannot be written: {strerror}.",
+                parent=out.parent,
+                strerror=error.strerror or error,
             ),
             hint=_("Choose another folder."),
         ) from error
@@ -185,8 +188,11 @@ def check_space(out: Path, needed: int) -> None:
     free = shutil.disk_usage(out.parent).free
     if free < needed:
         raise ExportFailed(
-            _("The disk of {parent} has {free} free; the export requires about {needed}.").format(
-                parent=out.parent, free=size(free), needed=size(needed)
+            _(
+                "The disk of {parent} has {free} free; the export requires about {needed}.",
+                parent=out.parent,
+                free=size(free),
+                needed=size(needed),
             ),
             hint=_("Free up disk space or choose a folder on another disk."),
         )
@@ -205,13 +211,15 @@ def _disk_errors(out: Path) -> Iterator[None]:
     except Exception as error:
         if is_disk_full(error):
             raise ExportFailed(
-                _("The disk of {parent} is full. No files were kept.").format(parent=out.parent),
+                _("The disk of {parent} is full. No files were kept.", parent=out.parent),
                 hint=_("Free up disk space or choose another folder."),
             ) from error
         if isinstance(error, OSError) and str(out.parent) in str(error.filename or ""):
             raise ExportFailed(
-                _("{filename} cannot be written: {strerror}.").format(
-                    filename=error.filename, strerror=error.strerror
+                _(
+                    "{filename} cannot be written: {strerror}.",
+                    filename=error.filename,
+                    strerror=error.strerror,
                 ),
                 hint=_("Choose another folder."),
             ) from error

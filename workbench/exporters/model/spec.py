@@ -71,7 +71,7 @@ def infos() -> tuple[ExporterInfo, ...]:
 
 def exporter_info(id: str) -> ExporterInfo:
     """Raises SpecError for an unknown id."""
-    missing = _("There is no export format {unknown!r}.").format(unknown=id)
+    missing = _("There is no export format {unknown!r}.", unknown=id)
     info: ExporterInfo = registry().info(KIND, id, missing=missing)
     return info
 
@@ -91,7 +91,7 @@ def parse_formats(formats: str | Sequence[str]) -> tuple[str, ...]:
     if not names:
         raise SpecError(
             _("No export format was chosen."),
-            hint=_("Choose from: {names}.").format(names=", ".join(known)),
+            hint=_("Choose from: {names}.", names=", ".join(known)),
         )
     return tuple(id for id in known if id in names)
 
@@ -102,7 +102,7 @@ def check_fit(model: Path | str, formats: Sequence[str]) -> None:
         if reason := exporter_info(id).unfit(Path(model)):
             fitting = ", ".join(info.id for info in infos() if not info.unfit(Path(model)))
             raise ExportFailed(
-                reason, hint=_("This run can be exported as: {names}.").format(names=fitting)
+                reason, hint=_("This run can be exported as: {names}.", names=fitting)
             )
 
 

@@ -114,8 +114,10 @@ def _reading(path: Path) -> Iterator[None]:
         import pyarrow
     except ModuleNotFoundError:
         raise ImportFailed(
-            _("{name} cannot be read: Parquet and Arrow need the Python package {package}.").format(
-                name=path.name, package="pyarrow"
+            _(
+                "{name} cannot be read: Parquet and Arrow need the Python package {package}.",
+                name=path.name,
+                package="pyarrow",
             ),
             hint=f"{extras.advice('pyarrow')} {_('Or save the table as JSON Lines or CSV.')}",
         ) from None
@@ -124,8 +126,10 @@ def _reading(path: Path) -> Iterator[None]:
     except (pyarrow.lib.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
         reason = " ".join(str(error).split())[:200].rstrip(".")
         raise ImportFailed(
-            _("{name} cannot be read as a table of Parquet or Arrow: {error}.").format(
-                name=path.name, error=reason
+            _(
+                "{name} cannot be read as a table of Parquet or Arrow: {error}.",
+                name=path.name,
+                error=reason,
             ),
             hint=_("The file may be incomplete; write or download it again."),
         ) from error

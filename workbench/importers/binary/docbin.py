@@ -146,7 +146,7 @@ class DocBinImporter:
     def read(self, source: Source, options: Options) -> Iterator[Item]:
         if options.mapping:
             raise ImportFailed(
-                _("{file}: documents of spaCy have no columns.").format(file=source.name),
+                _("{file}: documents of spaCy have no columns.", file=source.name),
                 hint=_("Leave --map out."),
             )
         docs = _Docs.of(source)
@@ -160,8 +160,8 @@ class DocBinImporter:
             except Fault as fault:
                 yield Skipped(number + 1, str(fault))
         if left := docs.left_out:
-            message = _("{name}: not imported: {kinds}.")
-            yield Remark(message.format(name=source.name, kinds=", ".join(left)))
+            message = _("{name}: not imported: {kinds}.", name=source.name, kinds=", ".join(left))
+            yield Remark(message)
 
 
 @dataclass(frozen=True)
@@ -185,8 +185,10 @@ class _Docs:
             return cls._of(raw)
         except (zlib.error, ValueError, TypeError, KeyError, OverflowError) as error:
             raise ImportFailed(
-                _("{name} cannot be read as a DocBin of spaCy: {error}.").format(
-                    name=source.name, error=str(error).rstrip(".")
+                _(
+                    "{name} cannot be read as a DocBin of spaCy: {error}.",
+                    name=source.name,
+                    error=str(error).rstrip("."),
                 ),
                 hint=_("The file may be incomplete; write it again with DocBin.to_disk."),
             ) from error
@@ -271,7 +273,7 @@ class _Docs:
             return self.strings[id]
         if 0 < id <= len(_SYMBOLS):
             return _SYMBOLS[id - 1]
-        raise Fault(_("the file does not list the string with the hash {id}").format(id=id))
+        raise Fault(_("the file does not list the string with the hash {id}", id=id))
 
     def _entities(self, number: int, tokens: Sequence[tuple[int, int]]) -> tuple[Span, ...] | None:
         """None if no token of the document is annotated."""

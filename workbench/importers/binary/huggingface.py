@@ -81,7 +81,7 @@ class HuggingFaceImporter:
         lines = _Lines(source, options)
         table = lines.table(reader(lines).preview(lines, options, limit))
         files = ", ".join(dict.fromkeys(part.name for part in lines.parts[:5]))
-        return replace(table, why=_("a data set of Hugging Face: {files}").format(files=files))
+        return replace(table, why=_("a data set of Hugging Face: {files}", files=files))
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:
         lines = _Lines(source, options)
@@ -166,12 +166,12 @@ def _checked(source: Source, config: str) -> tuple[list[_Part], list[str]]:
     parts = [part for part in parts if part.name not in links]
     if not parts:
         raise ImportFailed(
-            _("{path}: the data set has no data files.").format(path=folder / source.name),
+            _("{path}: the data set has no data files.", path=folder / source.name),
             hint=_("Download the whole folder, or choose the files with the data."),
         )
     if missing := next((part for part in parts if not part.path.is_file()), None):
         raise ImportFailed(
-            _("The file {file} of {name} is missing.").format(file=missing.name, name=source.name),
+            _("The file {file} of {name} is missing.", file=missing.name, name=source.name),
             hint=_("Download or copy the whole folder."),
         )
     return parts, links
@@ -225,8 +225,8 @@ def _chosen(configs: Sequence[dict[str, Any]], name: str, file: str) -> dict[str
         if name in names:
             return configs[names.index(name)]
         raise ImportFailed(
-            _("{file} has no configuration {config!r}.").format(file=file, config=name),
-            hint=_("Its configurations: {names}.").format(names=", ".join(names)),
+            _("{file} has no configuration {config!r}.", file=file, config=name),
+            hint=_("Its configurations: {names}.", names=", ".join(names)),
         )
     default = next((item for item in configs if item.get("default")), None)
     return default or next(iter(configs), None)
@@ -308,8 +308,10 @@ def _yaml(text: str, name: str) -> dict[str, Any]:
 
 def _damaged(name: str, error: object) -> ImportFailed:
     return ImportFailed(
-        _("{name} cannot be read as the description of a data set: {error}.").format(
-            name=name, error=error
+        _(
+            "{name} cannot be read as the description of a data set: {error}.",
+            name=name,
+            error=error,
         ),
         hint=_("Download it again, or choose the files with the data."),
     )
@@ -378,7 +380,7 @@ class _Lines(RecordLines):
 
     def where(self, number: int) -> str:
         part, row = self._at(number)
-        return _("{file}, record {n:,}").format(file=part.name, n=row)
+        return _("{file}, record {n:,}", file=part.name, n=row)
 
     def key(self, number: int) -> str:
         """The split, or the file, with the number of the record in it."""
@@ -421,7 +423,7 @@ def _rows_of_text(source: Source) -> Iterator[dict[str, Any] | Fault]:
             if isinstance(value, dict | Fault):
                 yield value
             else:
-                yield Fault(_("expected an object, found {value}").format(value=show(value)))
+                yield Fault(_("expected an object, found {value}", value=show(value)))
     elif ending in (".csv", ".tsv"):
         form = TableForm.of(source, Options(header=True), "\t" if ending == ".tsv" else ",")
         for _line, cells in form.rows(source):
@@ -432,8 +434,12 @@ def _rows_of_text(source: Source) -> Iterator[dict[str, Any] | Fault]:
                     else dict(zip(form.columns, cells, strict=True))
                 )
             else:
-                message = _("columns of the row: {n}, expected {expected}")
-                yield Fault(message.format(n=len(cells), expected=len(form.columns)))
+                message = _(
+                    "columns of the row: {n}, expected {expected}",
+                    n=len(cells),
+                    expected=len(form.columns),
+                )
+                yield Fault(message)
     else:
         yield from ({"text": line} for line in source.lines())
 

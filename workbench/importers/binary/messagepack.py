@@ -45,7 +45,7 @@ def read(content: bytes) -> Any:
     reader = _Reader(content)
     value = reader.value(0)
     if reader.at != len(content):
-        raise ValueError(_("more follows at byte {at}").format(at=reader.at))
+        raise ValueError(_("more follows at byte {at}", at=reader.at))
     return value
 
 
@@ -70,7 +70,7 @@ class _Reader:
         if first < 0xC0:
             kind = "map" if first < 0x90 else "list" if first < 0xA0 else "text"
             return self._sized(kind, first & (0x1F if kind == "text" else 0x0F), depth)
-        raise ValueError(_("the byte {byte} at {at} is not read").format(byte=first, at=self.at))
+        raise ValueError(_("the byte {byte} at {at} is not read", byte=first, at=self.at))
 
     def _sized(self, kind: str, size: int, depth: int) -> Any:
         if kind == "bytes":
@@ -78,7 +78,7 @@ class _Reader:
         if kind == "text":
             return self._take(size).decode("utf-8", "surrogatepass")
         if depth > _DEEPEST or size > len(self._content) - self.at:
-            raise ValueError(_("the list at byte {at} is too deep or too long").format(at=self.at))
+            raise ValueError(_("the list at byte {at} is too deep or too long", at=self.at))
         if kind == "list":
             return [self.value(depth + 1) for _n in range(size)]
         return {self._key(depth): self.value(depth + 1) for _n in range(size)}
@@ -86,12 +86,12 @@ class _Reader:
     def _key(self, depth: int) -> Any:
         key = self.value(depth + 1)
         if isinstance(key, list | dict):
-            raise ValueError(_("a key at byte {at} is a list").format(at=self.at))
+            raise ValueError(_("a key at byte {at} is a list", at=self.at))
         return key
 
     def _take(self, size: int) -> bytes:
         chunk = self._content[self.at : self.at + size]
         if len(chunk) != size:
-            raise ValueError(_("it ends at byte {at}").format(at=len(self._content)))
+            raise ValueError(_("it ends at byte {at}", at=len(self._content)))
         self.at += size
         return chunk

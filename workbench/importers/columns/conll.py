@@ -88,8 +88,9 @@ class ConllImporter:
         if name.lower().endswith(_ENDINGS):
             return Guess(
                 0.85,
-                _("the name ends in {name} and the lines have columns").format(
-                    name=name[name.rindex(".") :]
+                _(
+                    "the name ends in {name} and the lines have columns",
+                    name=name[name.rindex(".") :],
                 ),
             )
         return Guess(0.0)
@@ -228,9 +229,11 @@ class _Form:
             for column, scheme in self.schemes.items()
         )
         if self.spacing is None:
-            return _("one token per line; {schemes}").format(schemes=schemes_of)
-        return _("one token per line; spaces from column {column}; {schemes}").format(
-            column=self.column_name(str(self.spacing.column + 1)), schemes=schemes_of
+            return _("one token per line; {schemes}", schemes=schemes_of)
+        return _(
+            "one token per line; spaces from column {column}; {schemes}",
+            column=self.column_name(str(self.spacing.column + 1)),
+            schemes=schemes_of,
         )
 
 
@@ -244,9 +247,7 @@ def _check_width(width: int, name: str) -> None:
         )
     if width > _WIDEST:
         raise ImportFailed(
-            _("The lines of {name} have too many columns: {width:,}.").format(
-                name=name, width=width
-            ),
+            _("The lines of {name} have too many columns: {width:,}.", name=name, width=width),
             hint=_("Check the format. Plain text has no columns."),
         )
 
@@ -296,9 +297,7 @@ def _places(
     """The column of the token and (layer, column) pairs. Raises ImportFailed."""
     if other := [role.text for role in column_roles if role.kind != "text" and not role.in_text]:
         raise ImportFailed(
-            _("{file}: a column of tokens cannot be {names}.").format(
-                file=name, names=", ".join(other)
-            ),
+            _("{file}: a column of tokens cannot be {names}.", file=name, names=", ".join(other)),
             hint=_("Use text and tag:LAYER."),
         )
     text = next(_number(role.column, width, name) for role in column_roles if role.kind == "text")
@@ -315,7 +314,7 @@ def _number(column: str, width: int, name: str) -> int:
         number = int(column.lower().removeprefix("column").strip())
     except ValueError:
         raise ImportFailed(
-            _("{name} has no column {column!r}.").format(name=name, column=column),
+            _("{name} has no column {column!r}.", name=name, column=column),
             hint=_("Columns of tokens are named by their number, from 1."),
         ) from None
     index = number - 1 if number > 0 else width + number
@@ -325,7 +324,10 @@ def _number(column: str, width: int, name: str) -> int:
                 "{name} has {width} column, there is no column {column}.",
                 "{name} has {width} columns, there is no column {column}.",
                 width,
-            ).format(name=name, width=width, column=column)
+                name=name,
+                width=width,
+                column=column,
+            )
         )
     return index
 
@@ -378,7 +380,7 @@ def _span_counts(source: Source, form: _Form) -> tuple[dict[str, int], str]:
                 "Spans were counted in the first {n:,} token.",
                 "Spans were counted in the first {n:,} tokens.",
                 tokens,
-            ).format(n=tokens)
+            )
     return counts, _("Spans were counted at the beginning of the file.") if source.cut else ""
 
 
@@ -394,7 +396,9 @@ def _left_out(source: Source, form: _Form, column: str, count: int) -> str:
         "{name}: column {column} holds tags and is left out ({n:,} span).",
         "{name}: column {column} holds tags and is left out ({n:,} spans).",
         count,
-    ).format(name=source.name, column=form.column_name(column), n=count)
+        name=source.name,
+        column=form.column_name(column),
+    )
 
 
 def _remarks(source: Source, form: _Form) -> Iterator[str]:
@@ -404,22 +408,27 @@ def _remarks(source: Source, form: _Form) -> Iterator[str]:
         if scheme == "IO":
             yield _(
                 "{name}: the tags of column {column} have no B- and I- prefixes; adjacent tokens "
-                "with the same label became one span."
-            ).format(name=source.name, column=column)
+                "with the same label became one span.",
+                name=source.name,
+                column=column,
+            )
         elif schemes.is_every(scheme):
-            yield _("{name}: column {column} has a tag for every token.").format(
-                name=source.name, column=column
+            yield _(
+                "{name}: column {column} has a tag for every token.",
+                name=source.name,
+                column=column,
             )
     if form.header and not conll_columns.names_words(form.header):
-        yield _("{name}: the first line was read as names of the columns: {columns}.").format(
-            name=source.name, columns=", ".join(form.header)
+        yield _(
+            "{name}: the first line was read as names of the columns: {columns}.",
+            name=source.name,
+            columns=", ".join(form.header),
         )
     if form.unused:
         yield ngettext(
             "{name}: column {columns} is left out.",
             "{name}: columns {columns} are left out.",
             len(form.unused),
-        ).format(
             name=source.name,
             columns=", ".join(form.column_name(str(n + 1)) for n in form.unused),
         )
@@ -447,9 +456,7 @@ def _remarks_after(
             "{name}: {n:,} tokens have {value} instead of a tag in column {column}; no span "
             "covers them.",
             count,
-        ).format(
             name=source.name,
-            n=count,
             value=f"“{value}”",
             column=form.column_name(column),
         )
@@ -458,7 +465,9 @@ def _remarks_after(
             "{name}: {n:,} token is white space and was left out (line {line}).",
             "{name}: {n:,} tokens are white space and were left out (the first in line {line}).",
             len(blank),
-        ).format(name=source.name, n=len(blank), line=blank[0])
+            name=source.name,
+            line=blank[0],
+        )
 
 
 # ---------------------------------------------------------------- lines
@@ -559,7 +568,8 @@ def _fault(row: list[str], form: _Form) -> str:
             "the line has {n} column, expected {width}",
             "the line has {n} columns, expected {width}",
             len(row),
-        ).format(n=len(row), width=form.width)
+            width=form.width,
+        )
     if "" in row and any(not row[column] for _, column in form.tags):
         return _("the tag is empty")
     return ""

@@ -57,7 +57,7 @@ class Conll2012Importer:
     def read(self, source: Source, options: Options) -> Iterator[Item]:
         if options.mapping:
             raise ImportFailed(
-                _("{file}: the columns of CoNLL-2012 are fixed.").format(file=source.name),
+                _("{file}: the columns of CoNLL-2012 are fixed.", file=source.name),
                 hint=_("Leave --map out."),
             )
         yield Hint(options.chain_layer, CLUSTER)
@@ -111,7 +111,9 @@ class _Reading:
                     "{line} has {n} column, expected at least {least}",
                     "{line} has {n} columns, expected at least {least}",
                     len(cells),
-                ).format(line=show(line), n=len(cells), least=_MIN_COLUMNS)
+                    line=show(line),
+                    least=_MIN_COLUMNS,
+                )
             )
         if self._pieces and self._pieces[-1] != "\n":
             self._put(" ")
@@ -129,8 +131,9 @@ class _Reading:
         match = _CHAIN_PART.match(piece)
         if not match or not (match[1] or match[3]):
             raise Fault(
-                _("the last column has {piece}, expected brackets such as (12, 12) or -").format(
-                    piece=show(piece)
+                _(
+                    "the last column has {piece}, expected brackets such as (12, 12) or -",
+                    piece=show(piece),
                 )
             )
         chain = int(match[2])
@@ -138,15 +141,13 @@ class _Reading:
             self._open.setdefault(chain, []).append(start)
         if match[3]:
             if not self._open.get(chain):
-                raise Fault(
-                    _("a span of chain {chain} ends but does not start").format(chain=chain)
-                )
+                raise Fault(_("a span of chain {chain} ends but does not start", chain=chain))
             first = self._open[chain].pop()
             self._spans.append(Span(first, self._length, LABEL, chain=chain + 1))
 
     def ended(self, layer: str) -> Item:
         if unclosed := [chain for chain, starts in self._open.items() if starts]:
-            message = _("a span of chain {chain} does not end").format(chain=unclosed[0])
+            message = _("a span of chain {chain} does not end", chain=unclosed[0])
             self.fault = self.fault or (self.line, message)
         if self.fault is not None:
             return Skipped(*self.fault)

@@ -122,13 +122,13 @@ class ConlluImporter:
         yield Remark(
             _(
                 "{name}: imported columns: {kept}. Lemmas, features and dependencies are not "
-                "imported."
-            ).format(name=source.name, kept=imported)
+                "imported.",
+                name=source.name,
+                kept=imported,
+            )
         )
         if extra:
-            yield Remark(
-                _("{name}: columns after the tenth were not imported.").format(name=source.name)
-            )
+            yield Remark(_("{name}: columns after the tenth were not imported.", name=source.name))
 
 
 def _guessed(head: str, options: Options) -> tuple[tuple[str, str], ...]:
@@ -211,7 +211,7 @@ def _checked(sentence: _Sentence) -> _Sentence:
                 "the line has {n} columns, expected 10",
                 width,
             )
-            sentence.fault = (number, message.format(n=width))
+            sentence.fault = (number, message)
     return sentence
 
 
@@ -310,8 +310,10 @@ def _place(words: list[_Word], text: str | None) -> tuple[str, tuple[tuple[int, 
             raise Fault(
                 _(
                     "the word {form!r} was not found at position {position} of the text of the "
-                    "sentence"
-                ).format(form=word.form, position=position)
+                    "sentence",
+                    form=word.form,
+                    position=position,
+                )
             )
         position = start + len(word.form)
         offsets.append((start, position))

@@ -83,7 +83,7 @@ class WebannoImporter:
     def read(self, source: Source, options: Options) -> Iterator[Item]:
         if options.mapping:
             raise ImportFailed(
-                _("{file}: the columns of WebAnno TSV are fixed.").format(file=source.name),
+                _("{file}: the columns of WebAnno TSV are fixed.", file=source.name),
                 hint=_("Leave --map out."),
             )
         layers = lines.declared(source.lines())
@@ -128,7 +128,7 @@ _LEFT = {
 def _remarks(name: str, left: Counter[str]) -> Iterator[str]:
     if kinds := +left:
         listed = ", ".join(f"{_(_LEFT[kind])} ({n:,})" for kind, n in sorted(kinds.items()))
-        yield _("{name}: not imported: {kinds}.").format(name=name, kinds=listed)
+        yield _("{name}: not imported: {kinds}.", name=name, kinds=listed)
 
 
 class WebannoReading:
@@ -399,7 +399,8 @@ def _placed(sentence: Sentence, way: str) -> tuple[str, int]:
 
 def _wrong(unit: TokenUnit, covered: str) -> Fault:
     return Fault(
-        _("line {line}: the token {start}–{end} covers {found}, but the file says {said}").format(
+        _(
+            "line {line}: the token {start}–{end} covers {found}, but the file says {said}",
             line=unit.line,
             start=unit.start,
             end=unit.end,

@@ -160,7 +160,9 @@ def _unit(number: int, line: str, width: int) -> TokenUnit:
                 "line {line} has {n} column, expected {wanted}",
                 "line {line} has {n} columns, expected {wanted}",
                 len(cells),
-            ).format(line=number, n=len(cells), wanted=width + 3)
+                line=number,
+                wanted=width + 3,
+            )
         )
     place = _RANGE.match(cells[1])
     if not _UNIT.match(cells[0]) or not place:

@@ -237,8 +237,10 @@ class Tags:
         if len(value) != len(tokens):
             raise Fault(
                 _(
-                    "the number of tags ({tags}) differs from the number of tokens ({tokens})"
-                ).format(tags=len(value), tokens=len(tokens))
+                    "the number of tags ({tags}) differs from the number of tokens ({tokens})",
+                    tags=len(value),
+                    tokens=len(tokens),
+                )
             )
         return unique_spans(
             [
@@ -251,8 +253,10 @@ class Tags:
         for column in sorted(self._numbered):
             yield _(
                 "{file}: {column} holds numbers of tags without their names. Give the names in "
-                "the order of their numbers with the setting “names” (--set names=O,B-PER,I-PER)."
-            ).format(file=file, column=column)
+                "the order of their numbers with the setting “names” (--set names=O,B-PER,I-PER).",
+                file=file,
+                column=column,
+            )
 
     def _scheme(self, column: str) -> str:
         return self._schemes.setdefault(column, self._detectors[column].scheme)
@@ -379,8 +383,11 @@ def indicated_layers(
 def vector_remark(file: str, column: str, length: int) -> str:
     return _(
         "{file}: {column} holds indicators (0 or 1) of length {n} for each record; the classes are "
-        "named after their positions from 0. Their names can be given with the setting “names”."
-    ).format(file=file, column=column, n=length)
+        "named after their positions from 0. Their names can be given with the setting “names”.",
+        file=file,
+        column=column,
+        n=length,
+    )
 
 
 def replaced_remark(file: str, n: int) -> str:
@@ -390,7 +397,8 @@ def replaced_remark(file: str, n: int) -> str:
         "{file}: {n:,} texts do not contain their tokens in order; the texts were made of the "
         "tokens.",
         n,
-    ).format(file=file, n=n)
+        file=file,
+    )
 
 
 def indicator_columns(fields: Mapping[str, Sequence[object]]) -> list[str]:

@@ -118,18 +118,21 @@ def parse(mapping: Iterable[tuple[str, str]], *, asks: bool = False) -> tuple[Ro
         kind, name = kind.strip(), name.strip()
         if kind in NAMED and not name:
             raise ImportFailed(
-                _("The role {role!r} needs a name, as in {kind}:{what}.").format(
-                    role=role, kind=kind, what="NAME" if kind == "meta" else "LAYER"
+                _(
+                    "The role {role!r} needs a name, as in {kind}:{what}.",
+                    role=role,
+                    kind=kind,
+                    what="NAME" if kind == "meta" else "LAYER",
                 )
             )
         if kind not in PLAIN + NAMED or (kind in PLAIN and name):
             raise ImportFailed(
-                _("There is no role {role!r}.").format(role=role),
-                hint=_("Known: {roles}.").format(roles=ROLES),
+                _("There is no role {role!r}.", role=role),
+                hint=_("Known: {roles}.", roles=ROLES),
             )
         parsed = Role(kind, name, column)
         if parsed.text in taken and kind not in (*REPEATABLE, CHOICE):
-            raise ImportFailed(_("The role {role!r} is given twice.").format(role=role))
+            raise ImportFailed(_("The role {role!r} is given twice.", role=role))
         taken.add(parsed.text)
         parsed_roles[parsed] = None
     if not asks:
@@ -143,8 +146,9 @@ def _check_choices(parsed_roles: tuple[Role, ...]) -> None:
     for item in parsed_roles:
         if item.kind in (QUESTION, ANSWER) and not kinds & {CHOICE, CHOICES}:
             raise ImportFailed(
-                _("The role {role!r} is for multiple choice, and no column has choices.").format(
-                    role=item.text
+                _(
+                    "The role {role!r} is for multiple choice, and no column has choices.",
+                    role=item.text,
                 ),
                 hint=_("Specify choice=FIELD for each choice, or choices=FIELD for a list."),
             )
@@ -215,7 +219,7 @@ def with_text(
     column, second = texts.get("text", ""), texts.get("text_b", "")
     if not column or any(role.column == column for role in roles):
         raise ImportFailed(
-            _("Which column of {file} holds the text?").format(file=file),
+            _("Which column of {file} holds the text?", file=file),
             hint=_("Specify it with text=COLUMN."),
         )
     taken = any(role.column == second or role.kind == "text_b" for role in roles)
@@ -229,11 +233,15 @@ def check_columns(roles: Iterable[Role], columns: Sequence[str], file: str) -> N
     for role in roles:
         if role.column not in known:
             raise ImportFailed(
-                _("{file} has no column {column!r} (for {text}).").format(
-                    file=file, column=role.column, text=role.text
+                _(
+                    "{file} has no column {column!r} (for {text}).",
+                    file=file,
+                    column=role.column,
+                    text=role.text,
                 ),
-                hint=_("Its columns: {names}.").format(
-                    names=", ".join(str(name)[:40] for name in columns[:20]) or _("none")
+                hint=_(
+                    "Its columns: {names}.",
+                    names=", ".join(str(name)[:40] for name in columns[:20]) or _("none"),
                 ),
             )
 

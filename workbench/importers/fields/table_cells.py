@@ -120,9 +120,7 @@ def spans(cell: str, text: str = "", offsets: Offsets | None = None) -> tuple[Sp
     raw = value_of(cell)
     if not isinstance(raw, list):
         raise Fault(
-            _("the spans {cell!r} are not a JSON list of [start, end, label]").format(
-                cell=cell[:40]
-            )
+            _("the spans {cell!r} are not a JSON list of [start, end, label]", cell=cell[:40])
         )
     quotes = [
         Quote.of(item.get("start"), item.get("end"), item.get("text"))
@@ -150,9 +148,7 @@ def _spans(item: object, counting: Counting, cell: str) -> Iterable[Span]:
         more: Mapping[str, Any] = rest.pop() if rest and isinstance(rest[-1], Mapping) else {}
         if not rest or (len(rest) == 1 and isinstance(rest[0], str)):
             return [_placed(start, end, label, rest[0] if rest else TEXT, more, cell)]
-    raise Fault(
-        _("the spans {cell!r} are not a JSON list of [start, end, label]").format(cell=cell[:40])
-    )
+    raise Fault(_("the spans {cell!r} are not a JSON list of [start, end, label]", cell=cell[:40]))
 
 
 def _placed(
@@ -160,16 +156,12 @@ def _placed(
 ) -> Span:
     chain = more.get("chain")
     if chain is not None and (isinstance(chain, bool) or not isinstance(chain, int)):
-        raise Fault(
-            _("the chain of a span is {value}, expected a number").format(value=show(chain))
-        )
+        raise Fault(_("the chain of a span is {value}, expected a number", value=show(chain)))
     try:
         parts = tuple(span_offsets(*part) for part in more.get("parts", ()))
     except TypeError:
         raise Fault(
-            _("the parts of a span in {cell} are not a list of [start, end]").format(
-                cell=show(cell)
-            )
+            _("the parts of a span in {cell} are not a list of [start, end]", cell=show(cell))
         ) from None
     return Span(*span_offsets(start, end), label_name(label), field, parts=parts, chain=chain)
 
@@ -237,7 +229,7 @@ def tags(cell: str) -> list[object]:
     if cell.startswith("["):
         value = value_of(cell)
         if not isinstance(value, list):
-            raise Fault(_("the tags {cell!r} cannot be read").format(cell=cell[:40]))
+            raise Fault(_("the tags {cell!r} cannot be read", cell=cell[:40]))
         return value
     return list(cell.split())
 
@@ -274,7 +266,9 @@ def choice(cell: str, choices: Sequence[str]) -> tuple[str, ...]:
     if word in choices:
         return (str(choices.index(word) + 1),)
     raise Fault(
-        _("the answer {value} is not among the choices ({n} in total)").format(
-            value=show(cell), n=len(choices)
+        _(
+            "the answer {value} is not among the choices ({n} in total)",
+            value=show(cell),
+            n=len(choices),
         )
     )

@@ -79,8 +79,10 @@ class DoccanoImporter:
         if tags:
             return Guess(
                 0.92,
-                _("JSON with lists of tokens ({tokens!r}) and tags ({tags!r})").format(
-                    tokens=words, tags=tags[0]
+                _(
+                    "JSON with lists of tokens ({tokens!r}) and tags ({tags!r})",
+                    tokens=words,
+                    tags=tags[0],
                 ),
             )
         text = next((key for key in _TEXT if key in first), None)
@@ -88,13 +90,11 @@ class DoccanoImporter:
         if text and label:
             return Guess(
                 0.8,
-                _("JSON with {text!r} and {label!r}, as doccano writes it").format(
-                    text=text, label=label
-                ),
+                _("JSON with {text!r} and {label!r}, as doccano writes it", text=text, label=label),
             )
         return Guess(
             0.5 if text else 0.35,
-            _("JSON with {names}").format(names=", ".join(map(repr, list(first)[:4]))),
+            _("JSON with {names}", names=", ".join(map(repr, list(first)[:4]))),
         )
 
     def preview(self, source: Source, options: Options, limit: int) -> Table:
@@ -260,8 +260,11 @@ def _fields(sample: list[dict[str, Any]], file: str) -> list[str]:
         raise ImportFailed(
             _(
                 "The first records of {file} have too many different fields: {count:,} of at "
-                "most {most:,}."
-            ).format(file=file, count=len(names), most=roles.MAX_COLUMNS),
+                "most {most:,}.",
+                file=file,
+                count=len(names),
+                most=roles.MAX_COLUMNS,
+            ),
             hint=_(
                 "Check whether the file is one object that contains all records by name. "
                 "A list of records is expected."
@@ -274,9 +277,9 @@ def _require_text(known: list[str], guessed: dict[str, str], file: str) -> None:
     if "text" not in guessed:
         names = ", ".join(name[:40] for name in known[:12]) or _("none")
         raise ImportFailed(
-            _("No field of the JSON objects in {file} contains a text.").format(file=file),
-            hint=_("Their fields: {names}. A text is a string, in a field like “text”.").format(
-                names=names
+            _("No field of the JSON objects in {file} contains a text.", file=file),
+            hint=_(
+                "Their fields: {names}. A text is a string, in a field like “text”.", names=names
             ),
         )
 
@@ -431,8 +434,9 @@ class _Lists:
                 "If none of the classes applies to them, set their state to submitted on the Data "
                 "page.",
                 self.empty,
+                file=file,
             )
-            yield Remark(message.format(file=file, n=self.empty))
+            yield Remark(message)
 
 
 @dataclass
@@ -532,7 +536,7 @@ def _record(value: object, form: _Form, options: Options) -> Record:
     if isinstance(value, Fault):
         raise value
     if not isinstance(value, dict):
-        raise Fault(_("expected an object with a text, found {value}").format(value=show(value)))
+        raise Fault(_("expected an object with a text, found {value}", value=show(value)))
     mapped = form.mapped
     by_kind = {role.kind: role.column for role in mapped if role.kind in roles.PLAIN}
     text, tokens = _text_and_tokens(value, by_kind, form)
@@ -618,12 +622,10 @@ def _indicated(value: object, role: roles.Role, parts: _Parts, form: _Form) -> N
 
 def _text(value: Mapping[str, Any], column: str) -> str:
     if column not in value:
-        raise Fault(_("the record has no {column!r}").format(column=column))
+        raise Fault(_("the record has no {column!r}", column=column))
     text = value[column]
     if not isinstance(text, str):
-        raise Fault(
-            _("{column!r} is {value}, expected a string").format(column=column, value=show(text))
-        )
+        raise Fault(_("{column!r} is {value}, expected a string", column=column, value=show(text)))
     return text
 
 
@@ -631,7 +633,7 @@ def _key(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise Fault(_("the id is {value}, expected a string or a number").format(value=show(value)))
+        raise Fault(_("the id is {value}, expected a string or a number", value=show(value)))
     return str(value)
 
 
@@ -656,8 +658,9 @@ def _labels(value: object, role: roles.Role, parts: _Parts, options: Options, fo
     elif isinstance(value, dict):  # {"positive": 1.0, "negative": 0.0}
         if not all(is_number(score) or isinstance(score, bool) for score in value.values()):
             raise Fault(
-                _("the labels are {value}, expected a list or a score for each class").format(
-                    value=show(value)
+                _(
+                    "the labels are {value}, expected a list or a score for each class",
+                    value=show(value),
                 )
             )
         value = [name for name, score in value.items() if score >= 0.5]
@@ -720,9 +723,9 @@ def _span(raw: object) -> Span:
         if isinstance(start, str) and type(end) is int and type(label) is int:  # of Argilla
             start, end, label = end, label, start
         if len(raw) == 4 and not is_number(raw[3]):  # a score
-            raise Fault(_("a label is {raw}, expected [start, end, label]").format(raw=show(raw)))
+            raise Fault(_("a label is {raw}, expected [start, end, label]", raw=show(raw)))
     else:
-        raise Fault(_("a label is {raw}, expected [start, end, label]").format(raw=show(raw)))
+        raise Fault(_("a label is {raw}, expected [start, end, label]", raw=show(raw)))
     return Span(*span_offsets(start, end), label_name(label))
 
 
@@ -732,7 +735,7 @@ def with_relations(record: Record, value: object, options: Options) -> Record:
     if not isinstance(value, dict) or not raw:
         return record
     if not isinstance(raw, list):
-        raise Fault(_("the relations are {value}, expected a list").format(value=show(raw)))
+        raise Fault(_("the relations are {value}, expected a list", value=show(raw)))
     by_id = _by_id(value)
     relations = tuple(dict.fromkeys(_relation(item, by_id) for item in raw))
     name = options.relation_layer
@@ -759,12 +762,14 @@ def _by_id(value: Mapping[str, Any]) -> dict[str, Span]:
 
 def _relation(item: object, by_id: Mapping[str, Span]) -> Relation:
     if not isinstance(item, dict):
-        raise Fault(_("a relation is {value}, expected an object").format(value=show(item)))
+        raise Fault(_("a relation is {value}, expected an object", value=show(item)))
     ends = [by_id.get(str(item.get(name))) for name in ("from_id", "to_id")]
     if ends[0] is None or ends[1] is None:
         raise Fault(
-            _("a relation names the entities {one} and {other}; one is missing").format(
-                one=show(item.get("from_id")), other=show(item.get("to_id"))
+            _(
+                "a relation names the entities {one} and {other}; one is missing",
+                one=show(item.get("from_id")),
+                other=show(item.get("to_id")),
             )
         )
     return Relation(label_name(item.get("type", item.get("label"))), ends[0], ends[1])

@@ -89,23 +89,28 @@ class OwnImporter:
 def _layers(header: object, name: str) -> dict[str, Layer]:
     if isinstance(header, Fault):
         raise ImportFailed(
-            _("{name} is not in Glossbench's own format: in line 1, {header}.").format(
-                name=name, header=header
+            _(
+                "{name} is not in Glossbench's own format: in line 1, {header}.",
+                name=name,
+                header=header,
             ),
             hint=_("Choose another format, or use automatic detection."),
         )
     if not isinstance(header, dict) or "glossbench" not in header:
         raise ImportFailed(
             _(
-                "{name} is not in Glossbench's own format: its first line contains no layers."
-            ).format(name=name),
+                "{name} is not in Glossbench's own format: its first line contains no layers.",
+                name=name,
+            ),
             hint=_("Choose another format, or use automatic detection."),
         )
     version = header["glossbench"]
     if not isinstance(version, int) or version > FORMAT_VERSION:
         raise ImportFailed(
-            _("{name} was written by a newer version (format {version}).").format(
-                name=name, version=show(version)
+            _(
+                "{name} was written by a newer version (format {version}).",
+                name=name,
+                version=show(version),
             ),
             hint=_("Update Glossbench."),
         )
@@ -113,13 +118,11 @@ def _layers(header: object, name: str) -> dict[str, Layer]:
         layers = [_layer(raw) for raw in _listed(header.get("layers", []), _("the layers"))]
     except Fault as fault:
         raise ImportFailed(
-            _("{name}, line 1: the layers cannot be read: {reason}.").format(
-                name=name, reason=fault
-            ),
+            _("{name}, line 1: the layers cannot be read: {reason}.", name=name, reason=fault),
             hint=_("The file may have been edited by hand. Export it again."),
         ) from None
     if len({layer.name for layer in layers}) != len(layers):
-        raise ImportFailed(_("{name}, line 1: two layers have the same name.").format(name=name))
+        raise ImportFailed(_("{name}, line 1: two layers have the same name.", name=name))
     return {layer.name: layer for layer in layers}
 
 
@@ -135,13 +138,13 @@ def _layer(raw: object) -> Layer:
     if isinstance(texts, bool) or not isinstance(texts, int) or not least <= texts <= _MAX_TEXTS:
         message = _("the number of texts of layer {name!r} is {value}")
         raise Fault(message.format(name=name, value=show(texts)))
-    labels = _listed(raw.get("labels", []), _("the labels of layer {name!r}").format(name=name))
+    labels = _listed(raw.get("labels", []), _("the labels of layer {name!r}", name=name))
     if not all(isinstance(label, dict) and _is_name(label.get("name")) for label in labels):
-        raise Fault(_("layer {name!r} has a label without a name").format(name=name))
+        raise Fault(_("layer {name!r} has a label without a name", name=name))
     if len({label["name"] for label in labels}) != len(labels):
-        raise Fault(_("layer {name!r} contains the same label twice").format(name=name))
+        raise Fault(_("layer {name!r} contains the same label twice", name=name))
     if not isinstance(raw.get("options") or {}, dict):
-        raise Fault(_("the options of layer {name!r} are not an object").format(name=name))
+        raise Fault(_("the options of layer {name!r} are not an object", name=name))
     layer = layer_from_json(raw)
     return replace(layer, labels=tuple(_label(label) for label in layer.labels))
 
@@ -152,7 +155,7 @@ def _is_name(value: object) -> bool:
 
 def _listed(value: object, what: str) -> list[Any]:
     if not isinstance(value, list):
-        raise Fault(_("{what} are {value}, expected a list").format(what=what, value=show(value)))
+        raise Fault(_("{what} are {value}, expected a list", what=what, value=show(value)))
     return value
 
 
@@ -165,9 +168,7 @@ def _record(value: object, layers: Mapping[str, Layer], fitting: set[Uses]) -> R
     if isinstance(value, Fault):
         raise value
     if not isinstance(value, dict):
-        raise Fault(
-            _("expected an object with key and texts, found {value}").format(value=show(value))
-        )
+        raise Fault(_("expected an object with key and texts, found {value}", value=show(value)))
     value.pop("id", None)  # of the project that it was exported from
     _check_shape(value)
     record = record_from_json(value)
@@ -222,7 +223,7 @@ def _check_shape(value: Mapping[str, Any]) -> None:
     if not isinstance(value.get("texts"), dict):
         raise Fault(_("the document has no texts"))
     if not isinstance(value.get("key"), str):
-        raise Fault(_("the key is {value}, expected a string").format(value=show(value.get("key"))))
+        raise Fault(_("the key is {value}, expected a string", value=show(value.get("key"))))
     for name, part in value.items():
         check_part = _PART_CHECKS.get(name)
         if check_part is None:
@@ -252,9 +253,9 @@ def _check_texts(_name: str, texts: Mapping[str, Any]) -> None:
 
 def _check_tokens(_name: str, tokens: Mapping[str, Any]) -> None:
     for name, pairs in tokens.items():
-        for pair in _listed(pairs, _("the tokens of the text {name!r}").format(name=name)):
+        for pair in _listed(pairs, _("the tokens of the text {name!r}", name=name)):
             if not isinstance(pair, list) or len(pair) != 2:
-                raise Fault(_("a token is {value}, expected [start, end]").format(value=show(pair)))
+                raise Fault(_("a token is {value}, expected [start, end]", value=show(pair)))
             message = _("an offset of a token is {value}, expected a whole number")
             offset(pair[0], message)
             offset(pair[1], message)
@@ -263,10 +264,10 @@ def _check_tokens(_name: str, tokens: Mapping[str, Any]) -> None:
 def _check_marks(_name: str, marks: Mapping[str, Any]) -> None:
     for name, labels in marks.items():
         if type(labels) is not list:
-            _listed(labels, _("the classes of layer {name!r}").format(name=name))
+            _listed(labels, _("the classes of layer {name!r}", name=name))
         for label in labels:
             if type(label) is not str:
-                raise Fault(_("a label is {value}, expected a string").format(value=show(label)))
+                raise Fault(_("a label is {value}, expected a string", value=show(label)))
 
 
 def _check_numbers(_name: str, numbers: Mapping[str, Any]) -> None:
@@ -284,7 +285,7 @@ def _check_written(_name: str, written: Mapping[str, Any]) -> None:
 def _check_spans(_name: str, layers: Mapping[str, Any]) -> None:
     for name, spans in layers.items():
         if type(spans) is not list:
-            _listed(spans, _("the spans of layer {name!r}").format(name=name))
+            _listed(spans, _("the spans of layer {name!r}", name=name))
         for span in spans:
             if type(span) is not list or list(map(type, span)) != _SPAN:
                 _check_span(span)
@@ -292,10 +293,10 @@ def _check_spans(_name: str, layers: Mapping[str, Any]) -> None:
 
 def _check_relations(_name: str, layers: Mapping[str, Any]) -> None:
     for name, relations in layers.items():
-        for item in _listed(relations, _("the relations of layer {name!r}").format(name=name)):
+        for item in _listed(relations, _("the relations of layer {name!r}", name=name)):
             if not isinstance(item, list) or len(item) != 3 or not isinstance(item[0], str):
                 raise Fault(
-                    _("a relation is {value}, expected [label, from, to]").format(value=show(item))
+                    _("a relation is {value}, expected [label, from, to]", value=show(item))
                 )
             _check_span(item[1])
             _check_span(item[2])
@@ -303,30 +304,29 @@ def _check_relations(_name: str, layers: Mapping[str, Any]) -> None:
 
 def _check_questions(_name: str, layers: Mapping[str, Any]) -> None:
     for name, questions in layers.items():
-        for raw in _listed(questions, _("the questions of layer {name!r}").format(name=name)):
+        for raw in _listed(questions, _("the questions of layer {name!r}", name=name)):
             _check_question(raw)
 
 
 def _check_question(raw: object) -> None:
     if not isinstance(raw, dict) or not isinstance(raw.get("question"), str):
-        raise Fault(_("a question is {value}, expected its text").format(value=show(raw)))
+        raise Fault(_("a question is {value}, expected its text", value=show(raw)))
     for offsets in _listed(raw.get("answers", []), _("the answers to a question")):
         if not isinstance(offsets, list) or len(offsets) != 2:
-            raise Fault(
-                _("an answer is {value}, expected [start, end]").format(value=show(offsets))
-            )
+            raise Fault(_("an answer is {value}, expected [start, end]", value=show(offsets)))
         span_offsets(*offsets)
     if not isinstance(raw.get("attrs") or {}, dict):
         raise Fault(
-            _("the attributes of a question are {value}, expected an object").format(
-                value=show(raw["attrs"])
+            _(
+                "the attributes of a question are {value}, expected an object",
+                value=show(raw["attrs"]),
             )
         )
 
 
 def _check_span(span: object) -> None:
     if not isinstance(span, list) or not 3 <= len(span) <= 5:
-        raise Fault(_("a span is {value}, expected [start, end, label]").format(value=show(span)))
+        raise Fault(_("a span is {value}, expected [start, end, label]", value=show(span)))
     span_offsets(span[0], span[1])
     words = span[2:]
     if len(words) > 1 and isinstance(words[-1], dict):
@@ -334,9 +334,7 @@ def _check_span(span: object) -> None:
     for word in words:
         if not isinstance(word, str):
             raise Fault(
-                _("a span has {value} for its label or text, expected a string").format(
-                    value=show(word)
-                )
+                _("a span has {value} for its label or text, expected a string", value=show(word))
             )
 
 
@@ -363,9 +361,7 @@ def _check_more(more: Mapping[str, Any]) -> None:
         offset(more["chain"], _("the chain of a span is {value}, expected a whole number"))
     for part in _listed(more.get("parts", []), _("the parts of a span")):
         if not isinstance(part, list) or len(part) != 2:
-            raise Fault(
-                _("a part of a span is {value}, expected [start, end]").format(value=show(part))
-            )
+            raise Fault(_("a part of a span is {value}, expected [start, end]", value=show(part)))
         span_offsets(*part)
 
 
@@ -374,16 +370,20 @@ def _fits(record: Record, layers: Mapping[str, Layer]) -> None:
     for name in record.spans:
         if not layers[name].traits.in_text:
             raise Fault(
-                _("there are spans for the layer {name!r}, which is of kind {kind}").format(
-                    name=name, kind=layers[name].kind
+                _(
+                    "there are spans for the layer {name!r}, which is of kind {kind}",
+                    name=name,
+                    kind=layers[name].kind,
                 )
             )
     _connect_spans(record, layers)
     for name in record.questions:
         if not layers[name].traits.asks:
             raise Fault(
-                _("there are questions for the layer {name!r}, which is of kind {kind}").format(
-                    name=name, kind=layers[name].kind
+                _(
+                    "there are questions for the layer {name!r}, which is of kind {kind}",
+                    name=name,
+                    kind=layers[name].kind,
                 )
             )
     for part, values in ((NUMBERS, record.numbers), (WRITTEN, record.written)):
@@ -404,9 +404,7 @@ def _are_declared(record: Record, layers: Mapping[str, Layer]) -> None:
     for name in names:
         if name not in layers:
             raise Fault(
-                _("the layer {name!r} is not declared in the first line of the file").format(
-                    name=name
-                )
+                _("the layer {name!r} is not declared in the first line of the file", name=name)
             )
         if layers[name].texts != form:
             raise Fault(
@@ -414,7 +412,10 @@ def _are_declared(record: Record, layers: Mapping[str, Layer]) -> None:
                     "the layer {name!r} is for documents with {texts} text, this one has {count}",
                     "the layer {name!r} is for documents with {texts} texts, this one has {count}",
                     layers[name].texts,
-                ).format(name=name, texts=layers[name].texts, count=form)
+                    name=name,
+                    texts=layers[name].texts,
+                    count=form,
+                )
             )
 
 
@@ -427,8 +428,10 @@ def _connect_spans(record: Record, layers: Mapping[str, Layer]) -> None:
             for relation in relations
         ):
             raise Fault(
-                _("the relations of the layer {name!r} do not connect spans of {of!r}").format(
-                    name=name, of=of
+                _(
+                    "the relations of the layer {name!r} do not connect spans of {of!r}",
+                    name=name,
+                    of=of,
                 )
             )
 
@@ -439,7 +442,10 @@ def _classes_fit(record: Record, layers: Mapping[str, Layer]) -> None:
             len(labels) > 1 and not layers[name].traits.several
         ):
             raise Fault(
-                _("the classes {labels} do not fit the layer {name!r} of kind {kind}").format(
-                    labels=json.dumps(labels, ensure_ascii=False), name=name, kind=layers[name].kind
+                _(
+                    "the classes {labels} do not fit the layer {name!r} of kind {kind}",
+                    labels=json.dumps(labels, ensure_ascii=False),
+                    name=name,
+                    kind=layers[name].kind,
                 )
             )

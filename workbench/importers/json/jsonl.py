@@ -33,12 +33,12 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, Any]:
     if len(content) != len(pairs):
         times = Counter(key for key, _value in pairs)
         twice = next(key for key, number in times.items() if number > 1)
-        raise ValueError(_("the key {key!r} occurs twice").format(key=twice))
+        raise ValueError(_("the key {key!r} occurs twice", key=twice))
     return content
 
 
 def _constant(name: str) -> None:
-    raise ValueError(_("{name} is not a JSON number").format(name=name))
+    raise ValueError(_("{name} is not a JSON number", name=name))
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)
@@ -160,7 +160,7 @@ def _stream(text: str, *, listed: bool, cut: bool) -> Iterator[tuple[int, object
             if cut and _ends_within(error, len(text)):
                 return
             fault = explain(error, len(text))
-            yield line, Fault(_("{fault}; nothing after it could be read").format(fault=fault))
+            yield line, Fault(_("{fault}; nothing after it could be read", fault=fault))
             return
         yield line, value
         position = _skip(text, position)
@@ -186,7 +186,7 @@ def _fault_at_end(text: str, position: int) -> str:
     if sign == ",":
         return _("there is a comma before the end of the list; the records before it were read")
     if sign:
-        return _("a comma is missing before {sign!r}").format(sign=sign)
+        return _("a comma is missing before {sign!r}", sign=sign)
     return _("the list is not closed; the file may be truncated")
 
 
@@ -208,20 +208,17 @@ def explain(error: Exception, length: int) -> Fault:
     if isinstance(error, RecursionError):
         return Fault(_("the JSON is nested too deeply to be read"))
     if "integer string conversion" in str(error):
-        return Fault(
-            _("a number has more than {most:,} digits").format(most=sys.get_int_max_str_digits())
-        )
+        return Fault(_("a number has more than {most:,} digits", most=sys.get_int_max_str_digits()))
     if not isinstance(error, json.JSONDecodeError):
-        return Fault(_("invalid JSON: {error}").format(error=error))
+        return Fault(_("invalid JSON: {error}", error=error))
     if error.msg.startswith("Unterminated string") or error.pos >= length - 1:
         return Fault(
-            _("the JSON ends unexpectedly (column {colno}); the file may be truncated").format(
-                colno=error.colno
+            _(
+                "the JSON ends unexpectedly (column {colno}); the file may be truncated",
+                colno=error.colno,
             )
         )
-    return Fault(
-        _("invalid JSON: {msg} at column {colno}").format(msg=error.msg, colno=error.colno)
-    )
+    return Fault(_("invalid JSON: {msg} at column {colno}", msg=error.msg, colno=error.colno))
 
 
 def keys_in(head: str) -> list[str]:

@@ -82,7 +82,7 @@ class LabelStudioImporter:
             (form.text, _("labels")),
             tuple(rows),
             (),
-            _("tasks of Label Studio; the text is in the field {field!r}").format(field=form.text),
+            _("tasks of Label Studio; the text is in the field {field!r}", field=form.text),
         )
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:
@@ -144,8 +144,9 @@ class _Form:
             chosen = links.most_common(1)[0][0]
         if tasks and not sizes and not chosen:
             raise ImportFailed(
-                _("{name} holds Label Studio annotations of images, audio or video.").format(
-                    name=source.name
+                _(
+                    "{name} holds Label Studio annotations of images, audio or video.",
+                    name=source.name,
                 ),
                 hint=_("Only annotations of text can be imported."),
             )
@@ -161,8 +162,10 @@ def _chosen_field(options: Options, file: str) -> str:
     mapped = roles.parse(options.mapping)
     if other := [role.text for role in mapped if role.kind != "text"]:
         raise ImportFailed(
-            _("{file}: a field of Label Studio's tasks cannot be {names}.").format(
-                file=file, names=", ".join(other)
+            _(
+                "{file}: a field of Label Studio's tasks cannot be {names}.",
+                file=file,
+                names=", ".join(other),
             ),
             hint=_("Use text=FIELD; labels are taken from the annotations."),
         )
@@ -228,10 +231,10 @@ def _record(task: object, form: _Form, left: Counter[str]) -> Record:
     if isinstance(task, Fault):
         raise task
     if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
-        raise Fault(_("expected a task with data, found {value}").format(value=show(task)))
+        raise Fault(_("expected a task with data, found {value}", value=show(task)))
     data = task["data"]
     if not isinstance(data.get(form.text), str):
-        raise Fault(_("the data have no text in the field {field!r}").format(field=form.text))
+        raise Fault(_("the data have no text in the field {field!r}", field=form.text))
     chosen = _chosen(task)
     text = _linked_text(data[form.text], form)
     counting = form.offsets.counting(text, _quotes(chosen), markup=form.markup)
@@ -262,8 +265,10 @@ def _linked_text(value: str, form: _Form) -> str:
     raise Fault(
         _(
             "the text is not in the task but in the file {name} ({address}); put it beside the "
-            "export, or export the tasks with their texts"
-        ).format(name=name, address=show(value, 60))
+            "export, or export the tasks with their texts",
+            name=name,
+            address=show(value, 60),
+        )
     )
 
 
@@ -271,7 +276,7 @@ def _places(value: Mapping[str, Any]) -> tuple[object, object]:
     """Start and end of a span in the whole text. Raises Fault."""
     places = value.get("globalOffsets") if "globalOffsets" in value else value
     if not isinstance(places, dict):
-        raise Fault(_("a span is {value}").format(value=show(places)))
+        raise Fault(_("a span is {value}", value=show(places)))
     return places.get("start"), places.get("end")
 
 
@@ -340,8 +345,10 @@ def _placed(value: Mapping[str, Any], counting: Counting) -> tuple[int, int]:
             at = counting.text.index(covered)
             return at, at + len(covered)
         raise Fault(
-            _("the place of {text} is given by its element ({path}) only").format(
-                text=show(covered), path=show(start)
+            _(
+                "the place of {text} is given by its element ({path}) only",
+                text=show(covered),
+                path=show(start),
             )
         )
     return counting.span(*span_offsets(start, end))
@@ -349,7 +356,7 @@ def _placed(value: Mapping[str, Any], counting: Counting) -> tuple[int, int]:
 
 def _names(value: object) -> list[str]:
     if not isinstance(value, list) or not value:
-        raise Fault(_("the labels are {value}, expected a list").format(value=show(value)))
+        raise Fault(_("the labels are {value}, expected a list", value=show(value)))
     return [label_name(item) for item in value]
 
 
@@ -429,15 +436,19 @@ def _remarks(name: str, left: Counter[str]) -> Iterator[str]:
             "{name}: {n:,} task has several annotations; the ground truth or the first was used.",
             "{name}: {n:,} tasks have several annotations; the ground truth or the first was used.",
             n,
-        ).format(name=name, n=n)
+            name=name,
+        )
     if n := left.pop("predictions", 0):
         yield ngettext(
             "{name}: {n:,} task has predictions, which were not imported.",
             "{name}: {n:,} tasks have predictions, which were not imported.",
             n,
-        ).format(name=name, n=n)
+            name=name,
+        )
     if kinds := {kind: n for kind, n in left.items() if n}:
         listed = ", ".join(f"{kind} ({n:,})" for kind, n in sorted(kinds.items()))
         yield _(
-            "{name}: not imported, because they are neither spans nor classes of a text: {kinds}."
-        ).format(name=name, kinds=listed)
+            "{name}: not imported, because they are neither spans nor classes of a text: {kinds}.",
+            name=name,
+            kinds=listed,
+        )

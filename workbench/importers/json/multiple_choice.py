@@ -139,7 +139,7 @@ def _rows(source: Source, options: Options) -> Iterator[tuple[int, dict[str, Any
         elif isinstance(value, Fault):
             yield line, value
         else:
-            yield line, Fault(_("expected an object, found {value}").format(value=show(value)))
+            yield line, Fault(_("expected an object, found {value}", value=show(value)))
 
 
 def _named(columns: Sequence[str], cells: Sequence[str]) -> dict[str, Any] | Fault:
@@ -149,7 +149,8 @@ def _named(columns: Sequence[str], cells: Sequence[str]) -> dict[str, Any] | Fau
                 "the row has {n} column, expected {wanted}",
                 "the row has {n} columns, expected {wanted}",
                 len(cells),
-            ).format(n=len(cells), wanted=len(columns))
+                wanted=len(columns),
+            )
         )
     return dict(zip(columns, cells, strict=True))
 
@@ -256,7 +257,7 @@ class _Form:
         columns = tuple(role.column for role in parsed if role.kind == roles.CHOICE)
         if not texts or not (columns or roles.CHOICES in by_kind):
             raise ImportFailed(
-                _("Which fields of {file} hold the text and its choices?").format(file=file),
+                _("Which fields of {file} hold the text and its choices?", file=file),
                 hint=_("Specify text=FIELD and choices=FIELD, or choice=FIELD for each choice."),
             )
         answer = by_kind.get("answer")
@@ -310,9 +311,7 @@ class _Form:
         choices = self._choices(row)
         if not 2 <= len(choices) <= MAX_CHOICES:
             raise Fault(
-                _("expected 2 to {most} choices, found {n}").format(
-                    n=len(choices), most=MAX_CHOICES
-                )
+                _("expected 2 to {most} choices, found {n}", n=len(choices), most=MAX_CHOICES)
             )
         parts = [row.get(name) for name in self.texts]
         text = " ".join(part.strip() for part in parts if isinstance(part, str) and part.strip())
@@ -354,8 +353,10 @@ class _Form:
             place = -1
         if not 0 <= place < len(choices):
             raise Fault(
-                _("the answer {value} is not among the choices ({n} in total)").format(
-                    value=show(value), n=len(choices)
+                _(
+                    "the answer {value} is not among the choices ({n} in total)",
+                    value=show(value),
+                    n=len(choices),
                 )
             )
         return place

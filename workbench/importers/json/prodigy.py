@@ -80,8 +80,9 @@ class ProdigyImporter:
         ]:
             return Guess(
                 0.95,
-                _("JSON with {names}, as Prodigy writes it").format(
-                    names=", ".join(map(repr, prodigy_keys))
+                _(
+                    "JSON with {names}, as Prodigy writes it",
+                    names=", ".join(map(repr, prodigy_keys)),
                 ),
             )
         if any(_holds_objects(first.get(key)) for key in ("tokens", "spans")):
@@ -126,7 +127,7 @@ class ProdigyImporter:
                     "{n:,} tasks were rejected in Prodigy: their texts were imported "
                     "without labels.",
                     rejected,
-                ).format(n=rejected)
+                )
             )
 
 
@@ -159,19 +160,17 @@ def _record(value: object, options: Options, offsets: Offsets) -> Record:
     if isinstance(value, Fault):
         raise value
     if not isinstance(value, dict):
-        raise Fault(_("expected an object with a text, found {value}").format(value=show(value)))
+        raise Fault(_("expected an object with a text, found {value}", value=show(value)))
     if not isinstance(text := value.get("text"), str):
         raise Fault(
-            _("'text' is {text}, expected a string").format(text=show(text))
+            _("'text' is {text}, expected a string", text=show(text))
             if "text" in value
             else _("the record has no 'text'")
         )
     answer = value.get("answer")
     if answer is not None and answer not in ANSWERS:
         raise Fault(
-            _("the answer is {answer}, expected accept, reject or ignore").format(
-                answer=show(answer)
-            )
+            _("the answer is {answer}, expected accept, reject or ignore", answer=show(answer))
         )
     counting = _counting(value, text, offsets)
     spans, marks = _spans(value, counting), _classes(value)
@@ -225,11 +224,11 @@ def _tokens(raw: object, counting: Counting) -> tuple[tuple[int, int], ...]:
     if not raw:
         return ()
     if not isinstance(raw, list):
-        raise Fault(_("the tokens are {raw}, expected a list").format(raw=show(raw)))
+        raise Fault(_("the tokens are {raw}, expected a list", raw=show(raw)))
     offsets = []
     for item in raw:
         if not isinstance(item, dict):
-            raise Fault(_("a token is {one}, expected an object").format(one=show(item)))
+            raise Fault(_("a token is {one}, expected an object", one=show(item)))
         start = offset(
             item.get("start"), _("the start of a token is {value}, expected a whole number")
         )
@@ -237,8 +236,11 @@ def _tokens(raw: object, counting: Counting) -> tuple[tuple[int, int], ...]:
         start, end = counting.span(start, end)
         if not 0 <= start <= end <= len(counting.text):
             raise Fault(
-                _("the token {start}–{end} does not lie within the text of length {length}").format(
-                    start=start, end=end, length=len(counting.text)
+                _(
+                    "the token {start}–{end} does not lie within the text of length {length}",
+                    start=start,
+                    end=end,
+                    length=len(counting.text),
                 )
             )
         offsets.append((start, end))
@@ -251,11 +253,11 @@ def _spans(value: Mapping[str, Any], counting: Counting) -> tuple[Span, ...] | N
     if raw is None or (not raw and "label" in value) or (not raw and "options" in value):
         return None if "answer" not in value or "tokens" not in value else ()
     if not isinstance(raw, list):
-        raise Fault(_("the spans are {raw}, expected a list").format(raw=show(raw)))
+        raise Fault(_("the spans are {raw}, expected a list", raw=show(raw)))
     spans = []
     for item in raw:
         if not isinstance(item, dict):
-            raise Fault(_("a span is {one}, expected an object").format(one=show(item)))
+            raise Fault(_("a span is {one}, expected an object", one=show(item)))
         if item.get("answer") != "reject":
             start, end = counting.span(*span_offsets(item.get("start"), item.get("end")))
             spans.append(Span(start, end, label_name(item.get("label"))))

@@ -120,12 +120,12 @@ def _articles(source: Source, placing: Placing) -> Iterator[Item]:
 
 def _paragraphs(line: int, number: int, article: object, placing: Placing) -> Iterator[Item]:
     if not isinstance(article, dict) or not isinstance(article.get("paragraphs"), list):
-        yield Skipped(line, _("article {n} has no list of paragraphs").format(n=number))
+        yield Skipped(line, _("article {n} has no list of paragraphs", n=number))
         return
     title = article.get("title")
     name = title if isinstance(title, str) and title.strip() else str(number)
     for count, raw in enumerate(article["paragraphs"], 1):
-        place = _("paragraph {n} of {title}").format(n=count, title=name)
+        place = _("paragraph {n} of {title}", n=count, title=name)
         try:
             record = _paragraph(raw, f"{name}-{count}", name, place, placing)
             check(record)
@@ -140,9 +140,7 @@ def _paragraph(raw: object, key: str, group: str, place: str, placing: Placing) 
         raise Fault(_("there is no context"))
     context, raw_questions = raw["context"], raw.get("qas", [])
     if not isinstance(raw_questions, list):
-        raise Fault(
-            _("the questions are {value}, expected a list").format(value=show(raw_questions))
-        )
+        raise Fault(_("the questions are {value}, expected a list", value=show(raw_questions)))
     questions = [_question(context, item, place, placing) for item in raw_questions]
     return _record(context, questions, LAYER, key, group=group)
 
@@ -150,7 +148,7 @@ def _paragraph(raw: object, key: str, group: str, place: str, placing: Placing) 
 def _question(context: str, raw: object, place: str, placing: Placing) -> Question:
     """Raises Fault."""
     if not isinstance(raw, dict) or not isinstance(raw.get("question"), str):
-        raise Fault(_("a question is {value}, expected its text").format(value=show(raw)))
+        raise Fault(_("a question is {value}, expected its text", value=show(raw)))
     attrs = {ID: str(raw["id"])} if raw.get("id") not in (None, "") else {}
     is_null = bool(raw.get("is_impossible"))
     if is_null and raw.get(PLAUSIBLE):
@@ -161,9 +159,7 @@ def _question(context: str, raw: object, place: str, placing: Placing) -> Questi
         _pairs(raw.get("answers")) if not is_null else [],
         is_null=is_null,
         attrs=dict(attrs),
-        place=_("{place}, question {id}").format(
-            place=place, id=attrs.get(ID) or show(raw["question"])
-        ),
+        place=_("{place}, question {id}", place=place, id=attrs.get(ID) or show(raw["question"])),
     )
 
 
@@ -234,7 +230,7 @@ def _columns(options: Options, row: Mapping[str, Any], file: str) -> tuple[dict[
     columns = {role.kind: role.column for role in parsed if role.kind != "meta"}
     if "text" not in columns or roles.QUESTION not in columns:
         raise ImportFailed(
-            _("Which columns of {file} hold the text and the question?").format(file=file),
+            _("Which columns of {file} hold the text and the question?", file=file),
             hint=_("Specify text=COLUMN, question=COLUMN and answer:LAYER=COLUMN."),
         )
     left = {name.lower(): name for name in row if name not in columns.values()}
@@ -251,7 +247,7 @@ def _row(
     context, text = row.get(columns["text"]), row.get(columns[roles.QUESTION])
     for value, what in ((context, _("the text")), (text, _("the question"))):
         if not isinstance(value, str) or not value.strip():
-            raise Fault(_("{what} is empty").format(what=what))
+            raise Fault(_("{what} is empty", what=what))
     answers, start_value = (
         _pairs(row.get(columns.get("answer", ""))),
         row.get(columns.get("start", "")),
@@ -269,7 +265,7 @@ def _row(
         [] if is_null else answers,
         is_null=is_null or (listed and not answers),  # the layout of squad_v2 on the hub
         attrs=dict(attrs),
-        place=_("line {n}").format(n=line),
+        place=_("line {n}", n=line),
     )
     return str(context), question
 
@@ -278,7 +274,7 @@ def _rows(source: Source, options: Options) -> Iterator[tuple[int, dict[str, Any
     """(line, fields by name) of each question; a Fault for one that cannot be read."""
     if jsonl.opens(source.head()):
         for line, value in jsonl.values(source):
-            wrong = Fault(_("expected an object, found {value}").format(value=show(value)))
+            wrong = Fault(_("expected an object, found {value}", value=show(value)))
             yield line, value if isinstance(value, dict | Fault) else wrong
         return
     form = TableForm.of(source, options, ",")
@@ -290,8 +286,9 @@ def _rows(source: Source, options: Options) -> Iterator[tuple[int, dict[str, Any
                 "the row has {n} column, expected {wanted}",
                 "the row has {n} columns, expected {wanted}",
                 len(cells),
+                wanted=len(form.columns),
             )
-            yield line, Fault(message.format(n=len(cells), wanted=len(form.columns)))
+            yield line, Fault(message)
         else:
             yield line, dict(zip(form.columns, cells, strict=True))
 

@@ -62,7 +62,7 @@ class ExcelImporter:
     def preview(self, source: Source, options: Options, limit: int) -> Table:
         sheet = _Sheet(source, options)
         table = sheet.table(_reader(sheet).preview(sheet, _as_csv(options), limit))
-        why = _("the sheet {sheet}").format(sheet=sheet.title)
+        why = _("the sheet {sheet}", sheet=sheet.title)
         others = (sheet.message,) if sheet.message else ()
         return replace(table, why=why, delimiter="", warnings=(*table.warnings, *others))
 
@@ -151,14 +151,14 @@ class _Sheet(Converted):
             if filled:
                 return filled[0]
             raise ImportFailed(
-                _("{name} has no sheet with data.").format(name=self.name),
+                _("{name} has no sheet with data.", name=self.name),
                 hint=_("Check that it was saved completely."),
             )
         if self._sheet_name in names:
             return self._sheet_name
         raise ImportFailed(
-            _("{name} has no sheet {sheet!r}.").format(name=self.name, sheet=self._sheet_name),
-            hint=_("Its sheets: {names}.").format(names=", ".join(names)),
+            _("{name} has no sheet {sheet!r}.", name=self.name, sheet=self._sheet_name),
+            hint=_("Its sheets: {names}.", names=", ".join(names)),
         )
 
 
@@ -168,8 +168,10 @@ def _book(source: Source) -> Any:
         from python_calamine import CalamineWorkbook, PasswordError
     except ModuleNotFoundError:
         raise ImportFailed(
-            _("{name} cannot be read: spreadsheets need the Python package {package}.").format(
-                name=source.name, package="python-calamine"
+            _(
+                "{name} cannot be read: spreadsheets need the Python package {package}.",
+                name=source.name,
+                package="python-calamine",
             ),
             hint=_("Update the installation (make setup), or save the sheet as CSV (UTF-8)."),
         ) from None
@@ -179,7 +181,7 @@ def _book(source: Source) -> Any:
         return CalamineWorkbook.from_path(str(source.path))
     except PasswordError:
         raise ImportFailed(
-            _("{name} is protected with a password.").format(name=source.name),
+            _("{name} is protected with a password.", name=source.name),
             hint=_("Save it without a password."),
         ) from None
 
@@ -194,7 +196,7 @@ def _reading(name: str) -> Iterator[None]:
     except BaseException as error:  # the panics of Rust are no Exception
         reason = " ".join(str(error).split())[:200].rstrip(".")
         raise ImportFailed(
-            _("{name} cannot be read as a spreadsheet: {error}.").format(name=name, error=reason),
+            _("{name} cannot be read as a spreadsheet: {error}.", name=name, error=reason),
             hint=_("Open it in Excel or LibreOffice, and save it again as .xlsx or CSV."),
         ) from error
 

@@ -70,7 +70,7 @@ class GapImporter:
     def read(self, source: Source, options: Options) -> Iterator[Item]:
         if options.mapping:
             raise ImportFailed(
-                _("{file}: the columns of GAP are fixed.").format(file=source.name),
+                _("{file}: the columns of GAP are fixed.", file=source.name),
                 hint=_("Leave --map out."),
             )
         yield Layer(LAYER, ONE_OF.id, tuple(map(Label, choice_names(3))), 0)
@@ -99,9 +99,7 @@ def _rows(source: Source) -> Iterator[tuple[int, dict[str, str] | Fault]]:
             if not set(COLUMNS) <= set(names):
                 missing = ", ".join(name for name in COLUMNS if name not in names)
                 raise ImportFailed(
-                    _("{file} lacks columns of GAP: {missing}.").format(
-                        file=source.name, missing=missing
-                    ),
+                    _("{file} lacks columns of GAP: {missing}.", file=source.name, missing=missing),
                     hint=_("Choose another format."),
                 )
         elif line.strip() and len(cells) != len(names):
@@ -112,7 +110,8 @@ def _rows(source: Source) -> Iterator[tuple[int, dict[str, str] | Fault]]:
                         "the row has {n} column, expected {wanted}",
                         "the row has {n} columns, expected {wanted}",
                         len(cells),
-                    ).format(n=len(cells), wanted=len(names))
+                        wanted=len(names),
+                    )
                 ),
             )
         elif line.strip():
@@ -123,7 +122,7 @@ def _is(row: Mapping[str, str], name: str) -> bool:
     """Whether the pronoun means a name. Raises Fault for another value than TRUE or FALSE."""
     value = row[f"{name}-coref"]
     if value.lower() not in _TRUTH:
-        raise Fault(_("the answer is {value}, expected TRUE or FALSE").format(value=show(value)))
+        raise Fault(_("the answer is {value}, expected TRUE or FALSE", value=show(value)))
     return _TRUTH[value.lower()]
 
 
@@ -151,8 +150,6 @@ def _placed(row: Mapping[str, str], name: str) -> tuple[int, int]:
     value = row[f"{name}-offset"]
     if not re.fullmatch(r"\d{1,9}", value):
         raise Fault(
-            _("the offset of {name} is {value}, expected a number").format(
-                name=name, value=show(value)
-            )
+            _("the offset of {name} is {value}, expected a number", name=name, value=show(value))
         )
     return placed_span(row["Text"], int(value), int(value) + len(row[name]), row[name])

@@ -61,7 +61,7 @@ class TableImporter:
         mine = (delimiter == "\t") == (self.delimiter == "\t")
         if not mine or consistency == 0.0:
             return Guess(
-                0.35 if ending else 0.0, _("the name ends in {ending}").format(ending=self.ending)
+                0.35 if ending else 0.0, _("the name ends in {ending}", ending=self.ending)
             )
         lines = head.lstrip("\ufeff").split("\n")
         above = 1 if announced(head) and len(lines) > 1 else len(lines_above(head, delimiter))
@@ -78,7 +78,7 @@ class TableImporter:
             )
         return Guess(
             (0.2 if delimiter == "," else 0.4) * consistency,
-            _("every line has the same number of {delimiter}").format(delimiter=_name(delimiter)),
+            _("every line has the same number of {delimiter}", delimiter=_name(delimiter)),
         )
 
     def preview(self, source: Source, options: Options, limit: int) -> Table:
@@ -301,8 +301,9 @@ def _wrong_width(row: Sequence[str], columns: Sequence[str]) -> Fault:
         "the row has {n} column, expected {wanted}",
         "the row has {n} columns, expected {wanted}",
         len(row),
+        wanted=len(columns),
     )
-    return Fault(template.format(n=len(row), wanted=len(columns)))
+    return Fault(template)
 
 
 def _record(row: list[str], places: list[tuple[roles.Role, int]], lists: _Lists) -> Record:
@@ -389,8 +390,9 @@ def _unescaped(row: list[str], place: Mapping[str, int], escaped: int | None) ->
         isinstance(name, str) and name in place for name in names
     ):
         raise Fault(
-            _("the escaped cells are {cell}, expected a JSON list of columns").format(
-                cell=show(row[escaped])
+            _(
+                "the escaped cells are {cell}, expected a JSON list of columns",
+                cell=show(row[escaped]),
             )
         )
     cells = list(row)

@@ -52,9 +52,7 @@ class TableForm:
         )
         if len(delimiter) != 1:
             raise ImportFailed(
-                _("The delimiter is {delimiter!r}, expected one character.").format(
-                    delimiter=delimiter
-                )
+                _("The delimiter is {delimiter!r}, expected one character.", delimiter=delimiter)
             )
         quoted = delimiter != "\t" or is_quoted(head)
         rows = [
@@ -64,7 +62,7 @@ class TableForm:
         ]
         if not rows:
             raise ImportFailed(
-                _("No row of {name} can be read.").format(name=source.name),
+                _("No row of {name} can be read.", name=source.name),
                 hint=_("Check the delimiter."),
             )
         if len(rows[0]) > roles.MAX_COLUMNS:
@@ -107,8 +105,10 @@ class TableForm:
 
 def _too_wide(file: str) -> ImportFailed:
     return ImportFailed(
-        _("The first row of {file} has more than {most_columns:,} columns.").format(
-            file=file, most_columns=roles.MAX_COLUMNS
+        _(
+            "The first row of {file} has more than {most_columns:,} columns.",
+            file=file,
+            most_columns=roles.MAX_COLUMNS,
         ),
         hint=_(
             "Check that it is a table and that the delimiter is correct. Import plain "
@@ -202,8 +202,9 @@ def _above(lines: Sequence[str]) -> list[str]:
         "{n} line above the table was not imported: {line}",
         "{n} lines above the table were not imported: {line} …",
         len(filled),
+        line=show(filled[0].strip()),
     )
-    return [message.format(n=len(filled), line=show(filled[0].strip()))]
+    return [message]
 
 
 def _columns(first: Sequence[str], header: bool) -> tuple[tuple[str, ...], list[str]]:
@@ -215,8 +216,11 @@ def _columns(first: Sequence[str], header: bool) -> tuple[tuple[str, ...], list[
         name = cell.strip() or f"column {n + 1}"
         if name in names:
             remarks.append(
-                _("there are two columns {name}; the second was renamed to {name2} ({n}).").format(
-                    name=show(name), name2=name[:40], n=n + 1
+                _(
+                    "there are two columns {name}; the second was renamed to {name2} ({n}).",
+                    name=show(name),
+                    name2=name[:40],
+                    n=n + 1,
                 )
             )
             name = f"{name} ({n + 1})"
@@ -227,6 +231,7 @@ def _columns(first: Sequence[str], header: bool) -> tuple[tuple[str, ...], list[
                 "{count:,} more column had a duplicate name and was numbered.",
                 "{count:,} more columns had duplicate names and were numbered.",
                 len(remarks) - 5,
-            ).format(count=len(remarks) - 5)
+                count=len(remarks) - 5,
+            )
         ]
     return tuple(names), remarks

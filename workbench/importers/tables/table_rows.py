@@ -148,10 +148,11 @@ def _lost_rows(
     elif "expected after" in str(error):
         message = _(
             "text follows a closing quotation mark in line {last:,}; "
-            "a quotation mark within a cell is written twice"
-        ).format(last=lines.number)
+            "a quotation mark within a cell is written twice",
+            last=lines.number,
+        )
     else:
-        message = _("the row cannot be read: {error}").format(error=error)
+        message = _("the row cannot be read: {error}", error=error)
     yield first, Fault(message)
     lost = _(
         "it was read as part of the row in line {first:,}, whose quotation marks are not valid"
@@ -233,10 +234,11 @@ class Swallowed:
                 "{file}: {n:,} more row holds several lines that look like rows.",
                 "{file}: {n:,} more rows hold several lines that look like rows.",
                 more,
-            ).format(file=self._file, n=more)
+                file=self._file,
+            )
 
 
 def _endless_row() -> Fault:
     return Fault(
-        _("the row has more than {most_columns:,} columns").format(most_columns=roles.MAX_COLUMNS)
+        _("the row has more than {most_columns:,} columns", most_columns=roles.MAX_COLUMNS)
     )

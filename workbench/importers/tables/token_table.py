@@ -232,7 +232,7 @@ class TokenTableImporter:
                 *((role, columns.name(column)) for role, column in table.mapping),
                 *(pair for pair in mapping if pair[0] == "id"),
             ),
-            why=_("one token per row; {schemes}").format(schemes=table.why.partition("; ")[2]),
+            why=_("one token per row; {schemes}", schemes=table.why.partition("; ")[2]),
             delimiter=columns.delimiter,
         )
 
@@ -246,9 +246,7 @@ def _opened(source: Source, options: Options) -> tuple[_Columns, _TokenLines, Op
     columns = _Columns.of(source.head(), options)
     if columns is None:
         raise ImportFailed(
-            _("{name} has no columns “Word” and “Tag” with one token per row.").format(
-                name=source.name
-            ),
+            _("{name} has no columns “Word” and “Tag” with one token per row.", name=source.name),
             hint=_(
                 "Specify them with text=COLUMN and tag:LAYER=COLUMN, or import it as a CSV table."
             ),

@@ -40,9 +40,7 @@ def parse(content: str) -> Iterator[Message]:
         head = lines[0].split()
         if len(head) != 4 or head[0] != "#" or len(lines) < 2:
             raise ImportFailed(
-                _("Expected “# key split class” and a text, found {lines!r}.").format(
-                    lines=lines[0]
-                )
+                _("Expected “# key split class” and a text, found {lines!r}.", lines=lines[0])
             )
         _mark, key, split, label = head
         text, spans = marked(lines[1], key)
@@ -82,7 +80,8 @@ def marked(line: str, key: str) -> tuple[str, list[Span]]:
             name = _LABEL.match(line, place)
             if not starts or not name:
                 raise ImportFailed(
-                    _("{key}: ']' at column {place} {what}.").format(
+                    _(
+                        "{key}: ']' at column {place} {what}.",
                         key=key,
                         place=place,
                         what=_("has no opening bracket")
@@ -100,7 +99,9 @@ def marked(line: str, key: str) -> tuple[str, list[Span]]:
                 "{key}: {count} bracket is not closed.",
                 "{key}: {count} brackets are not closed.",
                 len(starts),
-            ).format(key=key, count=len(starts))
+                key=key,
+                count=len(starts),
+            )
         )
     return "".join(text), spans
 
@@ -109,15 +110,17 @@ def _crossing(line: str, text: str, key: str) -> Span:
     match = _CROSSING.fullmatch(line)
     if not match:
         raise ImportFailed(
-            _("{key}: {line!r} is not of the form “+ LABEL: words”.").format(key=key, line=line)
+            _("{key}: {line!r} is not of the form “+ LABEL: words”.", key=key, line=line)
         )
     start = -1
     for _turn in range(int(match[2] or 1)):
         start = text.find(match[3], start + 1)
         if start < 0:
             raise ImportFailed(
-                _("{key}: {found!r} does not occur in the text (or not as often).").format(
-                    key=key, found=match[3]
+                _(
+                    "{key}: {found!r} does not occur in the text (or not as often).",
+                    key=key,
+                    found=match[3],
                 )
             )
     return Span(start, start + len(match[3]), match[1])

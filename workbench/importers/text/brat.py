@@ -66,7 +66,7 @@ class BratImporter:
         mine = name.lower().endswith(ENDING)
         if (mine and not lines) or (lines and fitting > 0.8 * len(lines) and (mine or fitting > 1)):
             return Guess(0.96, _("annotations of spans by offsets, as brat stores them"))
-        return Guess(0.3 if mine else 0.0, _("the name ends in {ending}").format(ending=ENDING))
+        return Guess(0.3 if mine else 0.0, _("the name ends in {ending}", ending=ENDING))
 
     def preview(self, source: Source, options: Options, limit: int) -> Table:
         text_of(source)
@@ -83,15 +83,16 @@ class BratImporter:
             (_("id"), _("label"), _("offsets"), _("text")),
             tuple(rows),
             (),
-            _("annotations of brat; the text is in {name}").format(
-                name=source.path.with_suffix(".txt").name
+            _(
+                "annotations of brat; the text is in {name}",
+                name=source.path.with_suffix(".txt").name,
             ),
         )
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:
         if options.mapping:
             raise ImportFailed(
-                _("{file}: annotations of brat have no columns.").format(file=source.name),
+                _("{file}: annotations of brat have no columns.", file=source.name),
                 hint=_("Omit --map; --layer chooses the layer of the spans."),
             )
         offsets = Offsets()
@@ -125,8 +126,10 @@ def text_of(source: Source) -> str:
     path = source.beside(source.path.with_suffix(".txt"))
     if not path.is_file():
         raise ImportFailed(
-            _("The text {text} of the brat annotations {name} is missing.").format(
-                name=source.name, text=path.name
+            _(
+                "The text {text} of the brat annotations {name} is missing.",
+                name=source.name,
+                text=path.name,
             ),
             hint=_("Put both files into the same folder."),
         )
@@ -171,12 +174,12 @@ class _Parts:
             self.spans[name] = span
         elif line[0] == "R":
             if not (match := _RELATION.match(line)):
-                raise Fault(_("{line} is not a relation of two spans").format(line=show(line[:60])))
+                raise Fault(_("{line} is not a relation of two spans", line=show(line[:60])))
             label, first, second = match.groups()
             self.links.append((number, label, first, second))
         elif line[0] == "E":
             if not (match := _EVENT.match(line)):
-                raise Fault(_("{line} is not an event").format(line=show(line[:60])))
+                raise Fault(_("{line} is not an event", line=show(line[:60])))
             name, _type, trigger, arguments = match.groups()
             self.triggers[name] = trigger
             for role, target in (part.rsplit(":", 1) for part in arguments.split()):
@@ -185,8 +188,9 @@ class _Parts:
             self._take_other(number, line)
         else:
             raise Fault(
-                _("the line begins with {word}, expected T, R, E, A, M, N, * or #").format(
-                    word=show(line[:20])
+                _(
+                    "the line begins with {word}, expected T, R, E, A, M, N, * or #",
+                    word=show(line[:20]),
                 )
             )
 
@@ -282,8 +286,9 @@ def _span(line: str, counting: Counting) -> tuple[str, Span]:
     match = _SPAN.match(line)
     if not match:
         raise Fault(
-            _("{line} is not a span of the form “T1, tab, PER 0 5, tab, words”").format(
-                line=show(line[:60])
+            _(
+                "{line} is not a span of the form “T1, tab, PER 0 5, tab, words”",
+                line=show(line[:60]),
             )
         )
     name, label, offsets, _covered = match.groups()
@@ -309,4 +314,4 @@ def _remarks(name: str, left: Counter[str]) -> Iterator[str]:
         kinds[_(_OTHERS[sign])] += n
     if kinds := +kinds:
         listed = ", ".join(f"{kind} ({n:,})" for kind, n in sorted(kinds.items()))
-        yield _("{name}: not imported: {kinds}.").format(name=name, kinds=listed)
+        yield _("{name}: not imported: {kinds}.", name=name, kinds=listed)

@@ -28,8 +28,9 @@ class PlainImporter:
         if name.lower().endswith((".txt", ".text", ".md")) and not jsonl.opens(head):
             return Guess(
                 0.3,
-                _("the name ends in {name} and no other format fits better").format(
-                    name=name[name.rindex(".") :]
+                _(
+                    "the name ends in {name} and no other format fits better",
+                    name=name[name.rindex(".") :],
                 ),
             )
         return Guess(0.05, _("nothing else fits"))

@@ -81,7 +81,7 @@ class PubtatorImporter:
     def read(self, source: Source, options: Options) -> Iterator[Item]:
         if options.mapping:
             raise ImportFailed(
-                _("{file}: annotations of PubTator have no columns.").format(file=source.name),
+                _("{file}: annotations of PubTator have no columns.", file=source.name),
                 hint=_("Leave --map out."),
             )
         offsets, concepts, relations, lost = Offsets(), 0, 0, 0

@@ -86,7 +86,7 @@ class AbsaImporter:
     def read(self, source: Source, options: Options) -> Iterator[Item]:
         if options.mapping:
             raise ImportFailed(
-                _("{file}: aspects and opinions have no columns.").format(file=source.name),
+                _("{file}: aspects and opinions have no columns.", file=source.name),
                 hint=_("Leave --map out."),
             )
         terms, categories, opinions = _kinds(source)

@@ -81,7 +81,7 @@ class BiocImporter:
     def read(self, source: Source, options: Options) -> Iterator[Item]:
         if options.mapping:
             raise ImportFailed(
-                _("{file}: annotations of BioC have no columns.").format(file=source.name),
+                _("{file}: annotations of BioC have no columns.", file=source.name),
                 hint=_("Leave --map out."),
             )
         left, offsets = Counter[str](), Offsets()
@@ -132,7 +132,7 @@ def _documents(source: Source) -> Iterator[tuple[int, Fields | Fault]]:
         elif isinstance(value, Fault):
             yield line, value
         else:
-            yield line, Fault(_("expected a document, found {value}").format(value=show(value)))
+            yield line, Fault(_("expected a document, found {value}", value=show(value)))
 
 
 def _of_xml(node: Node) -> dict[str, Any]:
@@ -153,7 +153,7 @@ def _of_xml(node: Node) -> dict[str, Any]:
 def _listed(fields: Any, name: str) -> list[Any]:
     """A list of objects of a document. Raises Fault if it is something else."""
     if not isinstance(fields, Mapping):
-        raise Fault(_("expected an object, found {value}").format(value=show(fields)))
+        raise Fault(_("expected an object, found {value}", value=show(fields)))
     value = fields.get(name)
     if value is None:
         return []
@@ -248,7 +248,7 @@ class _Reading:
         if text is None or text == "":
             return None
         if not isinstance(text, str):
-            raise Fault(_("a text is {value}, expected a string").format(value=show(text)))
+            raise Fault(_("a text is {value}, expected a string", value=show(text)))
         unit = _Unit(_whole(part.get("offset", 0), "offset"), self._length + len(between), text)
         self._pieces += [between, text]
         self._length = unit.start + len(text)
@@ -283,7 +283,7 @@ class _Reading:
             inside = all(0 <= start <= end <= len(unit.text) for start, end in places)
             if not inside or (len(places) > 1 and not _same(unit.text, places, covered)):
                 raise Fault(
-                    _("the place of the annotation {id} is not in its passage").format(id=show(id))
+                    _("the place of the annotation {id} is not in its passage", id=show(id))
                 )
             parts = joined((unit.start + start, unit.start + end) for start, end in places)
             more = parts if len(parts) > 1 else ()
@@ -375,7 +375,7 @@ def _label(item: Any, id: str) -> str:
     if value is None and len(infons) == 1:
         value = next(iter(infons.values()))
     if value in (None, ""):
-        raise Fault(_("{id} has no type").format(id=show(id)))
+        raise Fault(_("{id} has no type", id=show(id)))
     return label_name(value)
 
 

@@ -74,7 +74,7 @@ class TeiImporter:
     def read(self, source: Source, options: Options) -> Iterator[Item]:
         if options.mapping:
             raise ImportFailed(
-                _("{file}: texts of TEI have no columns.").format(file=source.name),
+                _("{file}: texts of TEI have no columns.", file=source.name),
                 hint=_("Leave --map out."),
             )
         left, hinted, any_text = Counter[str](), False, False
@@ -96,8 +96,8 @@ class TeiImporter:
             yield Skipped(1, _("there is no <TEI> with a text"))
         if left:
             kinds = ", ".join(f"<{name}> ({n:,})" for name, n in sorted(left.items()))
-            message = _("{name}: not imported: {kinds}.")
-            yield Remark(message.format(name=source.name, kinds=kinds))
+            message = _("{name}: not imported: {kinds}.", name=source.name, kinds=kinds)
+            yield Remark(message)
 
 
 def _record(node: Node, body: _Body, options: Options) -> Record:

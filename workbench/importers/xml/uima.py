@@ -85,7 +85,7 @@ class UimaImporter:
     def read(self, source: Source, options: Options) -> Iterator[Item]:
         if options.mapping:
             raise ImportFailed(
-                _("{file}: a UIMA CAS has no columns.").format(file=source.name),
+                _("{file}: a UIMA CAS has no columns.", file=source.name),
                 hint=_("Leave --map out."),
             )
         try:
@@ -104,7 +104,7 @@ class UimaImporter:
 def _remarks(name: str, left: Counter[str]) -> Iterator[str]:
     if kinds := +left:
         listed = ", ".join(f"{_(_LEFT[kind])} ({n:,})" for kind, n in sorted(kinds.items()))
-        yield _("{name}: not imported: {kinds}.").format(name=name, kinds=listed)
+        yield _("{name}: not imported: {kinds}.", name=name, kinds=listed)
 
 
 class UimaReading:
@@ -181,8 +181,12 @@ class UimaReading:
             raise Fault(
                 _(
                     "the annotation {id} at {start}–{end} does not lie within the text of length "
-                    "{length}"
-                ).format(id=item.id, start=item.begin, end=item.end, length=length)
+                    "{length}",
+                    id=item.id,
+                    start=item.begin,
+                    end=item.end,
+                    length=length,
+                )
             )
         if self._points is None:
             return item.begin, item.end

@@ -80,14 +80,14 @@ def _of_json(text: str) -> Iterator[Structure]:
     try:
         whole = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Fault(_("the file is not valid JSON: {error}").format(error=error)) from None
+        raise Fault(_("the file is not valid JSON: {error}", error=error)) from None
     listed = whole.get(_LIST) if isinstance(whole, dict) else None
     if not isinstance(listed, list):
         message = _("“{name}” is not a list of feature structures, as in version 0.4 of the format")
         raise Fault(message.format(name=_LIST))
     for entry in listed:
         if not isinstance(entry, dict) or not isinstance(entry.get("%TYPE"), str):
-            raise Fault(_("a feature structure is {value}").format(value=show(entry)))
+            raise Fault(_("a feature structure is {value}", value=show(entry)))
         yield Structure(
             _whole(entry, "%ID"),
             entry["%TYPE"],
@@ -132,8 +132,11 @@ def _of_xmi(text: str) -> Iterator[Structure]:
     except ElementTree.ParseError as error:
         line, column = error.position
         raise Fault(
-            _("the XML is not valid in line {line}, column {column}: {reason}").format(
-                line=line, column=column + 1, reason=ErrorString(error.code)
+            _(
+                "the XML is not valid in line {line}, column {column}: {reason}",
+                line=line,
+                column=column + 1,
+                reason=ErrorString(error.code),
             )
         ) from None
     elements = [(element, id) for element in root if (id := element.get(_XMI + "id")) is not None]

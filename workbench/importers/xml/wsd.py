@@ -64,15 +64,15 @@ class WsdImporter:
                 rows.append(TableRow(sentence.line, (id, sentence.words[at], senses)))
             if len(rows) >= limit:
                 break
-        why = _("sentences with word senses; the senses are in {name}").format(
-            name=keys_of(source.path).name
+        why = _(
+            "sentences with word senses; the senses are in {name}", name=keys_of(source.path).name
         )
         return Table((_("id"), _("word"), _("senses")), tuple(rows[:limit]), (), why)
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:
         if options.mapping:
             raise ImportFailed(
-                _("{file}: instances of word senses have no columns.").format(file=source.name),
+                _("{file}: instances of word senses have no columns.", file=source.name),
                 hint=_("Omit --map; --layer chooses the layer of the senses."),
             )
         keys, more, without = _keys(source), 0, 0
@@ -114,7 +114,7 @@ def _keys(source: Source) -> dict[str, tuple[str, ...]]:
     path = source.beside(keys_of(source.path))
     if not path.is_file():
         raise ImportFailed(
-            _("The senses {keys} of {name} are missing.").format(keys=path.name, name=source.name),
+            _("The senses {keys} of {name} are missing.", keys=path.name, name=source.name),
             hint=_("Put both files into the same folder."),
         )
     lines = (line.split() for line in Source(path).lines())
@@ -156,7 +156,7 @@ def _sentences(source: Source) -> Iterator[_Sentence]:
             parser.close()  # raises an error for a file without its end
     except ElementTree.ParseError as error:
         raise ImportFailed(
-            _("{file}, line {line}: {error}.").format(file=source.name, line=number, error=error),
+            _("{file}, line {line}: {error}.", file=source.name, line=number, error=error),
             hint=_("The file is not valid XML; it may be incomplete."),
         ) from error
 

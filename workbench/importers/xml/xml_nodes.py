@@ -70,7 +70,8 @@ def records(source: Source, names: Container[str]) -> Iterator[Node]:
             builder.close()
     except expat.ExpatError as error:
         raise ImportFailed(
-            _("{file}, line {line}, column {column}: {reason}.").format(
+            _(
+                "{file}, line {line}, column {column}: {reason}.",
                 file=source.name,
                 line=error.lineno,
                 column=error.offset + 1,
@@ -106,9 +107,7 @@ class _Builder:
 
     def _start(self, name: str, attrs: dict[str, str]) -> None:
         if len(self._open) == _DEEPEST:
-            raise self._failed(
-                _("more than {most} elements are within each other").format(most=_DEEPEST)
-            )
+            raise self._failed(_("more than {most} elements are within each other", most=_DEEPEST))
         node = Node(
             _local(name),
             self._parser.CurrentLineNumber,
@@ -132,7 +131,7 @@ class _Builder:
             self._open[-1].parts.append(text)
 
     def _entity(self, name: str, *_values: object) -> None:
-        raise self._failed(_("the entity {name} is declared").format(name=name))
+        raise self._failed(_("the entity {name} is declared", name=name))
 
     def _skipped(self, name: str, is_parameter: bool) -> None:
         """A name of HTML without a declaration, as documents with an external DTD use them."""
@@ -140,13 +139,16 @@ class _Builder:
         if is_parameter:
             return
         if text == f"&{name};":
-            raise self._failed(_("the entity {name} is not known").format(name=name))
+            raise self._failed(_("the entity {name} is not known", name=name))
         self._characters(text)
 
     def _failed(self, reason: str) -> ImportFailed:
         return ImportFailed(
-            _("{file}, line {line}: {reason}.").format(
-                file=self._file, line=self._parser.CurrentLineNumber, reason=reason
+            _(
+                "{file}, line {line}: {reason}.",
+                file=self._file,
+                line=self._parser.CurrentLineNumber,
+                reason=reason,
             ),
             hint=_("Only XML without declared entities is read; save it with plain characters."),
         )

@@ -66,9 +66,7 @@ class AttentionCellInspector:
         (document,) = documents
         if options["target"] and not _writes(subject):
             raise SpecError(
-                _("{model} has no decoder that generates a target text.").format(
-                    model=subject.info.name
-                ),
+                _("{model} has no decoder that generates a target text.", model=subject.info.name),
                 hint=_("Omit the option target."),
             )
         text = self._read(subject, document, str(options["target"]).strip())
@@ -76,14 +74,15 @@ class AttentionCellInspector:
         kinds = tuple(kind for kind in (SELF, CROSS) if (kind == CROSS) in crosses)
         if not kinds:
             raise WorkbenchError(
-                _("{model} computes its attention in a way that cannot be recorded.").format(
-                    model=subject.info.name
+                _(
+                    "{model} computes its attention in a way that cannot be recorded.",
+                    model=subject.info.name,
                 ),
                 hint=_("Use the view Attention, which shows the weights."),
             )
         if options["kind"] == CROSS and CROSS not in kinds:
             raise SpecError(
-                _("{model} has no cross-attention.").format(model=subject.info.name),
+                _("{model} has no cross-attention.", model=subject.info.name),
                 hint=_("Cross-attention requires an encoder–decoder model."),
             )
         kind = options["kind"] if options["kind"] in kinds else kinds[0]

@@ -91,8 +91,9 @@ class TargetScorer:
         table = token_table(encoder, self.piece)
         if table is None or "input_ids" not in self.inputs:
             raise WorkbenchError(
-                _("{model} has no token embeddings to take gradients of.").format(
-                    model=self.subject.info.name
+                _(
+                    "{model} has no token embeddings to take gradients of.",
+                    model=self.subject.info.name,
                 ),
                 hint=_("Train a run with a transformer or an AWD-LSTM."),
             )

@@ -62,7 +62,7 @@ class Explained:
         id = target or self.targets[0].id
         if id not in self.places:
             raise WorkbenchError(
-                _("There is no target {target!r} in this text.").format(target=target),
+                _("There is no target {target!r} in this text.", target=target),
                 hint=_("Choose one of the targets listed in the result."),
             )
         return id, self.places[id]

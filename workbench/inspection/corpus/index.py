@@ -46,7 +46,7 @@ class CorpusIndex:
             self.count, self.total = int(about["count"]), int(about["total"])
         except (OSError, ValueError, KeyError) as error:
             raise ModelError(
-                _("The index of the documents cannot be read: {error}.").format(error=error),
+                _("The index of the documents cannot be read: {error}.", error=error),
                 hint=_("Run the view again; the index is then rebuilt."),
             ) from error
 

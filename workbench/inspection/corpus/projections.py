@@ -49,7 +49,8 @@ def write_map(index: CorpusIndex, projection: Projection) -> Iterator[float]:
                 "A map needs at least {n} point; there are {count}.",
                 "A map needs at least {n} points; there are {count}.",
                 MIN_POINTS,
-            ).format(n=MIN_POINTS, count=index.count),
+                count=index.count,
+            ),
             hint=_("Import more documents, or choose another word."),
         )
     every = index.vectors(index.existing_layer(projection.layer))

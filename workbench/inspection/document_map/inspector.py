@@ -42,7 +42,7 @@ class DocumentMapInspector:
                 map = dict(file)
         except (OSError, ValueError) as error:
             raise ModelError(
-                _("The map cannot be read: {error}.").format(error=error),
+                _("The map cannot be read: {error}.", error=error),
                 hint=_("Run the view again; the map is then computed again."),
             ) from error
         places = index.places[map["rows"]]

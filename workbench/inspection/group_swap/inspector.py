@@ -39,7 +39,7 @@ class GroupSwapInspector:
         usable = [item for item in every if any(words.occurs(text) for _name, text in item.texts)]
         if not usable:
             raise WorkbenchError(
-                _("No document has a word of the list {title!r}.").format(title=words.title)
+                _("No document has a word of the list {title!r}.", title=words.title)
             )
         names = tuple(words.groups)
         versions = [usable, *([_swapped(item, words, name) for item in usable] for name in names)]

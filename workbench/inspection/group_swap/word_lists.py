@@ -75,8 +75,8 @@ def read(name: str) -> GroupList:
     path = lists().get(name) or Path(name)
     if not path.is_file():
         raise SpecError(
-            _("There is no word list {name!r}.").format(name=name),
-            hint=_("Known lists: {names}. Or specify a file.").format(names=", ".join(lists())),
+            _("There is no word list {name!r}.", name=name),
+            hint=_("Known lists: {names}. Or specify a file.", names=", ".join(lists())),
         )
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -84,15 +84,17 @@ def read(name: str) -> GroupList:
         title, determiner = str(raw.get("title", path.stem)), int(raw.get("determiner", -1))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SpecError(
-            _("The word list {path} cannot be read: {error!r}.").format(path=path, error=error),
+            _("The word list {path} cannot be read: {error!r}.", path=path, error=error),
             hint=_("It needs [[group]] with name and words, at least twice."),
         ) from error
     sizes = {name: len(words) for name, words in written.items()}
     if len(sizes) < 2 or len(set(sizes.values())) > 1 or not all(sizes.values()):
         listed = ", ".join(f"{name} {size}" for name, size in sizes.items())
         raise SpecError(
-            _("{path} needs two groups or more with equally many words; found: {found}.").format(
-                path=path, found=listed or "–"
+            _(
+                "{path} needs two groups or more with equally many words; found: {found}.",
+                path=path,
+                found=listed or "–",
             )
         )
     lower = {name: tuple(word.casefold() for word in words) for name, words in written.items()}

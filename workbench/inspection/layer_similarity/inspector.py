@@ -50,16 +50,15 @@ def _other(subject: Subject, name: str) -> Subject | None:
     folder = subject.base_folder if name == BASE else name
     if not subject.is_run and name == BASE:
         raise WorkbenchError(
-            _("{model} is not a run, so there is no model that it was trained from.").format(
-                model=subject.info.name
+            _(
+                "{model} is not a run, so there is no model that it was trained from.",
+                model=subject.info.name,
             ),
             hint=_("Specify another model, or a run."),
         )
     if folder is None:
         raise WorkbenchError(
-            _("The model that {model} was trained from is not installed.").format(
-                model=subject.info.name
-            )
+            _("The model that {model} was trained from is not installed.", model=subject.info.name)
         )
     return Subject(folder, device=str(subject.encoder.device))
 

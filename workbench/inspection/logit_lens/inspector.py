@@ -48,8 +48,9 @@ class LogitLensInspector:
         masked, hidden = model.kind == MASKED, read_words(options["words"])
         if hidden and not masked:
             raise SpecError(
-                _("{model} predicts next tokens; it has no token that masks a word.").format(
-                    model=subject.info.name
+                _(
+                    "{model} predicts next tokens; it has no token that masks a word.",
+                    model=subject.info.name,
                 ),
                 hint=_("Omit the option words."),
             )

@@ -75,7 +75,7 @@ def read_words(text: str) -> tuple[int, ...]:
     parts = [part for part in text.replace(",", " ").split() if part]
     if not all(part.isdigit() for part in parts):
         raise SpecError(
-            _("words is {text!r}, expected indices of words.").format(text=text),
+            _("words is {text!r}, expected indices of words.", text=text),
             hint=_("The first word is 0; write 0,4 to mask the first and the fifth word."),
         )
     return tuple(sorted(set(map(int, parts))))

@@ -97,8 +97,9 @@ class MaskedWordsInspector:
         second, follows = options["second"].strip(), None
         if second and encoder is None:
             raise SpecError(
-                _("{model} has no head that predicts whether a sentence follows.").format(
-                    model=subject.info.name
+                _(
+                    "{model} has no head that predicts whether a sentence follows.",
+                    model=subject.info.name,
                 ),
                 hint=_("Omit the option second."),
             )

@@ -52,7 +52,7 @@ def read_ids(text: str) -> tuple[int, ...]:
     parts = [part for part in text.replace(",", " ").split() if part]
     if not all(part.isdigit() for part in parts):
         raise SpecError(
-            _("added is {text!r}, expected ids of tokens.").format(text=text),
+            _("added is {text!r}, expected ids of tokens.", text=text),
             hint=_("Write 31,7 to add the tokens with the ids 31 and 7."),
         )
     return tuple(map(int, parts))

@@ -36,7 +36,7 @@ class NextWordsInspector:
                     "The model can read at most {n:,} further token.",
                     "The model reads {n:,} further tokens at most.",
                     max(0, text.limit),
-                ).format(n=max(0, text.limit)),
+                ),
                 hint=_("Go back some steps, or use a shorter text."),
             )
         size = subject.info.vocabulary

@@ -137,8 +137,10 @@ def _document_labels(
         gold_labels = tuple(gold.labels()) if gold is not None else ()
         if len(gold_labels) > 1:
             raise WorkbenchError(
-                _("Document {key!r} has several labels ({n}); a probe needs exactly one.").format(
-                    key=document.key, n=len(gold_labels)
+                _(
+                    "Document {key!r} has several labels ({n}); a probe needs exactly one.",
+                    key=document.key,
+                    n=len(gold_labels),
                 )
             )
         labels.append(gold_labels[0] if gold_labels else None)
@@ -153,9 +155,7 @@ def _check(examples: Mapping[str, Examples], layer: str) -> None:
         or len(set(examples["train"].labels)) < 2
     ):
         raise WorkbenchError(
-            _("Layer {layer!r} needs at least two labels in train, and one in dev.").format(
-                layer=layer
-            )
+            _("Layer {layer!r} needs at least two labels in train, and one in dev.", layer=layer)
         )
 
 

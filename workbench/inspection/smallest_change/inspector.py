@@ -109,7 +109,7 @@ def _first_masked(folders: Sequence[Path | None], name: str) -> LanguageModel | 
                 return model
     if name:
         raise ModelError(
-            _("{name} is not an installed masked language model.").format(name=name),
+            _("{name} is not an installed masked language model.", name=name),
             hint=_("Choose a masked language model of the Models page, such as starter-bert."),
         )
     return None

@@ -69,8 +69,8 @@ def _word(words: Sequence[TaggedWord], number: int) -> int:
         return next((at for at, word in enumerate(words) if word.tag not in OUTSIDE), 0)
     if number >= len(words):
         raise WorkbenchError(
-            _("The text has no word number {number}.").format(number=number),
-            hint=_("The last word has the number {last}.").format(last=len(words) - 1),
+            _("The text has no word number {number}.", number=number),
+            hint=_("The last word has the number {last}.", last=len(words) - 1),
         )
     return number
 
@@ -78,8 +78,8 @@ def _word(words: Sequence[TaggedWord], number: int) -> int:
 def _tag(chain: Transitions, tag: str) -> int:
     if tag not in chain.tags:
         raise WorkbenchError(
-            _("The run does not predict the tag {tag!r}.").format(tag=tag),
-            hint=_("Its tags: {tags}.").format(tags=", ".join(chain.tags)),
+            _("The run does not predict the tag {tag!r}.", tag=tag),
+            hint=_("Its tags: {tags}.", tags=", ".join(chain.tags)),
         )
     return chain.tags.index(tag)
 

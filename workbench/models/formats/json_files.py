@@ -20,27 +20,23 @@ MAX_JSON = 500_000_000  # bytes; the largest tokenizer.json in use has about 35 
 def read_object(path: Path, problems: list[str]) -> Mapping[str, Any] | None:
     """The JSON object in a file; None, with a problem, if there is none."""
     if not path.is_file():
-        problems.append(_("{file} is missing").format(file=path.name))
+        problems.append(_("{file} is missing", file=path.name))
         return None
     try:
         if (size := path.stat().st_size) > MAX_JSON:
             problems.append(
-                _("{file} is too large for JSON ({size:,} B)").format(file=path.name, size=size)
+                _("{file} is too large for JSON ({size:,} B)", file=path.name, size=size)
             )
             return None
         raw = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         problems.append(
-            _("{file} is not readable JSON ({error})").format(
-                file=path.name, error=unreadable(error, 80)
-            )
+            _("{file} is not readable JSON ({error})", file=path.name, error=unreadable(error, 80))
         )
         return None
     if not isinstance(raw, dict):
         problems.append(
-            _("{file} holds a {kind}, expected an object").format(
-                file=path.name, kind=type(raw).__name__
-            )
+            _("{file} holds a {kind}, expected an object", file=path.name, kind=type(raw).__name__)
         )
         return None
     return raw

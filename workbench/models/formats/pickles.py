@@ -102,15 +102,11 @@ def content(path: Path, problems: list[str]) -> object:
             raw = file.read(MAX_BYTES) if legacy else _instructions(file)
         return _result(raw, skip=3 if legacy else 0)
     except OSError as error:
-        problems.append(
-            _("{file} cannot be read ({error})").format(file=path.name, error=error.strerror)
-        )
+        problems.append(_("{file} cannot be read ({error})", file=path.name, error=error.strerror))
     except (
         zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, RuntimeError,
     ):  # fmt: skip
-        problems.append(
-            _("{file} is damaged, truncated or not written by PyTorch").format(file=path.name)
-        )
+        problems.append(_("{file} is damaged, truncated or not written by PyTorch", file=path.name))
     except _Unreadable:
         pass  # its content is unknown until it is loaded
     return None
@@ -125,13 +121,9 @@ def plain(path: Path, problems: list[str]) -> object:
             raise _Unreadable
         return _result(raw, skip=0)
     except OSError as error:
-        problems.append(
-            _("{file} cannot be read ({error})").format(file=path.name, error=error.strerror)
-        )
+        problems.append(_("{file} cannot be read ({error})", file=path.name, error=error.strerror))
     except _Unreadable:
-        problems.append(
-            _("{file} is damaged, or holds more than plain values").format(file=path.name)
-        )
+        problems.append(_("{file} is damaged, or holds more than plain values", file=path.name))
     return None
 
 

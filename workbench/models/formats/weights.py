@@ -63,7 +63,7 @@ def read(folder: Path, problems: list[str]) -> Weights:
     if not files and (folder / PICKLE_INDEX).is_file():
         files = _shards(folder, PICKLE_INDEX, problems)
     if not files:
-        problems.append(_("{weights} is missing").format(weights=WEIGHTS))
+        problems.append(_("{weights} is missing", weights=WEIGHTS))
         return Weights()
     return _of_pickles(files, problems)
 
@@ -85,17 +85,19 @@ def _shards(folder: Path, index: str, problems: list[str]) -> list[Path]:
     values = table.values() if isinstance(table, dict) else ()
     names = sorted({name for name in values if isinstance(name, str)})
     if not names:
-        problems.append(_("{index} names no files").format(index=index))
+        problems.append(_("{index} names no files", index=index))
     files = []
     for name in names:
         if not _is_plain(name):
             problems.append(
-                _("{index} names {file}, which lies outside the folder").format(
-                    index=index, file=json_files.quoted(name)
+                _(
+                    "{index} names {file}, which lies outside the folder",
+                    index=index,
+                    file=json_files.quoted(name),
                 )
             )
         elif not (folder / name).is_file():
-            problems.append(_("{file} is missing").format(file=name[:80]))
+            problems.append(_("{file} is missing", file=name[:80]))
         else:
             files.append(folder / name)
     return files
@@ -127,19 +129,19 @@ def header(path: Path, problems: list[str]) -> Mapping[str, tuple[str, tuple[int
                         "{file} is damaged or truncated ({size:,} byte, incomplete header)",
                         "{file} is damaged or truncated ({size:,} bytes, incomplete header)",
                         size,
-                    ).format(file=name, size=size)
+                        file=name,
+                        size=size,
+                    )
                 )
                 return {}
             raw = file.read(length)
     except OSError as error:
-        problems.append(
-            _("{file} cannot be read ({error})").format(file=name, error=error.strerror)
-        )
+        problems.append(_("{file} cannot be read ({error})", file=name, error=error.strerror))
         return {}
     try:
         tensors, end = _tensors(json.loads(raw.decode("utf-8")))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        problems.append(_("{file} has a damaged header").format(file=name))
+        problems.append(_("{file} has a damaged header", file=name))
         return {}
     if size != 8 + length + end:
         problems.append(
@@ -147,11 +149,14 @@ def header(path: Path, problems: list[str]) -> Mapping[str, tuple[str, tuple[int
                 "{file} is truncated or damaged: {size:,} byte, expected {expected:,}",
                 "{file} is truncated or damaged: {size:,} bytes, expected {expected:,}",
                 size,
-            ).format(file=name, size=size, expected=8 + length + end)
+                file=name,
+                size=size,
+                expected=8 + length + end,
+            )
         )
         return {}
     if not tensors:
-        problems.append(_("{file} holds no weights").format(file=name))
+        problems.append(_("{file} holds no weights", file=name))
     return tensors
 
 

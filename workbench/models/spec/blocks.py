@@ -145,10 +145,10 @@ class Block:
             stack = _(STACKS[self.stack]) if self.stack else ""
             return message.format(stack=stack, number=first)
         if self.stack:
-            return _("{stack} layers {first}–{last}").format(
-                stack=_(STACKS[self.stack]), first=first, last=last
+            return _(
+                "{stack} layers {first}–{last}", stack=_(STACKS[self.stack]), first=first, last=last
             )
-        return _("Layers {first}–{last}").format(first=first, last=last)
+        return _("Layers {first}–{last}", first=first, last=last)
 
     def per_layer(self) -> str:
         """The parts of a layer with their parameters; "" outside the layers."""

@@ -49,15 +49,18 @@ def unusable(info: ModelInfo) -> ModelError:
         hint = plugin_hint(family)
     else:
         formats = ", ".join(_(item.saved_as) for item in registry().infos("family"))
-        hint = _("Known formats: {formats}.").format(formats=formats)
+        hint = _("Known formats: {formats}.", formats=formats)
     if info.only_untrusted:
         hint = _(
             "Confirm that you trust its source (`glossbench models add {path} --allow-pickle`), or "
-            "get a version with model.safetensors."
-        ).format(path=info.path)
+            "get a version with model.safetensors.",
+            path=info.path,
+        )
     return ModelError(
-        _("{path} is not a usable model: {problems}.").format(
-            path=info.path, problems="; ".join(info.problems)
+        _(
+            "{path} is not a usable model: {problems}.",
+            path=info.path,
+            problems="; ".join(info.problems),
         ),
         hint=hint,
     )
@@ -93,10 +96,13 @@ def check_gives(info: ModelInfo, output: str) -> None:
     if output in info.gives:
         return
     raise ModelError(
-        _("{model} ({architecture}) does not provide {wanted}.").format(
-            model=info.name, architecture=info.architecture, wanted=gives_words([output])
+        _(
+            "{model} ({architecture}) does not provide {wanted}.",
+            model=info.name,
+            architecture=info.architecture,
+            wanted=gives_words([output]),
         ),
-        hint=_("It provides: {given}.").format(given=gives_words(info.gives)) if info.gives else "",
+        hint=_("It provides: {given}.", given=gives_words(info.gives)) if info.gives else "",
     )
 
 
@@ -125,7 +131,7 @@ def card(
     except Exception as error:  # a bug here must not hide the other models of a list
         log.exception("the card of %s cannot be read", place)
         reason = f"{type(error).__name__}: {error}"[:200]
-    return replace(info, problems=(_("it cannot be read ({error})").format(error=reason),))
+    return replace(info, problems=(_("it cannot be read ({error})", error=reason),))
 
 
 def _chosen_task(info: ModelInfo) -> str:
@@ -219,8 +225,11 @@ def _family_of(path: Path) -> tuple[str, Match]:
 def _other_problem(path: Path) -> str:
     """What there is instead of a model, as exactly as a family or the first bytes tell."""
     if family := missing_family(path):
-        message = _("its model family {family} needs the plugin {plugin}, which is not enabled")
-        return message.format(family=family, plugin=needed_plugin(family))
+        return _(
+            "its model family {family} needs the plugin {plugin}, which is not enabled",
+            family=family,
+            plugin=needed_plugin(family),
+        )
     if (path / CONFIG).is_file():
         return ""
     infos: tuple[FamilyInfo, ...] = registry().infos("family")

@@ -166,7 +166,7 @@ def read(path: Path) -> Catalogue:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ModelError(
-            _("The catalogue {path} cannot be read: {error}").format(path=path, error=error)
+            _("The catalogue {path} cannot be read: {error}", path=path, error=error)
         ) from error
     groups = tuple(
         ModelGroup(
@@ -180,8 +180,11 @@ def read(path: Path) -> Catalogue:
     objectives = raw.get("objectives", {})
     models, names = [], set[str]()
     for number, entry in enumerate(raw.get("model", ()), 1):
-        where = _("{path}, model {n} ({name})").format(
-            path=path.name, n=number, name=entry.get("name", _("no name"))
+        where = _(
+            "{path}, model {n} ({name})",
+            path=path.name,
+            n=number,
+            name=entry.get("name", _("no name")),
         )
         _check(where, entry, groups, objectives)
         if entry["name"] in names:
@@ -201,15 +204,13 @@ def _check(
     """Raises ModelError for a missing, unknown or invalid value."""
     for key in _REQUIRED:
         if not entry.get(key):
-            raise _fault(where, _("{key} is missing").format(key=key))
+            raise _fault(where, _("{key} is missing", key=key))
     for key, value in entry.items():
         kind = _MODEL_KEYS.get(key)
         if kind is None:
-            raise _fault(where, _("the key {key} is unknown").format(key=key))
+            raise _fault(where, _("the key {key} is unknown", key=key))
         if type(value) is not kind:
-            raise _fault(
-                where, _("{key} has the wrong type: {value!r}").format(key=key, value=value)
-            )
+            raise _fault(where, _("{key} has the wrong type: {value!r}", key=key, value=value))
     for key, value, known in (
         ("group", entry["group"], [group.id for group in groups]),
         ("direction", entry["direction"], [*DIRECTIONS]),
@@ -221,11 +222,11 @@ def _check(
     if entry["year"] < _FIRST_YEAR or entry.get("parameters", 1) < 1:
         raise _fault(where, _("year or parameters are out of range"))
     if entry.get("hub") and not _HUB_ID.fullmatch(entry["hub"]):
-        raise _fault(where, _("{value!r} is not a hub id").format(value=entry["hub"]))
+        raise _fault(where, _("{value!r} is not a hub id", value=entry["hub"]))
     for key in ("url", "page"):
         if entry.get(key) and not entry[key].startswith("https://"):
-            raise _fault(where, _("{key} must begin with https://").format(key=key))
+            raise _fault(where, _("{key} must begin with https://", key=key))
 
 
 def _fault(where: str, what: str) -> ModelError:
-    return ModelError(_("{where}: {what}.").format(where=where, what=what))
+    return ModelError(_("{where}: {what}.", where=where, what=what))

@@ -52,9 +52,7 @@ def describe(path: Path) -> str:
     if file is None:
         return ""
     if file.name in OWN_NAMES:
-        return _("{file} is one file of a Hugging Face folder. Choose the folder").format(
-            file=file.name
-        )
+        return _("{file} is one file of a Hugging Face folder. Choose the folder", file=file.name)
     with open(file, "rb") as opened:
         head = opened.read(LOOK)
     return _described(file.name, head) if head.strip() else ""
@@ -71,15 +69,15 @@ def _largest(folder: Path) -> Path | None:
 def _described(name: str, head: bytes) -> str:
     for mark, message in _MARKS:
         if head.startswith(mark):
-            return _(message).format(file=name)
+            return _(message, file=name)
     if head.startswith(b"PK\x03\x04"):
         template = _(_TORCH) if b"data.pkl" in head else _(_ARCHIVE)
         return template.format(file=name)
     if b"\0" in head or not _is_text(head):
-        return _(_UNKNOWN).format(file=name, bytes=head[:8].hex(" "))
+        return _(_UNKNOWN, file=name, bytes=head[:8].hex(" "))
     first = head.decode("utf-8", "ignore").splitlines()[0]
     short = first if len(first) <= MAX_QUOTED_CHARS else f"{first[: MAX_QUOTED_CHARS - 1]}…"
-    return _(_TEXT).format(file=name, line=repr(short))
+    return _(_TEXT, file=name, line=repr(short))
 
 
 def _is_text(head: bytes) -> bool:

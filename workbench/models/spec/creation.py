@@ -86,9 +86,7 @@ def new_model(name: str) -> NewModel | None:
     known = {model.name: model for model in new_models()}
     if name not in known:
         raise ModelError(
-            _("There is no architecture {name!r} for a new model.").format(
-                name=name.removeprefix(PREFIX)
-            ),
-            hint=_("Known: {names}.").format(names=", ".join(known)),
+            _("There is no architecture {name!r} for a new model.", name=name.removeprefix(PREFIX)),
+            hint=_("Known: {names}.", names=", ".join(known)),
         )
     return known[name]

@@ -60,7 +60,7 @@ def add_span(
     layer, label = _layer_and_label(project, label_id)
     check_layer(document, layer, SPANS)
     _check_offsets(document, field, start, end)
-    with project.edit(_("Add {label}").format(label=label), origin=origin):
+    with project.edit(_("Add {label}", label=label), origin=origin):
         who = project.annotator_id
         make_room(project, document_id, layer, start, end, field)
         id = annotation_rows.add_span(
@@ -94,12 +94,10 @@ def relabel_span(project: Project, span_id: int, label_id: int, *, origin: objec
     span = annotation_rows.span(project.db, span_id)
     layer, label = _layer_and_label(project, label_id)
     if layer.id != span.layer_id:
-        raise WorkbenchError(
-            _("{label} belongs to a different layer than the span.").format(label=label)
-        )
+        raise WorkbenchError(_("{label} belongs to a different layer than the span.", label=label))
     if span.label_id == label_id:
         return
-    with project.edit(_("Change label to {label}").format(label=label), origin=origin):
+    with project.edit(_("Change label to {label}", label=label), origin=origin):
         annotation_rows.update_span(
             project.db, span_id, label_id=label_id, source_id=project.source("person")
         )
@@ -151,7 +149,7 @@ def _check_offsets(document: Document, field: str, start: int, end: int) -> None
         length = len(document.content(field))
     except KeyError:
         raise WorkbenchError(
-            _("{key} has no text {field!r}.").format(key=document.key, field=field)
+            _("{key} has no text {field!r}.", key=document.key, field=field)
         ) from None
     if not 0 <= start < end <= length:
         message = _("Span {start}–{end} is outside the text of length {length}.")
@@ -172,7 +170,7 @@ def set_class(project: Project, document_id: int, label_id: int, *, origin: obje
     if layer.traits.in_choices and label not in choice_names(len(document.choices)):
         message = _("{label} is not among the choices of {key} ({n} in total).")
         raise WorkbenchError(message.format(key=document.key, n=len(document.choices), label=label))
-    with project.edit(_("Set class {label}").format(label=label), origin=origin):
+    with project.edit(_("Set class {label}", label=label), origin=origin):
         who, source = project.annotator_id, project.source("person")
         before = annotation_rows.marks(project.db, document_id)
         annotation_rows.set_mark(
@@ -194,7 +192,7 @@ def choose(
     """Make a choice, 1 for the first, the right one of its document."""
     layer = labels.layer(project.db, layer_id)
     name = str(number)
-    with project.edit(_("Choose {number}").format(number=name), origin=origin):
+    with project.edit(_("Choose {number}", number=name), origin=origin):
         if name not in layer.names:
             add_labels(project, layer_id, choice_names(number)[len(layer.labels) :], origin=origin)
             layer = labels.layer(project.db, layer_id)
@@ -235,7 +233,7 @@ def submit(
     document = documents.get(project.db, document_id)
     chosen_ids = set(layer_ids)
     warnings = []
-    with project.edit(_("Submit {key}").format(key=document.key), origin=origin):
+    with project.edit(_("Submit {key}", key=document.key), origin=origin):
         for layer in layers_for(project, document):
             if layer.id not in chosen_ids:
                 continue
@@ -295,7 +293,7 @@ def start_draft(project: Project, document_id: int, layer_id: int) -> None:
 
 def without_label(layer: Layer) -> str:
     """The warning for a layer in which the document has no label although one is required."""
-    return _(layer.traits.missing).format(layer=layer.name)
+    return _(layer.traits.missing, layer=layer.name)
 
 
 def _labels_in(project: Project, document_id: int, layer: Layer) -> bool:
@@ -341,8 +339,10 @@ def check_layer(document: Document, layer: Layer, part: str) -> None:
     """
     if layer.traits.record != part:
         raise WorkbenchError(
-            _("The layer {layer!r} holds other annotations: {kind}.").format(
-                layer=layer.name, kind=_(layer.traits.title)
+            _(
+                "The layer {layer!r} holds other annotations: {kind}.",
+                layer=layer.name,
+                kind=_(layer.traits.title),
             )
         )
     if layer.texts != document.form:

@@ -82,7 +82,7 @@ def advice(points: Sequence[CurvePoint]) -> str:
             "Too early to say: {n} more point is needed, one for every 10 labels.",
             "Too early to say: {n} more points are needed, one for every 10 labels.",
             missing,
-        ).format(n=missing)
+        )
     last = known[-POINTS:]
     stable = all((point.agreement or 0.0) >= STABLE for point in last)
     scores = [point.score for point in last if point.score is not None]

@@ -80,8 +80,7 @@ def label_alike(
     suggestions: list[NewSuggestion] = []
     title = ngettext(
         "Copy labels in {n:,} group of duplicates", "Copy labels in {n:,} groups of duplicates",
-        len(groups),
-    ).format(n=len(groups))  # fmt: skip
+        len(groups))  # fmt: skip
     with project.edit(title, origin=origin, watch=watch.part(0.9, 1.0)):
         made_by = 0
         for page in watch.part(0.0, 0.9).over(groups, PAGE):
@@ -285,12 +284,12 @@ def describe(copied: Copied) -> str:
         "{n:,} document got the labels of its duplicate.",
         "{n:,} documents got the labels of their duplicates.",
         n,
-    ).format(n=n)
+    )
     if copied.lost:
         more = ngettext(
             "{n:,} label could not be aligned with the other text; its document is a draft.",
             "{n:,} labels could not be aligned with the other text; their documents are drafts.",
             copied.lost,
         )
-        words = _("{first} {second}").format(first=words, second=more.format(n=copied.lost))
+        words = _("{first} {second}", first=words, second=more)
     return words

@@ -221,8 +221,8 @@ def title(project: Project, query: OccurrenceQuery, n: int) -> str:
     """The title of the undo step that labels `n` places."""
     _layer, label = span_label(project, query.label_id)
     return ngettext(
-        "Label {n:,} occurrence as {label}", "Label {n:,} occurrences as {label}", n
-    ).format(n=n, label=label)
+        "Label {n:,} occurrence as {label}", "Label {n:,} occurrences as {label}", n, label=label
+    )
 
 
 def label_occurrences(
@@ -278,7 +278,7 @@ def label_occurrences(
 def state_words(row: Occurrence) -> str:
     """What is at this place already, in words."""
     if row.status == LABELLED:
-        return _("has {label}").format(label=row.other)
+        return _("has {label}", label=row.other)
     if row.status == OVERLAPS:
-        return _("overlaps {label}").format(label=row.other)
+        return _("overlaps {label}", label=row.other)
     return _("suggested") if row.status == SUGGESTED else _("new")

@@ -84,10 +84,10 @@ def import_file(project: Project, path: Path, *, origin: object = None) -> int:
             imported.append(_pattern(record, ids, path, number))
     except UnicodeDecodeError as error:
         raise ImportFailed(
-            _("{file} is not UTF-8: {error}.").format(file=path.name, error=error)
+            _("{file} is not UTF-8: {error}.", file=path.name, error=error)
         ) from error
     if not imported:
-        raise ImportFailed(_("{file} has no patterns.").format(file=path.name))
+        raise ImportFailed(_("{file} has no patterns.", file=path.name))
     patterns.add(project, imported, origin=origin)
     return len(imported)
 
@@ -99,7 +99,7 @@ def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             reader = csv.DictReader(file)
             if not {"label", "pattern"} <= set(reader.fieldnames or ()):
                 raise ImportFailed(
-                    _("{file} has no columns “label” and “pattern”.").format(file=path.name),
+                    _("{file} has no columns “label” and “pattern”.", file=path.name),
                     hint=_("The first line of a CSV file has the names of the columns."),
                 )
             for row in reader:
@@ -153,8 +153,11 @@ def _flag(record: Mapping[str, Any], name: str, path: Path, number: int) -> bool
 
 def _fault(path: Path, number: int, message: str, **values: object) -> ImportFailed:
     return ImportFailed(
-        _("{file}, line {line}: {fault}").format(
-            file=path.name, line=number, fault=message.format(**values)
+        _(
+            "{file}, line {line}: {fault}",
+            file=path.name,
+            line=number,
+            fault=message.format(**values),
         ),
         hint=_("No pattern was added."),
     )

@@ -69,7 +69,7 @@ def describe(applied: AppliedPatterns) -> str:
     searched = ngettext(
         "{n:,} document was searched.", "{n:,} documents were searched.", applied.searched
     )
-    return f"{suggested.format(n=applied.suggestions)} {searched.format(n=applied.searched)}"
+    return f"{suggested.format(n=applied.suggestions)} {searched}"
 
 
 # ---------------------------------------------------------------- the table
@@ -129,7 +129,7 @@ def _check(pattern: Pattern, known: set[int]) -> None:
     pattern.check()
     if pattern.label_id not in known:
         raise SpecError(
-            _("The pattern {pattern} has no label.").format(pattern=pattern.title),
+            _("The pattern {pattern} has no label.", pattern=pattern.title),
             hint=_("Choose a label of a layer of classes, spans or tags."),
         )
 
@@ -264,8 +264,8 @@ def apply_to_new(project: Project, after: int, *, watch: Watch = QUIET) -> tuple
         some = _matches(project, active, ids, part, _tag_labels(project)) if ids else ()
         all_matches = [match for matches in some for match in matches]
     except SpecError as error:
-        message = _("The patterns were not applied to the new documents. {error}")
-        return 0, message.format(error=error)
+        message = _("The patterns were not applied to the new documents. {error}", error=error)
+        return 0, message
     return _suggest(project, active, all_matches, watch.part(0.5, 1.0)), ""
 
 

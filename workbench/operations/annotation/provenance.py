@@ -70,12 +70,12 @@ class Names:
             return _("you") if by in (None, self._own) else self._annotators.get(by or 0, "?")
         if kind in ("run", "prompt"):
             name = self._runs.get(ref)
-            return _("run {name}").format(name=name) if name else _("a deleted run")
+            return _("run {name}", name=name) if name else _("a deleted run")
         if kind == "import":
-            return _("import of {file}").format(file=ref) if ref else _("import")
+            return _("import of {file}", file=ref) if ref else _("import")
         for start, title in _RULES.items():
             if kind == "rule" and ref.startswith(start):
-                return _(title).format(text=ref.removeprefix(start))
+                return _(title, text=ref.removeprefix(start))
         return ref or _("rule")
 
 
@@ -142,7 +142,7 @@ def revert(
     Labels that were changed by hand since stay: they come from who changed them. Returns the
     numbers of labels and suggestions deleted.
     """
-    title = _("Revert {source}").format(source=Names(project).of(origin))
+    title = _("Revert {source}", source=Names(project).of(origin))
     required = [
         row_id(layer) for layer in labels.layers(project.db) if not layer.traits.empty_is_answer
     ]
@@ -156,4 +156,4 @@ def describe(labels: int, suggestions: int) -> str:
     """What `revert` did, as sentences."""
     gone = ngettext("Deleted {n:,} label.", "Deleted {n:,} labels.", labels)
     also = ngettext("Deleted {n:,} suggestion.", "Deleted {n:,} suggestions.", suggestions)
-    return f"{gone.format(n=labels)} {also.format(n=suggestions)}"
+    return f"{gone.format(n=labels)} {also}"

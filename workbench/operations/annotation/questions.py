@@ -33,8 +33,7 @@ def in_words(counts: AskedCounts) -> str:
     """One sentence."""
     return _(
         "Questions: {questions:,} (answered: {answered:,}, without an answer in the "
-        "text: {null:,}, open: {open:,}). Documents: {documents:,}."
-    ).format(
+        "text: {null:,}, open: {open:,}). Documents: {documents:,}.",
         questions=counts.questions,
         documents=counts.documents,
         answered=counts.answered,
@@ -162,7 +161,7 @@ def take_prediction(
         if question.question.text == text
     ]
     if not every:
-        raise WorkbenchError(_("The question {text!r} was deleted or changed.").format(text=text))
+        raise WorkbenchError(_("The question {text!r} was deleted or changed.", text=text))
     for asked_question in every:
         take(project, asked_question, offsets, source_id=source_id)
 

@@ -140,25 +140,25 @@ def check(project: Project, spec: OrderSpec) -> None:
     fitting = {run.id for run in runs_for(project, spec.layer)}
     if other := [run.name for run in spec.runs if run.id not in fitting]:
         raise SpecError(
-            _("The run {name} does not predict the layer {layer}.").format(
-                name=other[0], layer=spec.layer.name
+            _(
+                "The run {name} does not predict the layer {layer}.",
+                name=other[0],
+                layer=spec.layer.name,
             )
         )
     if SECOND in missing and len({run.id for run in spec.runs}) < 2:
         raise SpecError(
-            _("“{order}” requires two runs.").format(order=name),
-            hint=_("Choose two runs of the layer {layer}.").format(layer=spec.layer.name),
+            _("“{order}” requires two runs.", order=name),
+            hint=_("Choose two runs of the layer {layer}.", layer=spec.layer.name),
         )
     if DECISIONS in missing and not spec.runs:
         raise SpecError(
-            _("“{order}” requires the predictions of a run.").format(order=name),
-            hint=_("Choose a run of the layer {layer}, or train one.").format(
-                layer=spec.layer.name
-            ),
+            _("“{order}” requires the predictions of a run.", order=name),
+            hint=_("Choose a run of the layer {layer}, or train one.", layer=spec.layer.name),
         )
     if VECTORS in missing and spec.model is None:
         raise SpecError(
-            _("“{order}” requires vectors of a pretrained model.").format(order=name),
+            _("“{order}” requires vectors of a pretrained model.", order=name),
             hint=_("Choose a model."),
         )
 
@@ -196,8 +196,10 @@ class _Computation:
                 self._predict(run)
         index = self._index()
         params = self._params(index)
-        message = _("Order {layer}: {order}").format(
-            layer=self._wanted.layer.name, order=title(self._wanted.strategy)
+        message = _(
+            "Order {layer}: {order}",
+            layer=self._wanted.layer.name,
+            order=title(self._wanted.strategy),
         )
         spec = JobSpec(
             TARGET, params, str(self._folder / "job"), title=message, short=True,

@@ -15,8 +15,8 @@ def title(strategy: str) -> str:
     if strategy in titles:
         return _(titles[strategy])
     if plugin := needed_plugin(strategy):
-        return _("{order} (needs the plugin {plugin})").format(order=strategy, plugin=plugin)
-    return _("{order} (unknown order)").format(order=strategy)
+        return _("{order} (needs the plugin {plugin})", order=strategy, plugin=plugin)
+    return _("{order} (unknown order)", order=strategy)
 
 
 def missing(strategy: str) -> str:

@@ -36,20 +36,18 @@ def set_rules(
     others = store.layers(project.db)
     there = [other for other in others if other.name == spans and other.traits.in_text]
     if spans and not (there and there[0].texts == layer.texts):
-        raise WorkbenchError(_("There is no layer of spans named {name}.").format(name=spans))
+        raise WorkbenchError(_("There is no layer of spans named {name}.", name=spans))
     was = relations.span_layer(layer)
     used = any(
         store.counts(project.db).get(label.id, 0) for label in layer.labels if label.id is not None
     )
     if spans != was and used and any(other.name == was for other in others):
         raise WorkbenchError(
-            _("{layer} has relations between spans of {spans}.").format(
-                layer=layer.name, spans=was
-            ),
+            _("{layer} has relations between spans of {spans}.", layer=layer.name, spans=was),
             hint=_("Add another relation layer for the other spans."),
         )
     options = relations.with_rules(layer, spans=spans, undirected=undirected, pairs=pairs)
-    with project.edit(_("Change rules of {layer}").format(layer=layer.name), origin=origin):
+    with project.edit(_("Change rules of {layer}", layer=layer.name), origin=origin):
         store.update_layer(project.db, layer_id, options=options)
 
 
@@ -72,21 +70,17 @@ def broken(connected: Iterable[ConnectedLabels], staged: StagedLayer, layer: Lay
             "Layer {layer} does not allow {label} {arrow}; there are {n:,} such relations, the "
             "first in line {line}. They were imported and are marked in the list.",
             connected_labels.relations,
+            layer=layer.name,
+            label=connected_labels.label,
+            arrow=arrow(
+                layer,
+                connected_labels.label,
+                connected_labels.from_label,
+                connected_labels.to_label,
+            ),
+            line=connected_labels.line,
         )
-        message.append(
-            sentence.format(
-                layer=layer.name,
-                label=connected_labels.label,
-                arrow=arrow(
-                    layer,
-                    connected_labels.label,
-                    connected_labels.from_label,
-                    connected_labels.to_label,
-                ),
-                n=connected_labels.relations,
-                line=connected_labels.line,
-            )
-        )
+        message.append(sentence)
     return message
 
 

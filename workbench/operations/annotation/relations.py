@@ -41,7 +41,7 @@ def add_relation(
     ends = _ends(project, from_span, to_span)
     _check(project, layer, label.name, ends)
     document = ends.from_span.document_id
-    with project.edit(_("Add {label}").format(label=label.name), origin=origin):
+    with project.edit(_("Add {label}", label=label.name), origin=origin):
         id = store.add_relation(
             project.db, document, row_id(layer), label_id, from_span, to_span,
             annotator_id=project.annotator_id, source_id=project.source("person"),
@@ -58,12 +58,12 @@ def relabel_relation(
     layer, label = _layer_and_label(project, label_id)
     if layer.id != row.layer_id:
         raise WorkbenchError(
-            _("{label} belongs to a different layer than the relation.").format(label=label.name)
+            _("{label} belongs to a different layer than the relation.", label=label.name)
         )
     if row.label_id == label_id:
         return
     _check(project, layer, label.name, _ends(project, row.from_span, row.to_span))
-    with project.edit(_("Change label to {label}").format(label=label.name), origin=origin):
+    with project.edit(_("Change label to {label}", label=label.name), origin=origin):
         store.update_relation(
             project.db, relation_id, label_id=label_id, source_id=project.source("person")
         )
@@ -112,23 +112,21 @@ def _check(project: Project, layer: Layer, label: str, ends: Ends) -> None:
     of = labels.layer_by_name(project.db, span_layer(layer))
     if of is None:
         raise WorkbenchError(
-            _("The layer {layer} does not specify which spans it connects.").format(
-                layer=layer.name
-            ),
+            _("The layer {layer} does not specify which spans it connects.", layer=layer.name),
             hint=_("Choose their layer under Rules on the Labels page."),
         )
     if span_row.document_id != other.document_id or {span_row.layer_id, other.layer_id} != {of.id}:
         raise WorkbenchError(
-            _("{layer} connects spans of the layer {spans}.").format(
-                layer=layer.name, spans=of.name
-            )
+            _("{layer} connects spans of the layer {spans}.", layer=layer.name, spans=of.name)
         )
     names = {row_id(each): each.name for each in of.labels}
     from_label, to_label = (names.get(span.label_id or 0, "") for span in ends)
     if not allowed(layer, label, from_label, to_label):
         raise WorkbenchError(
-            _("{label} may not connect {pair}.").format(
-                label=label, pair=arrow(layer, label, from_label, to_label)
+            _(
+                "{label} may not connect {pair}.",
+                label=label,
+                pair=arrow(layer, label, from_label, to_label),
             ),
             hint=_("Allowed pairs are listed under Rules on the Labels page."),
         )

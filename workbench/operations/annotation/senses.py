@@ -41,7 +41,7 @@ def assign(project: Project, layer: str, sense: str, places: Sequence[tuple[int,
     missing. Documents that the layer does not apply to, such as pairs, are skipped; returns how
     many uses were labelled. Raises WorkbenchError for a layer without spans, or an invalid name.
     """
-    with project.edit(_("Assign sense {name}").format(name=sense)):
+    with project.edit(_("Assign sense {name}", name=sense)):
         existing = next((item for item in labels.layers(project) if item.name == layer), None)
         id = row_id(existing) if existing is not None else labels.add_layer(project, layer, "span")
         texts = existing.texts if existing is not None else 1

@@ -43,13 +43,16 @@ class Suggested:
 def describe(outcome: Suggested) -> str:
     """A summary of the result, as sentences."""
     suggested = ngettext(
-        "{run} created {n:,} suggestion.", "{run} created {n:,} suggestions.", outcome.suggestions
-    ).format(run=outcome.run, n=outcome.suggestions)
+        "{run} created {n:,} suggestion.",
+        "{run} created {n:,} suggestions.",
+        outcome.suggestions,
+        run=outcome.run,
+    )
     processed = ngettext(
         "{n:,} unlabelled document was processed.",
         "{n:,} unlabelled documents were processed.",
         outcome.documents,
-    ).format(n=outcome.documents)
+    )
     return f"{suggested} {processed}"
 
 
@@ -114,7 +117,7 @@ def suggest(
         for record in records
         for row in rows_of(project, run, layer, record, answers[row_id(record.document)])
     ]
-    title = _("Suggest with {run}").format(run=run.name)
+    title = _("Suggest with {run}", run=run.name)
     count = suggestion_edits.add_suggestions(project, run.id, rows, title=title)
     tagger = kinds.info(run.kind).fine_tunes and tasks.info(results.task_of(run)).windows
     note = predict.token_note(run_folders.model(project, run.id), unlabelled) if tagger else ""

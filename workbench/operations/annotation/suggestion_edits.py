@@ -34,9 +34,7 @@ def accept(
     ]
     if not chosen:
         return 0
-    title = ngettext("Accept {n} suggestion", "Accept {n} suggestions", len(chosen)).format(
-        n=len(chosen)
-    )
+    title = ngettext("Accept {n} suggestion", "Accept {n} suggestions", len(chosen))
     layer_by_id = {layer.id: layer for layer in labels.layers(project.db)}
     with project.edit(title, origin=origin, watch=watch.part(0.9, 1.0)):
         for some in watch.part(0.0, 0.9).over(chosen, CHUNK):
@@ -95,9 +93,7 @@ def reject(
     ]
     if not chosen:
         return 0
-    title = ngettext("Reject {n} suggestion", "Reject {n} suggestions", len(chosen)).format(
-        n=len(chosen)
-    )
+    title = ngettext("Reject {n} suggestion", "Reject {n} suggestions", len(chosen))
     with project.edit(title, origin=origin, watch=watch):
         return proposals.set_suggestion_status(project.db, chosen, "rejected")
 
@@ -160,7 +156,7 @@ def take_answer(
     """
     name = storage_runs.get(project.db, run_id).name
     layer = labels.layer(project.db, layer_id)
-    with project.edit(_("Accept prediction of {run}").format(run=name), origin=origin):
+    with project.edit(_("Accept prediction of {run}", run=name), origin=origin):
         source = project.source("run", str(run_id), annotator=False)
         who = {"annotator_id": project.annotator_id, "source_id": source}
         for id in spans:

@@ -34,7 +34,7 @@ def set_number(
             ),
             hint=_("The scale can be changed on the Labels page."),
         )
-    title = _("Set {layer} to {value:g}").format(layer=layer.name, value=value)
+    title = _("Set {layer} to {value:g}", layer=layer.name, value=value)
     _set_value(project, document_id, layer_id, value, title, origin)
 
 
@@ -47,7 +47,7 @@ def write_text(
     if not text.strip():
         clear_value(project, document_id, layer_id, origin=origin)
         return
-    title = _("Write {layer}").format(layer=layer.name)
+    title = _("Write {layer}", layer=layer.name)
     _set_value(project, document_id, layer_id, text, title, origin)
 
 
@@ -73,7 +73,7 @@ def clear_value(
     """Remove the number or the written text; the state changes as in `clear_class`."""
     db, who = project.db, project.annotator_id
     name = labels.layer(db, layer_id).name
-    with project.edit(_("Clear {layer}").format(layer=name), origin=origin):
+    with project.edit(_("Clear {layer}", layer=name), origin=origin):
         document_values.clear_value(db, document_id, layer_id, who)
         annotation_rows.reset_untouched(db, [document_id], layer_id, who)
         reopen_empty(project, document_id, layer_id)
@@ -104,8 +104,11 @@ def typed_scale(minimum: str, maximum: str, step: str) -> Scale:
 def _check_scale(scale: Scale) -> None:
     if scale.problem:
         raise WorkbenchError(
-            _("{minimum:g} to {maximum:g} in steps of {step:g} is not a scale.").format(
-                minimum=scale.minimum, maximum=scale.maximum, step=scale.step
+            _(
+                "{minimum:g} to {maximum:g} in steps of {step:g} is not a scale.",
+                minimum=scale.minimum,
+                maximum=scale.maximum,
+                step=scale.step,
             ),
             hint=_("The maximum must exceed the minimum; a step must fit between them."),
         )
@@ -130,7 +133,7 @@ def set_scale(project: Project, layer_id: int, scale: Scale, *, origin: object =
             message.format(n=len(outside), layer=layer.name, value=outside[0]),
             hint=_("Choose a wider scale, or change these numbers first."),
         )
-    title = _("Change the scale of {layer}").format(layer=layer.name)
+    title = _("Change the scale of {layer}", layer=layer.name)
     with project.edit(title, origin=origin):
         labels.update_layer(project.db, layer_id, options={**layer.options, **scale.options})
 

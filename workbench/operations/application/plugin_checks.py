@@ -184,8 +184,13 @@ def ensure_checked(plugin: Plugin, result: PluginCheck) -> None:
     """Raises WorkbenchError that names the first contribution that fails in a check."""
     first = result.first_error
     if first is not None:
-        template = _("The plugin {name} was not enabled. {title} cannot be used: {reason}")
-        message = template.format(name=plugin.name, title=first.title, reason=first.error)
+        template = _(
+            "The plugin {name} was not enabled. {title} cannot be used: {reason}",
+            name=plugin.name,
+            title=first.title,
+            reason=first.error,
+        )
+        message = template
         hint = _("`glossbench plugins check {folder}` shows the traceback.")
         raise WorkbenchError(message, hint=hint.format(folder=plugin.folder))
 
@@ -234,11 +239,11 @@ def _differs(contribution: Contribution) -> str:
     if missing:
         names, base = ", ".join(missing), BASES.get(contribution.kind, "")
         if base and not _derives(instance, base):
-            return _("It has no {names}. Derive it from {base}.").format(names=names, base=base)
-        return _("It has no {names}.").format(names=names)
+            return _("It has no {names}. Derive it from {base}.", names=names, base=base)
+        return _("It has no {names}.", names=names)
     if inspect.isabstract(instance):
         names = ", ".join(sorted(instance.__abstractmethods__))
-        return _("It does not implement {names}.").format(names=names)
+        return _("It does not implement {names}.", names=names)
     options = getattr(instance, "options", ()) if contribution.kind == "importer" else ()
     if not all(isinstance(option, Option) for option in options):
         return _("Its `options` are not all of the class Option.")
@@ -262,8 +267,11 @@ def _unlike_info(contribution: Contribution, instance: Any) -> str:
     if getattr(instance, "info", None) is not info:
         return _("Its attribute `info` is not the object that plugin.toml names.")
     if getattr(info, "id", None) != contribution.id:
-        message = _("Its info has the id {theirs!r}, but plugin.toml says {id!r}.")
-        return message.format(theirs=getattr(info, "id", None), id=contribution.id)
+        return _(
+            "Its info has the id {theirs!r}, but plugin.toml says {id!r}.",
+            theirs=getattr(info, "id", None),
+            id=contribution.id,
+        )
     return ""
 
 
@@ -303,7 +311,7 @@ def check_in_worker(queue: Queue, plugin: Plugin, *, watch: Watch = QUIET) -> Pl
         if payload.get("kind") == CHECKED:
             checked.append(from_plain(CheckedContribution, payload["checked"]))
 
-    title = _("Check plugin {name}").format(name=plugin.name)
+    title = _("Check plugin {name}", name=plugin.name)
     params = {"folder": str(plugin.folder), "package": plugin.package}
     spec = JobSpec(TARGET, params, device="", title=title, silent=IMPORT_TIMEOUT)
     try:
@@ -316,8 +324,10 @@ def check_in_worker(queue: Queue, plugin: Plugin, *, watch: Watch = QUIET) -> Pl
 def _not_imported(plugin: Plugin, number: int, error: JobFailed) -> CheckedContribution:
     """The contribution that a worker was importing when it failed."""
     entry = plugin.contributions[min(number, len(plugin.contributions) - 1)]
-    message = _("{reason} Last imported: {place}.").format(
-        reason=error.message, place=_place(plugin, entry, error.details)
+    message = _(
+        "{reason} Last imported: {place}.",
+        reason=error.message,
+        place=_place(plugin, entry, error.details),
     )
     if error.crashed:
         advice = _(
@@ -346,8 +356,10 @@ def check_job(
 def _progress(plugin: Plugin, done: int, contribution: Contribution) -> dict[str, Any]:
     """What is to be shown before a contribution is imported: part and text."""
     total = len(plugin.contributions)
-    message = _("Importing {title} ({n} of {total})…")
-    text = message.format(title=contribution.title, n=done + 1, total=total)
+    message = _(
+        "Importing {title} ({n} of {total})…", title=contribution.title, n=done + 1, total=total
+    )
+    text = message
     return {"kind": "progress", "part": done / total, "text": text}
 
 
@@ -355,7 +367,7 @@ def _place(plugin: Plugin, entry: Contribution, details: str) -> str:
     """File and line of the plugin that was running, else the file that was to be imported."""
     for path, line in re.findall(r'File "([^"]+)", line (\d+)', details):
         if plugin.folder in Path(path).parents:
-            return _("{file}, line {line}").format(file=path, line=line)
+            return _("{file}, line {line}", file=path, line=line)
     module = entry.object.partition(":")[0].removeprefix(plugin.package).strip(".")
     file = plugin.folder / f"{module.replace('.', '/')}.py"
     return str(file if file.is_file() else plugin.folder)

@@ -97,8 +97,11 @@ def _uncallable(owner: Any, calls: Calls) -> Iterator[str]:
             inspect.signature(function).bind(*own, *positional, **named)
         except TypeError as error:
             call = ", ".join([*positional, *(f"{each}=…" for each in named)])
-            yield _("`{name}` is called with ({arguments}): {error}.").format(
-                name=name, arguments=call, error=error
+            yield _(
+                "`{name}` is called with ({arguments}): {error}.",
+                name=name,
+                arguments=call,
+                error=error,
             )
         except ValueError:  # a builtin, which has no signature
             continue
@@ -112,9 +115,7 @@ def _lacking(info: Any) -> Iterator[str]:
     known = {option.name for option in info.options}
     for name in required:
         if name not in known:
-            yield _("It examines documents of the project, but has no option {name!r}.").format(
-                name=name
-            )
+            yield _("It examines documents of the project, but has no option {name!r}.", name=name)
 
 
 def _undeclared(info: Any, instance: Any) -> Iterator[str]:
@@ -124,23 +125,30 @@ def _undeclared(info: Any, instance: Any) -> Iterator[str]:
     scores = [score.name for score in info.scores]
     for key in ("main", "second"):
         if (name := getattr(info, key)) not in scores:
-            yield _("`{key}` is {name!r}, expected a name of `scores`: {known}.").format(
-                key=key, name=name, known=", ".join(scores)
+            yield _(
+                "`{key}` is {name!r}, expected a name of `scores`: {known}.",
+                key=key,
+                name=name,
+                known=", ".join(scores),
             )
     for kind in info.layer_kinds:
         if kind not in LAYER_KINDS:
-            yield _("`layer_kinds` has {name!r}, expected one of {known}.").format(
-                name=kind, known=", ".join(LAYER_KINDS)
+            yield _(
+                "`layer_kinds` has {name!r}, expected one of {known}.",
+                name=kind,
+                known=", ".join(LAYER_KINDS),
             )
     for name in info.outputs:
         if fields.named(name) is None:
             yield _(
-                "`outputs` has {name!r}, which is not a class of workbench.text.fields."
-            ).format(name=name)
+                "`outputs` has {name!r}, which is not a class of workbench.text.fields.", name=name
+            )
     for name, axis in info.logits.items():
         if axis not in AXES:
-            yield _("`logits` gives {axis!r} for {name!r}, expected item, token or choice.").format(
-                axis=axis, name=name
+            yield _(
+                "`logits` gives {axis!r} for {name!r}, expected item, token or choice.",
+                axis=axis,
+                name=name,
             )
     if not isinstance(getattr(instance, "loss_targets", None), Mapping):
         yield _("It has no `loss_targets`: the name of each loss with the name of its targets.")

@@ -53,8 +53,10 @@ def _icon(value: Any) -> str:
     if value in names:
         return ""
     similar = difflib.get_close_matches(str(value), names, n=5, cutoff=0.4)
-    return _("Expected the name of a file in {folder}, for example {names}.").format(
-        folder=paths.resource("icons"), names=", ".join(similar or names[:5])
+    return _(
+        "Expected the name of a file in {folder}, for example {names}.",
+        folder=paths.resource("icons"),
+        names=", ".join(similar or names[:5]),
     )
 
 
@@ -62,7 +64,7 @@ def _one_of(allowed: Collection[str]) -> Rule:
     def expected(value: Any) -> str:
         if isinstance(value, str) and value in allowed:
             return ""
-        return _("Expected one of: {names}.").format(names=", ".join(allowed))
+        return _("Expected one of: {names}.", names=", ".join(allowed))
 
     return expected
 
@@ -71,7 +73,7 @@ def _some_of(allowed: Collection[str]) -> Rule:
     def expected(value: Any) -> str:
         if isinstance(value, list) and all(item in allowed for item in value):
             return ""
-        return _("Expected a list of: {names}.").format(names=", ".join(allowed))
+        return _("Expected a list of: {names}.", names=", ".join(allowed))
 
     return expected
 

@@ -119,9 +119,10 @@ def find(name: str, settings: Settings | None = None) -> Plugin:
     if (path / plugins.FILE).is_file():
         return plugins.describe(path.absolute())
     raise WorkbenchError(
-        _("There is no plugin {name!r}.").format(name=name),
-        hint=_("Known: {names}. The path of a plugin folder can be given too.").format(
-            names=", ".join(plugin.id for plugin in installed) or _("none")
+        _("There is no plugin {name!r}.", name=name),
+        hint=_(
+            "Known: {names}. The path of a plugin folder can be given too.",
+            names=", ".join(plugin.id for plugin in installed) or _("none"),
         ),
     )
 
@@ -137,8 +138,10 @@ def enable(plugin: Plugin, settings: Settings | None = None) -> None:
     """
     if plugin.fault:
         raise WorkbenchError(
-            _("The plugin {name} cannot be enabled: {reason}").format(
-                name=plugin.name, reason=plugin.fault
+            _(
+                "The plugin {name} cannot be enabled: {reason}",
+                name=plugin.name,
+                reason=plugin.fault,
             )
         )
     chosen = settings or settings_file.load()

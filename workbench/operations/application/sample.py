@@ -70,8 +70,10 @@ def create_sample(folder: Path | str) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ProjectError(
-            _("The folder {folder} cannot be created: {reason}.").format(
-                folder=folder, reason=error.strerror
+            _(
+                "The folder {folder} cannot be created: {reason}.",
+                folder=folder,
+                reason=error.strerror,
             ),
             hint=_("Choose another folder."),
         ) from error

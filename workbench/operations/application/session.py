@@ -60,9 +60,10 @@ def _open(file: Path, read_only: bool, mailbox: Mailbox) -> Project:
 
     if not file.exists():
         raise ProjectError(
-            _("{path} does not exist.").format(path=file),
-            hint=_("Check the name, or create it with: glossbench project new {path}").format(
-                path=shlex.quote(str(file))
+            _("{path} does not exist.", path=file),
+            hint=_(
+                "Check the name, or create it with: glossbench project new {path}",
+                path=shlex.quote(str(file)),
             ),
         )
     return Project.open(file, read_only=read_only, dispatch=mailbox)

@@ -104,7 +104,7 @@ def check(queue: Queue, *, project: str = "", watch: Watch = QUIET) -> tuple[Che
 
     for number, part in enumerate(PARTS):
         params = {"known": precision.known(), "project": project}
-        title = _("System check: {part}").format(part=_(part.title))
+        title = _("System check: {part}", part=_(part.title))
         spec = JobSpec(part.target, params, device="", title=title, env=part.env)
         try:
             step = watch.part(number / len(PARTS), (number + 1) / len(PARTS), take)
@@ -141,10 +141,10 @@ def summary(checks: Sequence[Check]) -> str:
     warnings = sum(check.state == WARNING for check in checks)
     if not problems and not warnings:
         return _("No problems found.")
-    message = ngettext("{n} problem.", "{n} problems.", problems).format(n=problems)
-    more = ngettext("{n} warning.", "{n} warnings.", warnings).format(n=warnings)
+    message = ngettext("{n} problem.", "{n} problems.", problems)
+    more = ngettext("{n} warning.", "{n} warnings.", warnings)
     if not problems:
-        return _("No problems. {warnings}").format(warnings=more)
+        return _("No problems. {warnings}", warnings=more)
     return " ".join([message, more]) if warnings else message
 
 
@@ -190,7 +190,7 @@ def _versions() -> Iterator[Check]:
     yield Check("versions.glossbench", "Glossbench", __version__)
     yield Check("versions.system", _("System"), platform.platform(terse=True))
     bits = 8 * struct.calcsize("P")
-    message = _("{version} ({bits} bit)").format(version=platform.python_version(), bits=bits)
+    message = _("{version} ({bits} bit)", version=platform.python_version(), bits=bits)
     yield Check("versions.python", "Python", message)
     required = requirements()
     for name in NAMED:
@@ -222,7 +222,7 @@ def package(name: str, supported: str) -> Check:
         return Check(id, name, _("not installed"), PROBLEM, _(FIX_PACKAGES))
     if satisfies(version, supported):
         return Check(id, name, version)
-    message = _("{version}, supported: {wanted}").format(version=version, wanted=supported)
+    message = _("{version}, supported: {wanted}", version=version, wanted=supported)
     return Check(id, name, message, WARNING, _(FIX_PACKAGES))
 
 
@@ -239,7 +239,7 @@ def _other_packages(required: Mapping[str, str]) -> Check:
             "{n} package in a supported version",
             "{n} packages in supported versions",
             len(required),
-        ).format(n=len(required)),
+        ),
     )
 
 
@@ -273,8 +273,8 @@ def _numbers(version: str) -> tuple[int, ...]:
 def _sqlite() -> Check:
     id, title, version = "versions.sqlite", "SQLite", probe.version()
     if probe.has_full_text_search():
-        return Check(id, title, _("{version} with FTS5").format(version=version))
-    message = _("{version} without FTS5").format(version=version)
+        return Check(id, title, _("{version} with FTS5", version=version))
+    message = _("{version} without FTS5", version=version)
     advice = _("Projects require full-text search. Install a Python whose SQLite has FTS5.")
     return Check(id, title, message, PROBLEM, advice)
 
@@ -321,9 +321,7 @@ def folder_check(id: str, title: str, folder: Path, *, named: bool = False) -> C
     try:
         free = shutil.disk_usage(place).free
     except OSError as error:
-        message = _("cannot be read: {reason}").format(
-            reason=error.strerror or type(error).__name__
-        )
+        message = _("cannot be read: {reason}", reason=error.strerror or type(error).__name__)
         return Check(id, title, prefix + message, PROBLEM, _("Check the disk and its permissions."))
     if not _writable(place):
         message = _("cannot be written")
@@ -381,7 +379,7 @@ def _network() -> Iterator[Check]:
     yield Check(
         "network.telemetry",
         _("Telemetry of libraries"),
-        _("off ({variables})").format(variables=message) if off else message,
+        _("off ({variables})", variables=message) if off else message,
         OK if off else PROBLEM,
         "" if off else _("This is a bug in Glossbench. Report it with this list."),
     )

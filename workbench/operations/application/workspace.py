@@ -128,8 +128,8 @@ class Workspace:
                 return layer
         names = ", ".join(layer.name for layer in self.layers) or _("none")
         raise WorkbenchError(
-            _("There is no layer {name!r}.").format(name=name),
-            hint=_("Layers: {names}.").format(names=names),
+            _("There is no layer {name!r}.", name=name),
+            hint=_("Layers: {names}.", names=names),
         )
 
     def add_layer(self, name: str, kind: str, labels: Sequence[str] = (), **options: Any) -> Layer:
@@ -207,8 +207,8 @@ class Workspace:
                 return label.id
         names = ", ".join(label.name for label in label_layer.labels) or _("none")
         raise WorkbenchError(
-            _("Layer {layer} has no label {name!r}.").format(layer=layer, name=name),
-            hint=_("Labels: {names}.").format(names=names),
+            _("Layer {layer} has no label {name!r}.", layer=layer, name=name),
+            hint=_("Labels: {names}.", names=names),
         )
 
     # ---------------------------------------------------------------- models
@@ -369,7 +369,7 @@ class Workspace:
 
         info = inspectors.light(inspector)
         if examine.examined(inspector) or (info is not None and info.corpus):
-            message = _("{name} examines all documents of a project.").format(name=inspector)
+            message = _("{name} examines all documents of a project.", name=inspector)
             raise WorkbenchError(message, hint=_("Use workbench.operations.inspecting.examine."))
         choice = self._choice(model)
         refused = {offer.id: offer.refused for offer in inspect.offers(choice)}[inspector]

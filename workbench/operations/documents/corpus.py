@@ -267,7 +267,7 @@ def set_split(
     Raises SpecError for an unknown split.
     """
     if split not in (None, *SPLITS):
-        raise SpecError(_("There is no split {split!r}.").format(split=split))
+        raise SpecError(_("There is no split {split!r}.", split=split))
     title = ngettext("Set split of {n:,} document", "Set split of {n:,} documents", len(ids))
     with project.edit(title.format(n=len(ids)), origin=origin, watch=watch.part(STORED, 1.0)):
         return documents.set_split(project.db, ids, split, watch=watch.part(0.0, STORED))
@@ -291,7 +291,7 @@ def set_class(
     """
     layer = layers.layer(project.db, layer_id)
     if not layer.traits.on_document:
-        raise SpecError(_("Layer {name} has no classes.").format(name=layer.name))
+        raise SpecError(_("Layer {name} has no classes.", name=layer.name))
     title = ngettext("Set class of {n:,} document", "Set class of {n:,} documents", len(ids))
     with project.edit(title.format(n=len(ids)), origin=origin, watch=watch.part(STORED, 1.0)):
         fitting = bulk.with_texts(project.db, ids, layer.texts)
@@ -323,7 +323,7 @@ def set_state(
     Raises SpecError for an unknown state.
     """
     if state not in STATES:
-        raise SpecError(_("There is no state {state!r}.").format(state=state))
+        raise SpecError(_("There is no state {state!r}.", state=state))
     layer = layers.layer(project.db, layer_id)
     title = ngettext("Set state of {n:,} document", "Set state of {n:,} documents", len(ids))
     title, body = title.format(n=len(ids)), watch.part(0.0, STORED)

@@ -246,7 +246,7 @@ def fix_leaks(
     See `DuplicateGroup.fix`. Raises SpecError for an unknown rule.
     """
     if rule not in RULES:
-        raise SpecError(_("There is no rule {rule!r}.").format(rule=rule))
+        raise SpecError(_("There is no rule {rule!r}.", rule=rule))
     to: dict[str | None, list[int]] = defaultdict(list)
     leaks = 0
     for group in groups:
@@ -256,7 +256,7 @@ def fix_leaks(
             to[split].append(id)
     if not to:
         return 0
-    title = ngettext("Fix {n:,} leak", "Fix {n:,} leaks", leaks).format(n=leaks)
+    title = ngettext("Fix {n:,} leak", "Fix {n:,} leaks", leaks)
     changed = 0
     with project.edit(title, origin=origin, watch=watch.part(0.7, 1.0)):
         for number, (split, ids) in enumerate(to.items()):

@@ -91,7 +91,7 @@ def set_flag(
     """
     name = " ".join(name.split())
     if not name or len(name) > LONGEST_FLAG or f"{name} ".startswith(REVIEWS):
-        message = _("{name!r} cannot be the name of a flag.").format(name=name)
+        message = _("{name!r} cannot be the name of a flag.", name=name)
         hint = _("A name has 1 to {most} characters and does not begin with “review”.")
         raise SpecError(message, hint=hint.format(most=LONGEST_FLAG))
     title = _("Set flag {name}") if on else _("Remove flag {name}")

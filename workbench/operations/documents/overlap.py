@@ -75,7 +75,7 @@ def overlap(
             pairs.append((document, "\n".join(text for _name, text in document.texts)))
     if not pairs:
         raise SpecError(
-            _("No document is in the split {split}.").format(split=split or _("all")),
+            _("No document is in the split {split}.", split=split or _("all")),
             hint=_("Assign splits first, or compare all documents."),
         )
     about = [(document.key, document.split, row_id(document)) for document, _text in pairs]

@@ -189,7 +189,7 @@ def _classes_to_spans(project: Project, layer: Layer, parts: Sequence[Document])
     if not any(row_id(layer) in stored.layers_on_whole(project.db, id) for id in ids):
         return
     unit = str(parts[0].meta.get(UNIT, ""))
-    name = _("{layer} of each {unit}").format(layer=layer.name, unit=_(unit))
+    name = _("{layer} of each {unit}", layer=layer.name, unit=_(unit))
     existing = store.layer_by_name(project.db, name)
     if existing is None:
         target = layers.add_layer(project, name, "span", labels=layer.names)
@@ -230,6 +230,7 @@ def describe(divided: Divided) -> str:
             "{n:,} document is left unchanged: {reason}.",
             "{n:,} documents are left unchanged: {reason}.",
             n,
+            reason=_(reason),
         )
-        lines.append(line.format(n=n, reason=_(reason)))
+        lines.append(line)
     return "\n".join(lines)

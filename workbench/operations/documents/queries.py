@@ -56,8 +56,8 @@ def filter_named(project: Project, name: str) -> SavedFilter:
             return filter_
     names = ", ".join(filter_.name for filter_ in known) or _("none")
     raise SpecError(
-        _("There is no saved filter named {name!r}.").format(name=name),
-        hint=_("Saved filters: {names}.").format(names=names),
+        _("There is no saved filter named {name!r}.", name=name),
+        hint=_("Saved filters: {names}.", names=names),
     )
 
 
@@ -71,7 +71,7 @@ def save_filter(project: Project, name: str, text: str, *, origin: object = None
     if not check(project, text).nodes:
         raise SpecError(_("The filter has no conditions."), hint=_("Write a query first."))
     same = [filter_ for filter_ in filters(project) if filter_.name == name]
-    with project.edit(_("Save filter {name}").format(name=name), origin=origin):
+    with project.edit(_("Save filter {name}", name=name), origin=origin):
         if not same:
             return saved_filters.add(project.db, name, text)
         saved_filters.update(project.db, same[0].id, name, text)
@@ -83,9 +83,9 @@ def rename_filter(project: Project, id: int, name: str, *, origin: object = None
     name, known = _name(name), filters(project)
     before = next(filter_ for filter_ in known if filter_.id == id)
     if any(filter_.name == name and filter_.id != id for filter_ in known):
-        message = _("There is already a saved filter named {name!r}.").format(name=name)
+        message = _("There is already a saved filter named {name!r}.", name=name)
         raise SpecError(message, hint=_("Choose another name."))
-    with project.edit(_("Rename filter {name}").format(name=before.name), origin=origin):
+    with project.edit(_("Rename filter {name}", name=before.name), origin=origin):
         for filter_ in known:
             text = _renamed(filter_.query, before.name, name)
             if filter_.id == id or text != filter_.query:
@@ -97,7 +97,7 @@ def rename_filter(project: Project, id: int, name: str, *, origin: object = None
 def delete_filter(project: Project, id: int, *, origin: object = None) -> None:
     """Delete a saved filter; documents are not affected. Raises KeyError if there is none."""
     name = next((filter_.name for filter_ in filters(project) if filter_.id == id), "")
-    with project.edit(_("Delete filter {name}").format(name=name), origin=origin):
+    with project.edit(_("Delete filter {name}", name=name), origin=origin):
         saved_filters.delete(project.db, id)
 
 
@@ -117,7 +117,7 @@ def _renamed(text: str, before: str, after: str) -> str:
 def _name(name: str) -> str:
     name = " ".join(name.split())
     if not name or len(name) > LONGEST_NAME:
-        message = _("The name of a filter has 1 to {most} characters.").format(most=LONGEST_NAME)
+        message = _("The name of a filter has 1 to {most} characters.", most=LONGEST_NAME)
         raise SpecError(message, hint=_("Choose another name."))
     return name
 

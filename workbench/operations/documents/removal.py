@@ -192,8 +192,10 @@ def describe(preview: RemovalPreview) -> tuple[str, ...]:
     counts = (f.documents, f.labels, f.predictions, f.history, *map(len, more))
     listed = [sentence.format(n=n) for sentence, n in zip(sentences, counts, strict=True) if n]
     if preview.cache_bytes:
-        caches = _("Caches of computed vectors ({size}) are emptied")
-        listed.append(caches.format(size=size(preview.cache_bytes)))
+        caches = _(
+            "Caches of computed vectors ({size}) are emptied", size=size(preview.cache_bytes)
+        )
+        listed.append(caches)
     return tuple(listed)
 
 
@@ -208,12 +210,16 @@ def warning(preview: RemovalPreview) -> str:
     if preview.runs:
         models = _(
             "Models keep what they have learned, including words in their vocabularies. Runs "
-            "trained on the documents: {names}."
+            "trained on the documents: {names}.",
+            names=", ".join(preview.runs),
         )
-        message.append(models.format(names=", ".join(preview.runs)))
+        message.append(models)
     if preview.models:
-        files = _("These model files contain text of the documents and are kept: {files}.")
-        message.append(files.format(files=", ".join(map(str, preview.models))))
+        files = _(
+            "These model files contain text of the documents and are kept: {files}.",
+            files=", ".join(map(str, preview.models)),
+        )
+        message.append(files)
     if preview.mentions:
         mentions = ngettext(
             "{n:,} note, prompt, word list, filter or guideline contains text of the "
@@ -222,7 +228,7 @@ def warning(preview: RemovalPreview) -> str:
             "documents and are kept.",
             preview.mentions,
         )
-        message.append(mentions.format(n=preview.mentions))
+        message.append(mentions)
     if preview.patterns:
         sentence = _("These patterns contain words of the documents and are kept: {names}.")
         message.append(sentence.format(names=", ".join(preview.patterns)))
@@ -244,8 +250,10 @@ def remove(project: Project, ids: Sequence[int], *, watch: Watch = QUIET) -> Rem
     """
     if project.read_only:
         raise ProjectError(
-            _("{name} is open read-only: {reason}.").format(
-                name=project.path.name, reason=project.read_only_reason
+            _(
+                "{name} is open read-only: {reason}.",
+                name=project.path.name,
+                reason=project.read_only_reason,
             )
         )
     if runs.any_unfinished(project.db):
@@ -279,7 +287,7 @@ def summary(done: Removed) -> str:
     message: str = words.format(n=done.documents)
     if not done.left:
         return message
-    left = _("These files could not be changed: {files}").format(files="; ".join(done.left))
+    left = _("These files could not be changed: {files}", files="; ".join(done.left))
     return f"{message} {left}"
 
 

@@ -102,8 +102,9 @@ def checked_shares(train: float, dev: float, test: float) -> dict[str, float]:
         raise SpecError(_("Each share must be a percentage between 0 and 100."))
     if abs(sum(percent.values()) - 100) > 0.01:
         raise SpecError(
-            _("The shares sum to {sum:g}%; they must sum to 100%.").format(
-                sum=round(sum(percent.values()), 2)
+            _(
+                "The shares sum to {sum:g}%; they must sum to 100%.",
+                sum=round(sum(percent.values()), 2),
             )
         )
     if not train:
@@ -227,9 +228,7 @@ def _warnings(
         )
     never = [label.label for label in labels if label.label and not label.counts["train"]]
     if never:
-        messages.append(
-            _("Labels without training documents: {labels}.").format(labels=_few(never))
-        )
+        messages.append(_("Labels without training documents: {labels}.", labels=_few(never)))
     for split in ("dev", "test"):
         rare = [label.label for label in labels if label.label and not label.counts[split]]
         if rare and counts[split]:
@@ -247,7 +246,8 @@ def _few(names: Sequence[str]) -> str:
         "{labels} and {n} more label",
         "{labels} and {n} more labels",
         len(names) - NAMED,
-    ).format(labels=listed, n=len(names) - NAMED)
+        labels=listed,
+    )
 
 
 # ---------------------------------------------------------------- automatic splits

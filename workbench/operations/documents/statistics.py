@@ -331,7 +331,7 @@ class _Counting:
         for at, (low, high) in enumerate(pairwise(self.edges)):
             below = "<=" if at == BINS - 1 else "<"
             query = f"{key}>={low!r} {key}{below}{high!r} {state}"
-            name = _("{low:g} – {high:g}").format(low=low, high=high)
+            name = _("{low:g} – {high:g}", low=low, high=high)
             rows.append(LabelUsage(name, self.bins[at], self.bins[at], query))
         return tuple(rows)
 
@@ -381,23 +381,17 @@ def _written_class(count: int) -> int:
 
 def _words_text(number: int) -> str:
     if number == len(LIMITS):
-        return ngettext(
-            "over {n} word",
-            "over {n} words",
-            LIMITS[-1],
-        ).format(n=LIMITS[-1])
+        return ngettext("over {n} word", "over {n} words", LIMITS[-1])
     least = LIMITS[number - 1] + 1 if number else 0
     if least == LIMITS[number]:
-        return ngettext(
-            "{n} word",
-            "{n} words",
-            least,
-        ).format(n=least)
+        return ngettext("{n} word", "{n} words", least)
     return ngettext(
         "{low} – {high} word",
         "{low} – {high} words",
         LIMITS[number],
-    ).format(low=least, high=LIMITS[number])
+        low=least,
+        high=LIMITS[number],
+    )
 
 
 def _layer_json(layer_statistics: LayerStatistics) -> dict[str, Any]:

@@ -171,14 +171,12 @@ def audit(
 def _task(layer: Layer, preferred: str) -> TaskInfo:
     fitting = {info.id: info for info in tasks.fitting(layer)}
     if not fitting:
-        raise WorkbenchError(_("No task learns layer {layer!r}.").format(layer=layer.name))
+        raise WorkbenchError(_("No task learns layer {layer!r}.", layer=layer.name))
     chosen = preferred or next(iter(fitting))
     if chosen not in fitting:
         raise WorkbenchError(
-            _("Task {task!r} does not learn layer {layer!r}.").format(
-                task=preferred, layer=layer.name
-            ),
-            hint=_("Tasks: {names}.").format(names=", ".join(fitting)),
+            _("Task {task!r} does not learn layer {layer!r}.", task=preferred, layer=layer.name),
+            hint=_("Tasks: {names}.", names=", ".join(fitting)),
         )
     return fitting[chosen]
 

@@ -107,9 +107,10 @@ class Board:
             if entry.run.name == run:
                 return entry
         raise WorkbenchError(
-            _("No run {name!r} was scored on these documents.").format(name=run),
-            hint=_("Choose from: {known}.").format(
-                known=", ".join(entry.run.name for entry in self.entries) or _("none")
+            _("No run {name!r} was scored on these documents.", name=run),
+            hint=_(
+                "Choose from: {known}.",
+                known=", ".join(entry.run.name for entry in self.entries) or _("none"),
             ),
         )
 
@@ -183,10 +184,10 @@ def _chosen_layer(project: Project, layer: str) -> str:
     layer = layer or next(iter(layers_with_runs(project)), "")
     if layer not in known:
         raise WorkbenchError(
-            _("The project has no layer {name!r}.").format(name=layer)
+            _("The project has no layer {name!r}.", name=layer)
             if layer
             else _("The project has no finished run."),
-            hint=_("Layers: {known}.").format(known=", ".join(known)),
+            hint=_("Layers: {known}.", known=", ".join(known)),
         )
     return layer
 
@@ -292,16 +293,15 @@ def _problem(run: Run, info: TaskInfo, split: str, unanswered: int, n: int) -> s
         return reason
     own = tasks.info(results.task_of(run))
     if not tasks.comparable(own, info):
-        return _("Its task is a different one: {task}.").format(task=_(own.title))
+        return _("Its task is a different one: {task}.", task=_(own.title))
     if split == "test" and not run.seen_test:
         return _("Its test score has not been viewed yet.")
     if unanswered or not n:
-        message = ngettext(
+        return ngettext(
             "It has no prediction for {n} document.",
             "It has no prediction for {n} documents.",
             unanswered,
         )
-        return message.format(n=unanswered)
     return ""
 
 

@@ -43,7 +43,7 @@ class LayerScore:
 
     @property
     def title(self) -> str:
-        return _("{layer}, {score}").format(layer=self.layer, score=tasks.score_title(self.score))
+        return _("{layer}, {score}", layer=self.layer, score=tasks.score_title(self.score))
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,9 @@ def average(
     if len(names) < 2:
         raise WorkbenchError(
             _("An average needs at least two layers."),
-            hint=_("Layers with runs: {known}.").format(
-                known=", ".join(boards.layers_with_runs(project)) or _("none")
+            hint=_(
+                "Layers with runs: {known}.",
+                known=", ".join(boards.layers_with_runs(project)) or _("none"),
             ),
         )
     columns, runs = [], dict[tuple[str, str], dict[str, list[tuple[str, float]]]]()
@@ -193,11 +194,9 @@ def to_markdown(average: Average) -> str:
             *(cell_text(average, system, column) for column in average.layers),
         ]
         lines.append([*map(cell, cells), average_text(system)])
-    about = _("{split}, {layers}.").format(
-        split=term(average.split), layers=documents_text(average)
-    )
+    about = _("{split}, {layers}.", split=term(average.split), layers=documents_text(average))
     if average.where:
-        about = f"{about} {_('Query: {query}.').format(query=average.where)}"
+        about = f"{about} {_('Query: {query}.', query=average.where)}"
     return "\n".join([*map(line, lines), "", about, "", _(DEFINITION), ""])
 
 
@@ -205,8 +204,10 @@ def notes(average: Average) -> list[str]:
     """Why there is no average."""
     return [
         _(
-            "There is no average: the main score of layer {layer} is an error in a unit of its own."
-        ).format(layer=column.layer)
+            "There is no average: the main score of layer {layer} is an error in a unit of its "
+            "own.",
+            layer=column.layer,
+        )
         for column in average.errors
     ]
 
@@ -214,8 +215,8 @@ def notes(average: Average) -> list[str]:
 def documents_text(average: Average) -> str:
     """The layers with the numbers of their documents."""
     return ", ".join(
-        ngettext("{layer}: {n:,} document", "{layer}: {n:,} documents", column.n).format(
-            layer=column.layer, n=column.n
+        ngettext(
+            "{layer}: {n:,} document", "{layer}: {n:,} documents", column.n, layer=column.layer
         )
         for column in average.layers
     )
@@ -234,9 +235,7 @@ def cell_text(average: Average, system: AverageSystem, column: LayerScore) -> st
     mean = form.format(scale * item.value)
     if item.deviation is None:
         return mean
-    return _("{mean} ± {deviation}").format(
-        mean=mean, deviation=form.format(scale * item.deviation)
-    )
+    return _("{mean} ± {deviation}", mean=mean, deviation=form.format(scale * item.deviation))
 
 
 def average_text(system: AverageSystem) -> str:

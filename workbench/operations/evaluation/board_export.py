@@ -105,7 +105,7 @@ def to_markdown(board: Board, score: str = "", over: BoardEntry | None = None) -
     columns = [score, *(name for name in board.names[:3] if name != score)]
     heads = [_("System"), _("Kind"), _("Made from"), *map(tasks.score_title, columns)]
     if over is not None:
-        heads.append(_("Gain over {run}").format(run=over.run.name))
+        heads.append(_("Gain over {run}", run=over.run.name))
     heads += [_("Training time, s"), _("Size, MB"), _("CPU s / 1,000 documents")]
     heads = [cell(head) for head in heads]
     lines = [heads, ["---"] * 3 + ["---:"] * (len(heads) - 3)]
@@ -121,14 +121,15 @@ def to_markdown(board: Board, score: str = "", over: BoardEntry | None = None) -
         "Layer {layer}, {split}, {n} document, fingerprint {fingerprint}.",
         "Layer {layer}, {split}, {n} documents, fingerprint {fingerprint}.",
         board.n,
+        layer=board.layer,
+        split=term(board.split),
+        fingerprint=board.fingerprint,
     )
-    about = message.format(
-        layer=board.layer, split=term(board.split), n=board.n, fingerprint=board.fingerprint
-    )
+    about = message
     if any(has_interval(entry, name) for entry in board.entries for name in columns):
         about = f"{about} {quality.interval_method()}"
     if board.where:
-        about = f"{about} {_('Query: {query}.').format(query=board.where)}"
+        about = f"{about} {_('Query: {query}.', query=board.where)}"
     return "\n".join([*map(line, lines), "", about, "", _(board.definition), ""])
 
 

@@ -127,8 +127,8 @@ def _tested(first: System, score: str) -> str:
     """The score. Raises WorkbenchError if the task does not have it."""
     if score not in first.scores:
         raise WorkbenchError(
-            _("There is no score {score!r} of this task.").format(score=score),
-            hint=_("Scores: {names}.").format(names=", ".join(first.scores)),
+            _("There is no score {score!r} of this task.", score=score),
+            hint=_("Scores: {names}.", names=", ".join(first.scores)),
         )
     return score
 
@@ -148,18 +148,24 @@ def why_not(first: Run, other: Run) -> str:
     if first.layer_id != other.layer_id:
         return _(
             "{one} and {other} were trained on different layers, so their predictions "
-            "cannot be compared."
-        ).format(one=first.name, other=other.name)
+            "cannot be compared.",
+            one=first.name,
+            other=other.name,
+        )
     for run in (first, other):
         if reason := missing.of_run(run):
-            return _("{name} cannot be compared: {reason}").format(name=run.name, reason=reason)
+            return _("{name} cannot be compared: {reason}", name=run.name, reason=reason)
     ours, theirs = (tasks.info(results.task_of(run)) for run in (first, other))
     if tasks.comparable(ours, theirs):
         return ""
     return _(
         "The task of {one} is “{task}”, that of {other} is “{other_task}”: their predictions "
-        "cannot be compared."
-    ).format(one=first.name, task=_(ours.title), other=other.name, other_task=_(theirs.title))
+        "cannot be compared.",
+        one=first.name,
+        task=_(ours.title),
+        other=other.name,
+        other_task=_(theirs.title),
+    )
 
 
 def check_seen(chosen: Sequence[Run], split: str) -> None:
@@ -167,7 +173,7 @@ def check_seen(chosen: Sequence[Run], split: str) -> None:
     unseen = [run.name for run in chosen if split == "test" and not run.seen_test]
     if unseen:
         raise WorkbenchError(
-            _("The test score of {runs} has not been viewed yet.").format(runs=", ".join(unseen)),
+            _("The test score of {runs} has not been viewed yet.", runs=", ".join(unseen)),
             hint=_("Evaluate on test first; that counts as a view of the test score."),
         )
 
@@ -190,8 +196,10 @@ def _one_test_set(chosen: Sequence[Run], evidence: Sequence[Evidence], split: st
             if ids:
                 raise _other_set(lacks, has, [documents[id].key for id in sorted(ids)], split)
         raise WorkbenchError(
-            _("There is no {split} document with gold labels and predictions of {runs}.").format(
-                split=split, runs=", ".join(repr(run.name) for run in chosen)
+            _(
+                "There is no {split} document with gold labels and predictions of {runs}.",
+                split=split,
+                runs=", ".join(repr(run.name) for run in chosen),
             ),
             hint=_evaluate_first(run, split),
         )
@@ -212,16 +220,19 @@ def _other_set(lacks: Run, has: Run, keys: Sequence[str], split: str) -> Workben
         "The runs were not scored on the same test set: {n} {split} documents have a prediction "
         "of {has!r}, but none of {lacks!r} ({keys}).",
         len(keys),
+        split=split,
+        has=has.name,
+        lacks=lacks.name,
+        keys=listed,
     )
-    message = template.format(n=len(keys), split=split, has=has.name, lacks=lacks.name, keys=listed)
+    message = template
     return WorkbenchError(message, hint=_evaluate_first(lacks, split))
 
 
 def _evaluate_first(run: Run, split: str) -> str:
     if not kinds.info(run.kind).predicts:
         return _("Import a file with predictions for all of them.")
-    hint = _("Evaluate {run!r} on {split} first.")
-    return hint.format(run=run.name, split=split)
+    return _("Evaluate {run!r} on {split} first.", run=run.name, split=split)
 
 
 # ---------------------------------------------------------------- for programs

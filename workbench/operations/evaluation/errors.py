@@ -316,7 +316,7 @@ def counts(items: Iterable[ErrorItem]) -> Counter[str]:
 
 def accept(project: Project, run: Run, item: ErrorItem, *, origin: object = None) -> None:
     """Make the prediction gold at this place. Raises WorkbenchError if gold has changed there."""
-    title = _("Accept prediction of {run}").format(run=run.name)
+    title = _("Accept prediction of {run}", run=run.name)
     layer = results.layer_of(project, run)
     place = layer, item.document_id, item.mistake
     reviews.accept(project, *place, title=title, run_id=run.id, origin=origin)
@@ -332,7 +332,9 @@ def check_split(run: Run, split: str) -> None:
     """Raises WorkbenchError for test before its score was viewed."""
     if split == "test" and not run.seen_test:
         raise WorkbenchError(
-            _("The test score of run {name!r} has not been viewed, so its errors stay hidden.")
-            .format(name=run.name),
+            _(
+                "The test score of run {name!r} has not been viewed, so its errors stay hidden.",
+                name=run.name,
+            ),
             hint=_("View the test score first."),
-        )  # fmt: skip
+        )

@@ -87,14 +87,16 @@ def models(project: Project, layer: Layer) -> tuple[tuple[str, str], ...]:
             and run.layer_id == layer.id
             and results.task_of(run) == task.id
         ]
-        names += [(run.name, _("Settings of {run}").format(run=run.name)) for run in fitting]
+        names += [(run.name, _("Settings of {run}", run=run.name)) for run in fitting]
     return tuple(dict.fromkeys(names))
 
 
 def no_model(layer: Layer) -> str:
     """Says that `models` has none for a layer."""
-    message = _("No baseline can predict layer {layer!r}, and no run has been trained on it.")
-    return message.format(layer=layer.name)
+    return _(
+        "No baseline can predict layer {layer!r}, and no run has been trained on it.",
+        layer=layer.name,
+    )
 
 
 def measurable(project: Project) -> tuple[Layer, ...]:
@@ -116,13 +118,13 @@ def layer_named(project: Project, name: str = "") -> Layer:
             _("Missing --layer: a model can learn several layers.")
             if fitting
             else _("The project has no layer that a model can learn."),
-            hint=_("Choose one of: {known}.").format(known=known) if known else "",
+            hint=_("Choose one of: {known}.", known=known) if known else "",
         )
     layer = labels.layer_by_name(project.db, name)
     if layer is None or not tasks.fitting(layer):
         raise WorkbenchError(
-            _("There is no layer {name!r} that a model can learn.").format(name=name),
-            hint=_("Choose one of: {known}.").format(known=known or _("none")),
+            _("There is no layer {name!r} that a model can learn.", name=name),
+            hint=_("Choose one of: {known}.", known=known or _("none")),
         )
     return layer
 
@@ -148,8 +150,8 @@ def prepare(
     model = model or next(iter(known))
     if model not in known:
         raise WorkbenchError(
-            _("{model!r} cannot predict layer {layer!r}.").format(model=model, layer=layer_name),
-            hint=_("Choose one of: {known}.").format(known=", ".join(known)),
+            _("{model!r} cannot predict layer {layer!r}.", model=model, layer=layer_name),
+            hint=_("Choose one of: {known}.", known=", ".join(known)),
         )
     task, target, fold = _target(project, layer, model, seed)
     labelled = given_labels(project, task, layer)
@@ -159,7 +161,9 @@ def prepare(
                 "Layer {layer!r} has {n} labelled document in train and dev; {least} are needed.",
                 "Layer {layer!r} has {n} labelled documents in train and dev; {least} are needed.",
                 len(labelled),
-            ).format(layer=layer_name, n=len(labelled), least=2 * folds),
+                layer=layer_name,
+                least=2 * folds,
+            ),
             hint=_("Label more documents, or choose fewer folds."),
         )
     parts = divided(labelled, folds, seed)
@@ -170,7 +174,7 @@ def prepare(
     output = folder / "answers.jsonl"
     fold = {**fold, "data": str(data.path), "run": {}}
     params = {"target": target, "fold": fold, "splits": splits, "output": str(output)}
-    title = _("Find label errors in {layer}").format(layer=layer.name)
+    title = _("Find label errors in {layer}", layer=layer.name)
     job = JobSpec(
         TARGET, params, str(folder), device=_device(fold), title=title, project=str(project.path)
     )

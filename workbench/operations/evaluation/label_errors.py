@@ -375,7 +375,7 @@ def change(
 ) -> None:
     """Replace the gold label with the out-of-fold prediction, or with another label."""
     mistake = replace(suspect.mistake, predicted=label) if label else suspect.mistake
-    title = _("Correct label of {key}").format(key=suspect.key)
+    title = _("Correct label of {key}", key=suspect.key)
     reviews.accept(
         project,
         layer,

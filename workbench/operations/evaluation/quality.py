@@ -172,12 +172,13 @@ def interval_method(intervals: Intervals | None = None) -> str:
     rounds, seed = ROUNDS, SEED
     if intervals is not None:
         rounds, seed = intervals.rounds, intervals.seed
-    message = ngettext(
+    return ngettext(
         "95% intervals: bootstrap over documents, {rounds:,} resample, seed {seed}.",
         "95% intervals: bootstrap over documents, {rounds:,} resamples, seed {seed}.",
         rounds,
+        rounds=rounds,
+        seed=seed,
     )
-    return message.format(rounds=rounds, seed=seed)
 
 
 def evaluate(evidence: Evidence, watch: Watch = QUIET) -> Evaluation:

@@ -89,15 +89,15 @@ def change_thresholds(
     for label, value in changes.items():
         if label not in known:
             raise WorkbenchError(
-                _("Run {name!r} has no threshold of {label!r}.").format(name=run.name, label=label),
-                hint=_("Labels with a threshold: {labels}.").format(
-                    labels=", ".join(known) or _("none")
-                ),
+                _("Run {name!r} has no threshold of {label!r}.", name=run.name, label=label),
+                hint=_("Labels with a threshold: {labels}.", labels=", ".join(known) or _("none")),
             )
         if not 0 <= value <= 1:
             raise WorkbenchError(
-                _("The threshold of {label!r} is {value}, not from 0 to 1.").format(
-                    label=label, value=value
+                _(
+                    "The threshold of {label!r} is {value}, not from 0 to 1.",
+                    label=label,
+                    value=value,
                 )
             )
     known.update(changes)

@@ -129,7 +129,7 @@ def _whole(evidence: Evidence, score: str) -> Slice:
     if evidence.statistic is not None:
         plain = evidence.statistic.taken(np.arange(n))
         low, high = map(float, bounds(resampled(plain, n, seed=SEED)[score]))
-    name = _("split: {split}").format(split=term(evidence.split))
+    name = _("split: {split}", split=term(evidence.split))
     ids = tuple(row_id(document) for document in evidence.documents)
     value = _exact(evidence, np.arange(n))[score]
     return Slice(name, SliceScore(name, n, value, low, high), ids, False, evidence.split)
@@ -157,7 +157,7 @@ def _members(evidence: Evidence) -> Iterator[tuple[str, np.ndarray]]:
     chosen = [set(gold.labels()) for gold in evidence.golds]
     for label in evidence.labels:
         has = np.array([label in labels for labels in chosen])
-        yield _("label: {label}").format(label=label), np.flatnonzero(has)
+        yield _("label: {label}", label=label), np.flatnonzero(has)
     yield from _by_metadata(evidence)
     yield from _by_file(evidence)
 
@@ -166,7 +166,7 @@ def _asked(evidence: Evidence, patterns: Sequence[str]) -> Iterator[tuple[str, n
     """The filters and patterns with the positions of their documents, however many."""
     for name, chosen_ids in evidence.filters.items():
         has = np.array([document.id in chosen_ids for document in evidence.documents])
-        yield _("filter: {name}").format(name=name), np.flatnonzero(has)
+        yield _("filter: {name}", name=name), np.flatnonzero(has)
     for pattern in patterns:
         matches = matcher(pattern)
         has = np.array([matches(document.text) for document in evidence.documents])
@@ -174,7 +174,7 @@ def _asked(evidence: Evidence, patterns: Sequence[str]) -> Iterator[tuple[str, n
 
 
 def pattern_name(pattern: str) -> str:
-    return _("matches {pattern}").format(pattern=pattern)
+    return _("matches {pattern}", pattern=pattern)
 
 
 def _by_file(evidence: Evidence) -> Iterator[tuple[str, np.ndarray]]:
@@ -183,7 +183,7 @@ def _by_file(evidence: Evidence) -> Iterator[tuple[str, np.ndarray]]:
     if 2 <= len(names) <= MOST_VALUES or (names and "" in evidence.files):
         for name in names[:MOST_VALUES]:
             rows = np.flatnonzero(np.array([file == name for file in evidence.files]))
-            yield _("file: {name}").format(name=name), rows
+            yield _("file: {name}", name=name), rows
 
 
 def _by_metadata(evidence: Evidence) -> Iterator[tuple[str, np.ndarray]]:

@@ -75,7 +75,7 @@ def task_of(project: Project, layer: str) -> str:
         message = _("No task can learn layer {name}.")
     raise SpecError(
         message.format(name=layer),
-        hint=_("Layers that can be learned: {names}.").format(names=", ".join(names) or _("none")),
+        hint=_("Layers that can be learned: {names}.", names=", ".join(names) or _("none")),
     )
 
 
@@ -128,14 +128,14 @@ def _check_settings(spec: LadderSpec, rungs: Sequence[Available]) -> None:
     ids = [rung.rung.id for rung in rungs]
     if unknown := [name for name in spec.of_rungs if name not in ids]:
         raise SpecError(
-            _("The experiment has no rung {name!r}.").format(name=unknown[0]),
-            hint=_("Rungs: {names}.").format(names=", ".join(ids)),
+            _("The experiment has no rung {name!r}.", name=unknown[0]),
+            hint=_("Rungs: {names}.", names=", ".join(ids)),
         )
     known = {name for rung in rungs if rung.card for name in _names(spec, rung)}
     if unknown := [name for name in spec.settings if known and name not in known]:
         raise SpecError(
-            _("No rung has the setting {name!r}.").format(name=unknown[0]),
-            hint=_("Known: {known}.").format(known=", ".join(sorted(known))),
+            _("No rung has the setting {name!r}.", name=unknown[0]),
+            hint=_("Known: {known}.", known=", ".join(sorted(known))),
         )
 
 

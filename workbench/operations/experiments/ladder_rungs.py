@@ -131,10 +131,8 @@ def available(
 def _reason(name: str, broken: Mapping[str, ModelInfo]) -> str:
     """Why a model cannot be used."""
     if name in broken:
-        return _("{model} is not usable: {problem}").format(
-            model=name, problem=broken[name].problems[0]
-        )
-    return _("{model} is not installed").format(model=name)
+        return _("{model} is not usable: {problem}", model=name, problem=broken[name].problems[0])
+    return _("{model} is not installed", model=name)
 
 
 def _of_path(path: str) -> ModelInfo | None:
@@ -156,8 +154,8 @@ def check_parts(chosen: Mapping[str, str]) -> None:
     """Raises SpecError for a part that no rung has."""
     if unknown := sorted(set(chosen) - set(PARTS)):
         raise SpecError(
-            _("The ladder has no part {name!r}.").format(name=unknown[0]),
-            hint=_("Parts: {names}.").format(names=", ".join(PARTS)),
+            _("The ladder has no part {name!r}.", name=unknown[0]),
+            hint=_("Parts: {names}.", names=", ".join(PARTS)),
         )
 
 
@@ -166,10 +164,8 @@ def named(ids: Sequence[str]) -> tuple[Rung, ...]:
     known = {rung.id: rung for rung in RUNGS}
     if unknown := [id for id in ids if id not in known]:
         raise SpecError(
-            _("The ladder has no rung {name!r}.").format(name=unknown[0]),
-            hint=_("Rungs: {names}. Others can be added with --add.").format(
-                names=", ".join(known)
-            ),
+            _("The ladder has no rung {name!r}.", name=unknown[0]),
+            hint=_("Rungs: {names}. Others can be added with --add.", names=", ".join(known)),
         )
     chosen_ids = set(ids) or {rung.id for rung in RUNGS if rung.usual}
     return tuple(rung for rung in RUNGS if rung.id in chosen_ids)
@@ -199,7 +195,7 @@ def own(title: str, model: str, options: Mapping[str, str]) -> Rung:
 
 def _unreadable(text: str) -> SpecError:
     return SpecError(
-        _("{text!r} is not a rung.").format(text=text),
+        _("{text!r} is not a rung.", text=text),
         hint=_(
             'The format is "Title: MODEL KEY=VALUE …", for example "Frozen BERT: starter-bert '
             'method=frozen layers=mix".'

@@ -292,8 +292,8 @@ def _spec(prepared: PreparedIndex, device: str, background: bool) -> JobSpec:
 
 def _title(need: Need) -> str:
     if need.kind == USES:
-        return _("Index the uses of “{word}”").format(word=" ".join(need.forms))
-    return _("Index the documents with {name}").format(name=need.model.title)
+        return _("Index the uses of “{word}”", word=" ".join(need.forms))
+    return _("Index the documents with {name}", name=need.model.title)
 
 
 def trim(root: Path, most: int = MOST_BYTES) -> None:
@@ -379,7 +379,7 @@ def vectors_of(model: str) -> str:
     card = installed.find(model)
     if VECTORS not in card.gives:
         raise ModelError(
-            _("{name} has no static vectors.").format(name=card.name),
+            _("{name} has no static vectors.", name=card.name),
             hint=_("Choose word vectors from the Models page, for example starter-vectors."),
         )
     return str(spec.vectors_file(card))

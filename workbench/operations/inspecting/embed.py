@@ -93,7 +93,7 @@ def embed(
         "device": device,
         "total": len(documents),
     }
-    title = _("Embed with {name}").format(name=Path(model.folder).name)
+    title = _("Embed with {name}", name=Path(model.folder).name)
     spec = JobSpec(
         TARGET, params, str(folder), device=train.queue_device(device), title=title, short=True
     )
@@ -107,13 +107,11 @@ def embed(
 
 def _check(out: Path) -> None:
     if out.is_dir():
-        raise ExportFailed(_("{path} is a folder.").format(path=out), hint=_("Name a file."))
+        raise ExportFailed(_("{path} is a folder.", path=out), hint=_("Name a file."))
     if out.is_file() and is_project(out):
-        raise ExportFailed(
-            _("{path} is a project.").format(path=out), hint=_("Choose another name.")
-        )
+        raise ExportFailed(_("{path} is a project.", path=out), hint=_("Choose another name."))
     if not out.absolute().parent.is_dir():
         raise ExportFailed(
-            _("There is no folder {path}.").format(path=out.absolute().parent),
+            _("There is no folder {path}.", path=out.absolute().parent),
             hint=_("Create the folder first."),
         )

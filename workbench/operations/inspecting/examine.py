@@ -108,7 +108,7 @@ def _layer(project: Project, model: InspectableModel, name: str) -> tuple[Layer,
     chosen = name or next(iter(names), "")
     if chosen not in names:
         raise WorkbenchError(
-            _("There is no layer {name!r} with labels of words or documents.").format(name=chosen)
+            _("There is no layer {name!r} with labels of words or documents.", name=chosen)
         )
     layer = every[chosen]
     return layer, _task_of(layer, model.task)
@@ -215,8 +215,8 @@ def _spec(prepared: PreparedExamination, folder: Path, draft: Path, device: str)
         "options": dict(prepared.options),
         "output": str(draft),
     }
-    title = _("{inspector} of {model}").format(
-        inspector=_title(prepared.inspector), model=prepared.model.title
+    title = _(
+        "{inspector} of {model}", inspector=_title(prepared.inspector), model=prepared.model.title
     )
     queue_device = train.queue_device(device)
     return JobSpec(TARGET, params, str(folder), device=queue_device, title=title, short=True)

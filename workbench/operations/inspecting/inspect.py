@@ -236,7 +236,7 @@ def first(choices: Sequence[InspectorChoice]) -> str:
 def _refusal(lacks: Sequence[str]) -> str:
     if not lacks:
         return ""
-    return _("This model does not provide: {names}.").format(names=", ".join(map(_title, lacks)))
+    return _("This model does not provide: {names}.", names=", ".join(map(_title, lacks)))
 
 
 def _title(id: str) -> str:
@@ -286,7 +286,7 @@ def by_key(project: Project, key: str) -> Document:
     """Raises WorkbenchError if there is no document with this key."""
     document = documents.by_key(project.db, key)
     if document is None:
-        raise WorkbenchError(_("There is no document {key!r}.").format(key=key))
+        raise WorkbenchError(_("There is no document {key!r}.", key=key))
     return document
 
 
@@ -360,5 +360,7 @@ def unknown_warning(answer: Inspection, name: str) -> str:
         return ""
     return _(
         "{share:.0%} of these words are unknown to {name}: it was trained on another "
-        "language or script. Its predictions are not reliable."
-    ).format(share=answer.unknown, name=name)
+        "language or script. Its predictions are not reliable.",
+        share=answer.unknown,
+        name=name,
+    )

@@ -119,9 +119,7 @@ def request(
     inspectors.options(inspector, options or {})
     info = inspectors.light(inspector)
     if len(documents) != 1 and not (info is not None and info.several):
-        raise SpecError(
-            _("{inspector} supports only one document at a time.").format(inspector=inspector)
-        )
+        raise SpecError(_("{inspector} supports only one document at a time.", inspector=inspector))
     return {
         "inspector": inspector,
         "documents": [_contents(item) for item in documents],

@@ -61,7 +61,7 @@ class Colours:
 def ways(project: Project) -> tuple[Way, ...]:
     """Gold of each layer, split, cluster, and predictions and errors of each finished run."""
     options = [
-        Way(GOLD, layer.name, _("Gold: {layer}").format(layer=layer.name))
+        Way(GOLD, layer.name, _("Gold: {layer}", layer=layer.name))
         for layer in labels.layers(project)
         if layer.traits.record
     ]
@@ -69,8 +69,8 @@ def ways(project: Project) -> tuple[Way, ...]:
     for run in results.all_runs(project):
         if run.status in ("done", "stopped") and not missing.of_run(run):
             name = run.name
-            options.append(Way(PREDICTION, str(run.id), _("Prediction: {run}").format(run=name)))
-            options.append(Way(ERROR, str(run.id), _("Right or wrong: {run}").format(run=name)))
+            options.append(Way(PREDICTION, str(run.id), _("Prediction: {run}", run=name)))
+            options.append(Way(ERROR, str(run.id), _("Right or wrong: {run}", run=name)))
     return tuple(options)
 
 
@@ -83,7 +83,7 @@ def coloured(
     """
     kind, _colon, of = key.partition(":")
     if kind == CLUSTER:
-        return _grouped(key, [_("cluster {n}").format(n=cluster + 1) for cluster in clusters], ())
+        return _grouped(key, [_("cluster {n}", n=cluster + 1) for cluster in clusters], ())
     if kind == SPLIT:
         splits = documents.splits(project.db)
         return _grouped(key, [splits.get(id) or "" for id, _start, _end in places], SPLITS)

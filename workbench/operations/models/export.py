@@ -195,7 +195,7 @@ def _export(
             {**replace(spec, texts=str(texts_file), predictions=stored).to_json(), **owner},
             str(folder),
             device="cpu",
-            title=_("Export {name}").format(name=name),
+            title=_("Export {name}", name=name),
             project=str(project.path),
         )
         return ExportResult.from_json(queue.run(job, watch))

@@ -37,23 +37,21 @@ def target(path: Path, project: Project, *, is_folder: bool = False) -> Path:
             return there
         if there.is_dir():
             raise ExportFailed(
-                _("{path} is a folder.").format(path=path), hint=_("Choose a file name in it.")
+                _("{path} is a folder.", path=path), hint=_("Choose a file name in it.")
             )
         # for example /dev/null, which would be replaced by a file
         if there.exists() and not there.is_file():
             raise ExportFailed(
-                _("{path} is a pipe or a device, not a file.").format(path=path),
+                _("{path} is a pipe or a device, not a file.", path=path),
                 hint=_("Choose a file name."),
             )
         if there.exists() and (there.samefile(project.path) or is_project(there)):
-            raise ExportFailed(
-                _("{path} is a project.").format(path=path), hint=_("Choose another name.")
-            )
+            raise ExportFailed(_("{path} is a project.", path=path), hint=_("Choose another name."))
     except (OSError, RuntimeError) as error:  # RuntimeError: circular links
         reason = getattr(error, "strerror", None) or str(error)
         hint = _("Check that the folder exists and that you may write to it.")
         raise ExportFailed(
-            _("{path} could not be written: {reason}.").format(path=path, reason=reason), hint=hint
+            _("{path} could not be written: {reason}.", path=path, reason=reason), hint=hint
         ) from error
     return there
 
@@ -62,12 +60,12 @@ def _check_folder(path: Path) -> None:
     if path.is_dir():
         if any(path.iterdir()):
             raise ExportFailed(
-                _("{path} is not empty.").format(path=path),
+                _("{path} is not empty.", path=path),
                 hint=_("Choose a new or an empty folder; the format has files for each document."),
             )
     elif path.exists():
         raise ExportFailed(
-            _("{path} is a file.").format(path=path),
+            _("{path} is a file.", path=path),
             hint=_("Choose a folder; the format has files for each document."),
         )
 
@@ -204,5 +202,5 @@ def _failed(path: Path, error: OSError) -> ExportFailed:
         else _("Check that the folder exists and that you may write to it.")
     )
     return ExportFailed(
-        _("{path} could not be written: {reason}.").format(path=path, reason=reason), hint=hint
+        _("{path} could not be written: {reason}.", path=path, reason=reason), hint=hint
     )

@@ -82,10 +82,8 @@ def info(name: str, settings: Settings | None = None) -> ModelInfo:
     if card is None:
         names = ", ".join(info.name for info in known)
         raise ModelError(
-            _("There is no model {name!r}.").format(name=name),
-            hint=_("Known: {names}. The path of a model folder can be given too.").format(
-                names=names
-            ),
+            _("There is no model {name!r}.", name=name),
+            hint=_("Known: {names}. The path of a model folder can be given too.", names=names),
         )
     return card
 
@@ -103,12 +101,12 @@ def trained(name: str, settings: Settings | None = None) -> ModelInfo:
     hint = _("For a run of a project, add --project FILE.")
     if not Path(name).exists() and all(setting.name != name for setting in list(settings)):
         raise ModelError(
-            _("{name!r} is not a model folder or the name of a model.").format(name=name), hint=hint
+            _("{name!r} is not a model folder or the name of a model.", name=name), hint=hint
         )
     card = find(name, settings)
     if not card.task:
         reasons = " ".join((*card.notes, hint))
-        raise ModelError(_("{model} is not trained for a task.").format(model=name), hint=reasons)
+        raise ModelError(_("{model} is not trained for a task.", model=name), hint=reasons)
     return card
 
 
@@ -117,8 +115,11 @@ def unfit(card: ModelInfo, task: str) -> str:
     missing = sorted(tasks.info(task).needs - {*card.gives})
     if not missing:
         return ""
-    return _("{model} ({family}) cannot be trained for this task, which needs {needs}.").format(
-        model=card.name, family=card.architecture, needs=spec.gives_words(missing)
+    return _(
+        "{model} ({family}) cannot be trained for this task, which needs {needs}.",
+        model=card.name,
+        family=card.architecture,
+        needs=spec.gives_words(missing),
     )
 
 
@@ -156,7 +157,7 @@ def check_task(card: ModelInfo, task: str, settings: Settings | None = None) -> 
         raise spec.unusable(card)
     if reason := unfit(card, task):
         fitting = [info.name for info in list(settings) if info.usable and not unfit(info, task)]
-        hint = _("Models that support it: {names}.").format(names=", ".join(fitting[:5]))
+        hint = _("Models that support it: {names}.", names=", ".join(fitting[:5]))
         raise ModelError(reason, hint=hint if fitting else "")
 
 
@@ -247,20 +248,16 @@ def removal(name: str, settings: Settings | None = None) -> Removal:
     )
     if card is None:
         raise ModelError(
-            _("There is no model {name!r}.").format(name=name),
-            hint=_("Known: {names}.").format(names=", ".join(info.name for info in cards)),
+            _("There is no model {name!r}.", name=name),
+            hint=_("Known: {names}.", names=", ".join(info.name for info in cards)),
         )
     if card.origin == "starter":
-        raise ModelError(
-            _("{name} comes with Glossbench and cannot be removed.").format(name=card.name)
-        )
+        raise ModelError(_("{name} comes with Glossbench and cannot be removed.", name=card.name))
     if card.origin == "folder":
         return Removal(card, 0)
     if not card.downloaded:
         raise ModelError(
-            _("{name} was not downloaded by Glossbench and will not be deleted.").format(
-                name=card.name
-            ),
+            _("{name} was not downloaded by Glossbench and will not be deleted.", name=card.name),
             hint=_(
                 "The Hugging Face cache is shared. Use `hf cache` to list and delete its contents."
             ),
@@ -282,7 +279,9 @@ def remove(name: str, *, delete: bool = False, settings: Settings | None = None)
                 "Removing {name} deletes its files ({size:,} byte).",
                 "Removing {name} deletes its files ({size:,} bytes).",
                 planned.deletes,
-            ).format(name=name, size=planned.deletes),
+                name=name,
+                size=planned.deletes,
+            ),
             hint=_("Use --yes to confirm."),
         )
     delete_files(planned.card)
@@ -334,7 +333,7 @@ def look_up(
     offline mode; JobFailed and Cancelled.
     """
     params = {"id": _checked(model_id), "revision": revision.strip()}
-    job = _hub_job("look_up", params, _("Look up {id}").format(id=model_id), settings)
+    job = _hub_job("look_up", params, _("Look up {id}", id=model_id), settings)
     return Repository.from_json(queue.run(job, watch))
 
 
@@ -347,7 +346,7 @@ def search_hub(
     """
     if not words.strip():
         raise ModelError(_("Enter words to search for."))
-    title = _("Search for {words}").format(words=words.strip())
+    title = _("Search for {words}", words=words.strip())
     job = _hub_job("search", {"words": words.strip()}, title, settings)
     return SearchResult.from_json(queue.run(job, watch)).hits
 
@@ -367,7 +366,7 @@ def download(
     what is not an id, and in offline mode; JobFailed and Cancelled.
     """
     params = {"id": _checked(model_id), "revision": revision, "allow_pickle": allow_pickle}
-    job = _hub_job("download", params, _("Download {id}").format(id=model_id), settings)
+    job = _hub_job("download", params, _("Download {id}", id=model_id), settings)
     return Download.from_json(queue.run(job, watch))
 
 
@@ -378,7 +377,7 @@ def _checked(model_id: str) -> str:
         part and part[0] != "." and all(c.isalnum() or c in "-_." for c in part) for part in parts
     ):
         raise ModelError(
-            _("{id!r} is not a model id.").format(id=model_id),
+            _("{id!r} is not a model id.", id=model_id),
             hint=_("The format of an id is distilbert/distilbert-base-uncased."),
         )
     return name

@@ -198,11 +198,11 @@ def check_name(name: str) -> None:
     """Raises SpecError for a name that cannot be the name of a folder, or is taken."""
     if not name or len(name) > MOST_NAME or _FORBIDDEN.search(name) or name != name.strip(" ."):
         raise SpecError(
-            _("{name!r} cannot be the name of a model.").format(name=name),
+            _("{name!r} cannot be the name of a model.", name=name),
             hint=_("Use letters, digits, spaces, “-” and “_”."),
         )
     if name.casefold() in _taken():
-        raise SpecError(_("A model named {name!r} already exists.").format(name=name))
+        raise SpecError(_("A model named {name!r} already exists.", name=name))
 
 
 def _taken() -> set[str]:

@@ -108,7 +108,7 @@ class PretrainingJob:
             params,
             str(folder),
             device=train.queue_device(device),
-            title=_("Pretrain {name}").format(name=self.out.name),
+            title=_("Pretrain {name}", name=self.out.name),
             name=self.out.name,
             stoppable=True,
         )
@@ -116,7 +116,7 @@ class PretrainingJob:
     @property
     def batch_title(self) -> str:
         """The title of the job of `first_batches`."""
-        return _("First batch of {name}").format(name=_(objective(self.spec.objective).title))
+        return _("First batch of {name}", name=_(objective(self.spec.objective).title))
 
     def first_batches(
         self, queue: Queue, *, batches: int = 1, watch: Watch = QUIET
@@ -166,7 +166,7 @@ def _written(project: Project, path: Path) -> Path:
     texts = (record.document for record in documents.records(project.db))
     if not plain_text.write(path, texts):
         raise WorkbenchError(
-            _("The project {name} has no documents.").format(name=project.path.name),
+            _("The project {name} has no documents.", name=project.path.name),
             hint=_("Import text first."),
         )
     return path

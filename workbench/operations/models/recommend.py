@@ -104,7 +104,7 @@ def measure(
             params["error"] = 0.0
         title = ngettext(
             "Measure {n} model on a sample", "Measure {n} models on a sample", len(models)
-        ).format(n=len(models))
+        )
         spec = JobSpec(TARGET, params, str(folder), title=title, stoppable=True)
         return tuple(map(ModelFit.from_json, queue.run(spec, watch)["fits"]))
     finally:
@@ -150,9 +150,9 @@ def _objection(fit: ModelFit) -> str:
     if not matches(fit.languages, fit.script, fit.language):
         return _other_language(fit)
     if fit.unknown >= MOST_UNKNOWN:
-        return _("Not suitable: {share:.0%} of the words are unknown").format(share=fit.unknown)
+        return _("Not suitable: {share:.0%} of the words are unknown", share=fit.unknown)
     if fit.fertility > MOST_TOKENS and fit.kind != CHARACTER:
-        return _("Not suitable: {n:.1f} tokens per word").format(n=fit.fertility)
+        return _("Not suitable: {n:.1f} tokens per word", n=fit.fertility)
     return ""
 
 

@@ -62,13 +62,16 @@ def _job(texts: Iterable[str], out: Path, *, size: int, **rest: Any) -> JobSpec:
     """The job that learns it, for which the texts are written to a file. Raises SpecError."""
     if not LEAST_SIZE <= size <= MOST_SIZE:
         raise SpecError(
-            _("The vocabulary size is {size:,}, expected {low:,} to {high:,}.").format(
-                size=size, low=LEAST_SIZE, high=MOST_SIZE
+            _(
+                "The vocabulary size is {size:,}, expected {low:,} to {high:,}.",
+                size=size,
+                low=LEAST_SIZE,
+                high=MOST_SIZE,
             )
         )
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise SpecError(
-            _("{path} exists and is not an empty folder.").format(path=out),
+            _("{path} exists and is not an empty folder.", path=out),
             hint=_("Choose a new folder."),
         )
     folder = scratch.make("tokenizer")
@@ -76,7 +79,7 @@ def _job(texts: Iterable[str], out: Path, *, size: int, **rest: Any) -> JobSpec:
     with open(source, "w", encoding="utf-8", errors="replace") as file:
         file.writelines(" ".join(text.split()) + "\n" for text in texts)
     params = {"input": str(source), "output": str(out.absolute()), "size": size, **rest}
-    title = _("Learn tokenizer {name}").format(name=out.name)
+    title = _("Learn tokenizer {name}", name=out.name)
     return JobSpec(TARGET, params, str(folder), title=title)
 
 

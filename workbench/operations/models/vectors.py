@@ -121,7 +121,7 @@ def _files_of(name: str) -> list[Path]:
     known = paths.data_set(KIND, f"{name}.csv")
     if known is None:
         raise SpecError(
-            _("There is no data set {name!r}.").format(name=name),
+            _("There is no data set {name!r}.", name=name),
             hint=_("Specify a file or a folder with --set."),
         )
     return [known]
@@ -130,7 +130,7 @@ def _files_of(name: str) -> list[Path]:
 def _in_folder(folder: Path) -> list[Path]:
     files = sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES)
     if not files:
-        raise SpecError(_("{folder} holds no data sets.").format(folder=folder))
+        raise SpecError(_("{folder} holds no data sets.", folder=folder))
     return files
 
 
@@ -232,7 +232,7 @@ def training_job(
     options = training.settings(method, settings)
     training.check_output(method, out)
     if not out.absolute().parent.is_dir():
-        raise SpecError(_("The folder {path} does not exist.").format(path=out.absolute().parent))
+        raise SpecError(_("The folder {path} does not exist.", path=out.absolute().parent))
     params = {
         "inputs": [str(file.absolute()) for file in files],
         "output": str(out.absolute()),
@@ -240,7 +240,7 @@ def training_job(
         "options": options,
         "seed": seed,
     }
-    title = _("Train word vectors {name}").format(name=out.name)
+    title = _("Train word vectors {name}", name=out.name)
     return JobSpec(training.TARGET, params, title=title, stoppable=True)
 
 

@@ -98,8 +98,10 @@ def prepare(
     documents = scoring.scored_documents(project, tasks.info(filler.task), filler.layer, split)
     if not documents:
         raise WorkbenchError(
-            _("No submitted document of layer {layer!r} is in the {split} split.").format(
-                layer=filler.layer.name, split=split
+            _(
+                "No submitted document of layer {layer!r} is in the {split} split.",
+                layer=filler.layer.name,
+                split=split,
             ),
             hint=_("Submit documents and assign splits on the Data page."),
         )
@@ -141,7 +143,7 @@ def start(
     name = spec.name or train.free_run_name(project, "prompt")
 
     def job(folder: Path, about: Mapping[str, Any]) -> JobSpec:
-        title = _("Prompt {name}").format(name=name)
+        title = _("Prompt {name}", name=name)
         (folder / TEMPLATE).write_text(spec.template, encoding="utf-8", newline="\n")
         scoring_job = _job(folder, spec, prepared.lines, about, title)
         return replace(scoring_job, name=name, project=str(project.path), stoppable=True)
@@ -162,7 +164,7 @@ def command(project: Project, run: Run) -> str:
     """The command line that repeats a run. Raises WorkbenchError without a file of its template."""
     spec, template = spec_of(run), paths.run_folder(project.path, run.id) / TEMPLATE
     if not template.is_file():
-        raise SpecError(_("There is no {file}.").format(file=template))
+        raise SpecError(_("There is no {file}.", file=template))
     known = spec.model_name or spec.model
     if Path(spec.model).is_absolute():
         known = installed.argument(spec.model, spec.model_name)
@@ -306,7 +308,7 @@ def _answers(path: Path, calibration: str) -> _Answers:
 def spec_of(this: Run) -> PromptSpec:
     """The settings of a prompt run. Raises SpecError for a trained one."""
     if kinds.info(this.kind).result is not PromptResult:
-        raise SpecError(_("Run {name!r} is no prompt.").format(name=this.name))
+        raise SpecError(_("Run {name!r} is no prompt.", name=this.name))
     return PromptSpec.from_json(this.spec)
 
 
@@ -328,7 +330,7 @@ def answers(
     folder = scratch.make("prompt")
     about = {"project": project.uid, "id": this.id, "purpose": "predict"}
     try:
-        job = _job(folder, spec, lines, about, _("Ask with {name}").format(name=this.name))
+        job = _job(folder, spec, lines, about, _("Ask with {name}", name=this.name))
         queue.run(replace(job, project=str(project.path), short=True), watch)
         with predict.reading_answers():
             read = _answers(folder / "scores.jsonl", spec.calibration)
@@ -351,7 +353,7 @@ def save(project: Project, name: str, body: str, *, origin: object = None) -> No
     """
     if not name.strip():
         raise SpecError(_("A template needs a name."))
-    with project.edit(_("Save prompt {name}").format(name=name), origin=origin):
+    with project.edit(_("Save prompt {name}", name=name), origin=origin):
         this = prompts.by_name(project.db, name)
         if this is None:
             prompts.add(project.db, name, body)
@@ -360,6 +362,6 @@ def save(project: Project, name: str, body: str, *, origin: object = None) -> No
 
 
 def remove(project: Project, name: str, *, origin: object = None) -> None:
-    with project.edit(_("Delete prompt {name}").format(name=name), origin=origin):
+    with project.edit(_("Delete prompt {name}", name=name), origin=origin):
         if (this := prompts.by_name(project.db, name)) is not None:
             prompts.delete(project.db, this.id)

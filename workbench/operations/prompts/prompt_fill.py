@@ -58,18 +58,18 @@ class PromptSpec:
     def __post_init__(self) -> None:
         if not 0 <= self.shots <= MOST_SHOTS:
             raise SpecError(
-                _("The number of examples is {n}, which is out of range.").format(n=self.shots),
-                hint=_("Choose a number from 0 to {most}.").format(most=MOST_SHOTS),
+                _("The number of examples is {n}, which is out of range.", n=self.shots),
+                hint=_("Choose a number from 0 to {most}.", most=MOST_SHOTS),
             )
         if self.order not in ("random", "balanced"):
             raise SpecError(
-                _("Unknown order of examples: {order!r}.").format(order=self.order),
+                _("Unknown order of examples: {order!r}.", order=self.order),
                 hint=_("Choose random or balanced."),
             )
         if self.calibration not in CALIBRATIONS:
             raise SpecError(
-                _("Unknown calibration {name!r}.").format(name=self.calibration),
-                hint=_("Choose one of: {names}.").format(names=", ".join(CALIBRATIONS)),
+                _("Unknown calibration {name!r}.", name=self.calibration),
+                hint=_("Choose one of: {names}.", names=", ".join(CALIBRATIONS)),
             )
 
     def to_json(self) -> dict[str, object]:
@@ -129,8 +129,8 @@ def choose_layer(project: Project, name: str | None = None) -> tuple[Layer, str]
                 return layer, ""
         known = ", ".join(layer.name for layer, _count in fitting) or _("none")
         raise SpecError(
-            _("There is no layer {name!r} with classes or choices.").format(name=name),
-            hint=_("Layers that fit: {known}.").format(known=known),
+            _("There is no layer {name!r} with classes or choices.", name=name),
+            hint=_("Layers that fit: {known}.", known=known),
         )
     if not fitting:
         raise SpecError(
@@ -142,8 +142,10 @@ def choose_layer(project: Project, name: str | None = None) -> tuple[Layer, str]
         return layer, ""
     others = ", ".join(layer.name for layer, _count in fitting[1:])
     return layer, _(
-        "Layer {layer} was selected: it has the most submitted documents (other layers: {others})."
-    ).format(layer=layer.name, others=others)
+        "Layer {layer} was selected: it has the most submitted documents (other layers: {others}).",
+        layer=layer.name,
+        others=others,
+    )
 
 
 # ---------------------------------------------------------------- filling
@@ -169,15 +171,15 @@ class Fillers:
         layer, _remark = choose_layer(self.project, spec.layer or None)
         if len(layer.names) < 2:
             raise SpecError(
-                _("Layer {layer!r} has fewer than two labels to choose from.").format(
-                    layer=layer.name
-                ),
+                _("Layer {layer!r} has fewer than two labels to choose from.", layer=layer.name),
                 hint=_("Add labels on the Labels page."),
             )
         if len(spec.template) > LONGEST_TEMPLATE:
             raise SpecError(
-                _("The template is too long: {n:,} of at most {most:,} characters.").format(
-                    n=len(spec.template), most=LONGEST_TEMPLATE
+                _(
+                    "The template is too long: {n:,} of at most {most:,} characters.",
+                    n=len(spec.template),
+                    most=LONGEST_TEMPLATE,
                 ),
                 hint=_("Shorten it."),
             )

@@ -76,7 +76,7 @@ def _reason(error: Exception) -> str:
 
 
 def _title(info: BackendInfo, model: PromptModel) -> str:
-    message = _("{name} ({backend})").format(name=model.name, backend=_(info.title))
+    message = _("{name} ({backend})", name=model.name, backend=_(info.title))
     return model.title or message
 
 

@@ -68,8 +68,9 @@ def check(spec: TrainSpec, model: ModelInfo) -> ObjectiveInfo | None:
     if spec.option("init") == "random":
         raise SpecError(
             _(
-                "Random weights are not adapted: adapt_epochs is {epochs} and init is random."
-            ).format(epochs=spec.option("adapt_epochs")),
+                "Random weights are not adapted: adapt_epochs is {epochs} and init is random.",
+                epochs=spec.option("adapt_epochs"),
+            ),
             hint=_("Set one of them back to its default."),
         )
     if name := spec.option("adapt_objective"):
@@ -79,8 +80,9 @@ def check(spec: TrainSpec, model: ModelInfo) -> ObjectiveInfo | None:
     usual = usual_objective(model)
     if usual is None:
         raise SpecError(
-            _("{model} cannot be adapted to a text: it is not a language model.").format(
-                model=spec.model_name or model.name
+            _(
+                "{model} cannot be adapted to a text: it is not a language model.",
+                model=spec.model_name or model.name,
             ),
             hint=_("Set adapt_epochs to 0, or choose a language model."),
         )
@@ -100,9 +102,7 @@ def write_texts(project: Project) -> TextFiles:
         held_out, held_out_count = _written(folder, _others(_of(project, ("dev",)), held_back))
     except OSError as error:
         raise ProjectError(
-            _("{folder} cannot be written ({strerror}).").format(
-                folder=folder, strerror=error.strerror
-            ),
+            _("{folder} cannot be written ({strerror}).", folder=folder, strerror=error.strerror),
             hint=_("Check the free disk space and your write permission."),
         ) from error
     if not count:

@@ -52,8 +52,7 @@ class Rising:
         """text: a value of a score for display."""
         return _(
             "{score} on dev was still rising when the training ended: {before} → {last} in its "
-            "last third."
-        ).format(
+            "last third.",
             score=tasks.score_title(self.score),
             before=text(self.score, self.before),
             last=text(self.score, self.last),
@@ -61,7 +60,7 @@ class Rising:
 
     @property
     def hint(self) -> str:
-        return _("Train longer: --set epochs={epochs}.").format(epochs=self.epochs)
+        return _("Train longer: --set epochs={epochs}.", epochs=self.epochs)
 
 
 @dataclass(frozen=True)
@@ -78,8 +77,7 @@ class Below:
         """text: a value of a score for display."""
         return _(
             "{baseline} is better on the same data: {score} on dev is {value}, that of this run "
-            "{own}."
-        ).format(
+            "{own}.",
             baseline=self.offer.title,
             score=tasks.score_title(self.score),
             value=text(self.score, self.value),
@@ -89,9 +87,9 @@ class Below:
     @property
     def hint(self) -> str:
         if self.run is not None:
-            return _("Compare it with run {name}.").format(name=self.run.name)
+            return _("Compare it with run {name}.", name=self.run.name)
         model = baselines.PREFIX + self.offer.baseline
-        return _("Add the baseline: --model {model}.").format(model=model)
+        return _("Add the baseline: --model {model}.", model=model)
 
 
 @dataclass(frozen=True)
@@ -170,7 +168,7 @@ def measure(
     """
     path, main = _file(project, run), tasks.info(run.spec["task"]).main
     params = {**_data(project, run), "baselines": list(unmeasured)}
-    title = _("Compare {name} with baselines").format(name=run.name)
+    title = _("Compare {name} with baselines", name=run.name)
     spec = JobSpec(TARGET, params, title=title, short=True, background=True)
     scores: Mapping[str, Mapping[str, float]] = {}
     with suppress(JobFailed):

@@ -86,10 +86,8 @@ def prepare(
     if not info.fits(its_task):
         fitting = ", ".join(PREFIX + baseline.id for baseline in baselines.fitting(its_task))
         raise SpecError(
-            _("Baseline {baseline!r} does not fit task {task}.").format(
-                baseline=baseline, task=task
-            ),
-            hint=_("Baselines that fit: {fit}.").format(fit=fitting)
+            _("Baseline {baseline!r} does not fit task {task}.", baseline=baseline, task=task),
+            hint=_("Baselines that fit: {fit}.", fit=fitting)
             if fitting
             else _("No baseline fits this task."),
         )
@@ -152,7 +150,7 @@ def start(
             TARGET,
             {**params, "run": about},
             str(folder),
-            title=_("Train {name}").format(name=prepared.name),
+            title=_("Train {name}", name=prepared.name),
             name=prepared.name,
             project=str(project.path),
         ),

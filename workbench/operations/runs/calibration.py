@@ -59,7 +59,7 @@ def _described(project: Project, run: Run) -> dict[str, Any]:
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        message = _("{path} cannot be read: {error}").format(path=path, error=unreadable(error))
+        message = _("{path} cannot be read: {error}", path=path, error=unreadable(error))
         raise ModelError(message) from error
     return raw if isinstance(raw, dict) else {}
 

@@ -64,14 +64,16 @@ def unfit(members: Sequence[Run]) -> str:
     first = members[0]
     for run in members:
         if not kinds.info(run.kind).fine_tunes or run.status not in ("done", "stopped"):
-            return _("{name} is not a finished training run.").format(name=run.name)
+            return _("{name} is not a finished training run.", name=run.name)
         if reason := missing.of_run(run):
-            return _("{name} cannot predict: {reason}").format(name=run.name, reason=reason)
+            return _("{name} cannot predict: {reason}", name=run.name, reason=reason)
         if NEEDED not in tasks.info(results.task_of(run)).outputs:
-            return _("{name} does not predict one class per document.").format(name=run.name)
+            return _("{name} does not predict one class per document.", name=run.name)
         if (results.task_of(run), run.layer_id) != (results.task_of(first), first.layer_id):
-            return _("{first} and {other} were trained on different layers.").format(
-                first=first.name, other=run.name
+            return _(
+                "{first} and {other} were trained on different layers.",
+                first=first.name,
+                other=run.name,
             )
     return ""
 

@@ -37,8 +37,8 @@ def title(run: Run) -> str:
     stored = run_results.trained(run).scoring.task
     if plugin := needed_plugin(task):
         title = _(stored) if stored else _words(task)
-        return _("{task} (needs the plugin {plugin})").format(task=title, plugin=plugin)
-    return _("{task} (unknown task)").format(task=task)
+        return _("{task} (needs the plugin {plugin})", task=title, plugin=plugin)
+    return _("{task} (unknown task)", task=task)
 
 
 def short_title(run: Run) -> str:

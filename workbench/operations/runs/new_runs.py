@@ -47,7 +47,7 @@ def queued(
     except OSError as error:
         discard(project, run.id)
         raise WorkbenchError(
-            _("{folder} cannot be written: {why}.").format(folder=folder, why=error.strerror)
+            _("{folder} cannot be written: {why}.", folder=folder, why=error.strerror)
         ) from error
     except WorkbenchError:
         discard(project, run.id)

@@ -88,7 +88,7 @@ def of_model(
         model,
         documents,
         target=target,
-        title=_("Predict with {name}").format(name=run.name),
+        title=_("Predict with {name}", name=run.name),
         about={"project": project.uid, "id": run.id, "purpose": "predict"},
         device=device_of(run),
         project=project.path,
@@ -207,7 +207,7 @@ def reading_answers() -> Iterator[None]:
         yield
     except (OSError, ValueError, KeyError) as error:
         raise JobFailed(
-            _("The predictions of the worker cannot be read: {error!r}.").format(error=error)
+            _("The predictions of the worker cannot be read: {error!r}.", error=error)
         ) from error
 
 
@@ -249,9 +249,7 @@ def task_of(folder: Path) -> str:
     try:
         return str(json.loads(path.read_text(encoding="utf-8"))["task"])
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise ModelError(
-            _("{path} cannot be read: {error}.").format(path=path, error=error)
-        ) from error
+        raise ModelError(_("{path} cannot be read: {error}.", path=path, error=error)) from error
 
 
 def options_of(folder: Path) -> Mapping[str, Any]:
@@ -281,5 +279,6 @@ def token_note(model: Path, documents: Iterable[Document]) -> str:
     return _(
         "The model was trained on imported tokens. {share:.0%} of them differ from the "
         "tokens that Glossbench creates for raw texts, so the boundaries of predicted "
-        "spans may differ from those in the training data."
-    ).format(share=1 - alike)
+        "spans may differ from those in the training data.",
+        share=1 - alike,
+    )

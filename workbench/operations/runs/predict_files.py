@@ -88,7 +88,7 @@ def predict(
         queue,
         model,
         documents,
-        title=_("Predict with {name}").format(name=model.name),
+        title=_("Predict with {name}", name=model.name),
         device=device,
         allow_pickle=allow_pickle,
         watch=watch,
@@ -114,7 +114,7 @@ def read_inputs(source: Path) -> tuple[tuple[Document, ...], tuple[SkippedLine, 
     inputs: list[Document] = []
     skipped: list[SkippedLine] = []
     if not files:
-        raise WorkbenchError(_("There is no file in {source}.").format(source=source))
+        raise WorkbenchError(_("There is no file in {source}.", source=source))
     for file in files:
         if source.is_dir() and links.leads_out(file, source):
             message = _("it is a link that leads out of the folder, and was not followed")
@@ -141,14 +141,14 @@ def read_inputs(source: Path) -> tuple[tuple[Document, ...], tuple[SkippedLine, 
 def _lines(file: Path) -> list[Document]:
     if paths.endless(file):
         raise WorkbenchError(
-            _("{file} is a device, not a file.").format(file=file), hint=_("Choose a file.")
+            _("{file} is a device, not a file.", file=file), hint=_("Choose a file.")
         )
     try:
         content = file.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = file.read_bytes()[: error.start].count(b"\n") + 1
         raise WorkbenchError(
-            _("{file}, line {line}: not valid UTF-8.").format(file=file, line=line),
+            _("{file}, line {line}: not valid UTF-8.", file=file, line=line),
             hint=_("Save the file as UTF-8."),
         ) from None
     lines = content.split("\n")
@@ -187,13 +187,11 @@ def _imported(file: Path) -> tuple[list[Document], list[SkippedLine]]:
             skipped.append(SkippedLine(str(file), item.line, item.reason))
     if not inputs:
         why = (
-            _("line {line}: {reason}").format(line=skipped[0].line, reason=skipped[0].reason)
+            _("line {line}: {reason}", line=skipped[0].line, reason=skipped[0].reason)
             if skipped
             else _("it is empty")
         )
-        raise WorkbenchError(
-            _("{file} contains no readable text ({why}).").format(file=file, why=why)
-        )
+        raise WorkbenchError(_("{file} contains no readable text ({why}).", file=file, why=why))
     return inputs, skipped
 
 
@@ -213,9 +211,7 @@ def save_answers(rows: Sequence[tuple[Document, Prediction]], out: Path) -> None
     Raises ExportFailed if `out` is a project or cannot be written.
     """
     if out.is_file() and is_project(out):
-        raise ExportFailed(
-            _("{path} is a project.").format(path=out), hint=_("Choose another name.")
-        )
+        raise ExportFailed(_("{path} is a project.", path=out), hint=_("Choose another name."))
     draft = out.with_name(f".{out.name}.{uuid.uuid4().hex[:8]}.tmp")
     try:
         with UnicodeFile(draft) as file:
@@ -223,7 +219,7 @@ def save_answers(rows: Sequence[tuple[Document, Prediction]], out: Path) -> None
         os.replace(draft, out)
     except OSError as error:
         raise ExportFailed(
-            _("{out} cannot be written: {why}.").format(out=out, why=error.strerror or error)
+            _("{out} cannot be written: {why}.", out=out, why=error.strerror or error)
         ) from error
     finally:
         draft.unlink(missing_ok=True)
@@ -280,7 +276,7 @@ def apply_to_files(
             queue,
             model,
             documents,
-            title=_("Predict with {name}").format(name=run.name),
+            title=_("Predict with {name}", name=run.name),
             device=device_of(run),
             project=project.path,
             watch=watch,

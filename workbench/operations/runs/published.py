@@ -105,10 +105,12 @@ def layer_named(project: Project, card: ModelInfo, name: str = "") -> Layer:
         return matches[0]
     known = ", ".join(layer.name for layer in fitting) or _("none")
     raise WorkbenchError(
-        _("{model} predicts {predicted}; it needs one layer for them.").format(
-            model=card.name, predicted=_(tasks.info(card.task).predicts)
+        _(
+            "{model} predicts {predicted}; it needs one layer for them.",
+            model=card.name,
+            predicted=_(tasks.info(card.task).predicts),
         ),
-        hint=_("Layers of this kind: {known}.").format(known=known),
+        hint=_("Layers of this kind: {known}.", known=known),
     )
 
 
@@ -136,7 +138,7 @@ def create(
             queue,
             path,
             [item.document for item in scored],
-            title=_("Predict with {name}").format(name=card.name),
+            title=_("Predict with {name}", name=card.name),
             project=project.path,
             allow_pickle=card.pickled,
             watch=watch,
@@ -191,8 +193,10 @@ def model_of(run: Run) -> Path:
     path = Path(str(run.spec["model"]))
     if not path.exists():
         raise ModelError(
-            _("The model of run {name!r} is missing: there is no {path}.").format(
-                name=run.name, path=path
+            _(
+                "The model of run {name!r} is missing: there is no {path}.",
+                name=run.name,
+                path=path,
             ),
             hint=_("Add the model again, or restore its folder."),
         )

@@ -72,8 +72,8 @@ def run_named(project: Project, name: str) -> Run:
     if run is None:
         known = ", ".join(item.name for item in runs.all(project.db)) or _("none yet")
         raise WorkbenchError(
-            _("There is no run {name!r} in {file}.").format(name=name, file=project.path.name),
-            hint=_("Runs: {known}.").format(known=known),
+            _("There is no run {name!r} in {file}.", name=name, file=project.path.name),
+            hint=_("Runs: {known}.", known=known),
         )
     return run
 
@@ -95,8 +95,10 @@ def layer_of(project: Project, run: Run) -> Layer:
             return layer
     task_of(run)  # a run without a task has no layer
     raise WorkbenchError(
-        _("Layer {layer!r} of run {name!r} is no longer in the project.").format(
-            layer=run.layer or run.spec.get("layer", ""), name=run.name
+        _(
+            "Layer {layer!r} of run {name!r} is no longer in the project.",
+            layer=run.layer or run.spec.get("layer", ""),
+            name=run.name,
         )
     )
 
@@ -110,8 +112,10 @@ def task_of(run: Run) -> str:
     """Raises WorkbenchError for a run that predicts no task, as a pretraining."""
     if not (task := run.spec.get("task")):
         raise WorkbenchError(
-            _("Run {name!r} predicts no labels (kind: {kind}), so it has no scores.").format(
-                name=run.name, kind=term(run.kind)
+            _(
+                "Run {name!r} predicts no labels (kind: {kind}), so it has no scores.",
+                name=run.name,
+                kind=term(run.kind),
             ),
             hint=_("Choose another run; `glossbench runs list` lists them."),
         )
@@ -172,8 +176,10 @@ def _something_to_score(project: Project, run: Run, split: str) -> tuple[GoldDoc
     if not gold:
         layer = layer_of(project, run).name
         raise WorkbenchError(
-            _("No submitted document of layer {layer!r} is in the {split} split.").format(
-                layer=layer, split=split
+            _(
+                "No submitted document of layer {layer!r} is in the {split} split.",
+                layer=layer,
+                split=split,
             )
         )
     return gold
@@ -318,7 +324,7 @@ def delete(project: Project, *run_ids: int, watch: Watch = QUIET) -> int:
         run = runs.get(project.db, id)
         if run.status in ("waiting", "running"):
             raise WorkbenchError(
-                _("Run {name!r} is still running.").format(name=run.name),
+                _("Run {name!r} is still running.", name=run.name),
                 hint=_("Cancel the run first."),
             )
     with project.write():

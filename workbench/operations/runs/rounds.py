@@ -110,12 +110,14 @@ def advice(rounds: Rounds) -> str:
             "Not enough rounds yet: train again {n} more time.",
             "Not enough rounds yet: train again {n} more times.",
             NEEDED - known,
-        ).format(n=NEEDED - known)
+        )
     return instant_curve.advice(rounds.points)
 
 
 def describe(rounds: Rounds) -> str:
     """The runs in order, and what their score is."""
-    return _("{runs}: {score} on dev").format(
-        runs=" → ".join(rounds.runs), score=tasks.score_title(rounds.score)
+    return _(
+        "{runs}: {score} on dev",
+        runs=" → ".join(rounds.runs),
+        score=tasks.score_title(rounds.score),
     )

@@ -38,9 +38,7 @@ def add_run(project: Project, name: str, kind: str = "train", **values: Any) -> 
         owned_folder.create(folder)
     except OSError as error:
         raise WorkbenchError(
-            _("{folder} cannot be created: {error}.").format(
-                folder=folder, error=error.strerror or error
-            ),
+            _("{folder} cannot be created: {error}.", folder=folder, error=error.strerror or error),
             hint=_("Check the free disk space and whether the disk is read-only."),
         ) from error
     return run
@@ -61,11 +59,14 @@ def existing_model(project: Project, run: Run) -> Path:
     folder = model(project, run.id)
     if not has_model(project, run.id):
         raise WorkbenchError(
-            _("The weights of run {name!r} are missing: there is no folder {folder}.").format(
-                name=run.name, folder=folder
+            _(
+                "The weights of run {name!r} are missing: there is no folder {folder}.",
+                name=run.name,
+                folder=folder,
             ),
-            hint=_("Restore {runs} beside the project file, or train again.").format(
-                runs=project.runs_folder.name
+            hint=_(
+                "Restore {runs} beside the project file, or train again.",
+                runs=project.runs_folder.name,
             ),
         )
     return folder

@@ -91,7 +91,7 @@ def set_tags(
     for tag in add:
         if tags_in(tag) != (tag.strip(),):
             raise WorkbenchError(
-                _("{tag!r} cannot be a tag.").format(tag=tag),
+                _("{tag!r} cannot be a tag.", tag=tag),
                 hint=_("A tag must not be empty or contain a comma."),
             )
     added = [tag.strip() for tag in add]

@@ -181,8 +181,8 @@ def _test_fingerprint(
 
 
 def _failed(project: Project, run_id: int, event: Finished) -> None:
-    message = event.message or _("The training ended without a result ({status}).").format(
-        status=term(event.status)
+    message = event.message or _(
+        "The training ended without a result ({status}).", status=term(event.status)
     )
     failure = Failure(message, event.hint or _hint(event.status), event.details)
     status = "failed" if event.status in ("done", "stopped") else event.status

@@ -49,7 +49,7 @@ class SettingRow:
         if self.name in _TITLES:
             return _(_TITLES[self.name])
         if self.name.startswith(_VERSION):
-            return _("Version of {name}").format(name=self.name.removeprefix(_VERSION))
+            return _("Version of {name}", name=self.name.removeprefix(_VERSION))
         return titles.get(self.name) or self.name.replace("_", " ").capitalize()
 
 

@@ -156,8 +156,11 @@ def method_problem(spec: TrainSpec, model: ModelInfo) -> str:
     method = methods.info(spec.method)
     if not (reason := method.problem(model)):
         return ""
-    return _("{method} cannot be used with {model}: {reason}.").format(
-        method=_(method.title), model=spec.model_name or model.name, reason=reason
+    return _(
+        "{method} cannot be used with {model}: {reason}.",
+        method=_(method.title),
+        model=spec.model_name or model.name,
+        reason=reason,
     )
 
 
@@ -206,7 +209,7 @@ def start_prepared(
             {**params, "run": about},
             str(folder),
             device=queue_device(device),
-            title=_("Train {name}").format(name=spec.name),
+            title=_("Train {name}", name=spec.name),
             name=spec.name,
             project=str(project.path),
             stoppable=True,
@@ -234,7 +237,7 @@ def first_batches(
         "splits": dict(prepared.splits),
         "plan": to_plain(prepared.settings),
     }
-    title = _("First batch of task “{task}”").format(task=_(prepared.spec.info.title))
+    title = _("First batch of task “{task}”", task=_(prepared.spec.info.title))
     return queue.run(JobSpec(SHOW, params, title=title, short=True), watch.part(0.2, 1))
 
 
@@ -271,8 +274,10 @@ def _with_splits(project: Project, task: str, layer: Layer) -> LabelTally:
     for split in ("train", "dev"):
         if not tally.ids[split]:
             raise WorkbenchError(
-                _("No submitted document of layer {layer!r} is in the {split} split.").format(
-                    layer=layer.name, split=split
+                _(
+                    "No submitted document of layer {layer!r} is in the {split} split.",
+                    layer=layer.name,
+                    split=split,
                 ),
                 hint=_("Submit more documents, or change their split on the Data page."),
             )
@@ -291,7 +296,7 @@ def refuse_taken_name(project: Project, name: str) -> None:
     """Raises SpecError if a run of the project has this name."""
     if name and any(item.name == name for item in runs.all(project.db)):
         raise SpecError(
-            _("A run named {name!r} already exists.").format(name=name),
+            _("A run named {name!r} already exists.", name=name),
             hint=_("Choose another name, or delete that run first."),
         )
 

@@ -100,14 +100,14 @@ def only_task(project: Project, layer: str | None = None) -> str:
     if len(by_task) == 1:
         return next(iter(by_task))
     named = [
-        _("{task} (layer {layers})").format(task=task, layers=", ".join(names))
+        _("{task} (layer {layers})", task=task, layers=", ".join(names))
         for task, names in by_task.items()
     ]
     raise SpecError(
         _("Missing --task: several tasks fit the submitted documents.")
         if by_task
         else _("Missing --task: no task fits the submitted documents."),
-        hint=_("Tasks that fit: {tasks}.").format(tasks=", ".join(named)) if named else "",
+        hint=_("Tasks that fit: {tasks}.", tasks=", ".join(named)) if named else "",
     )
 
 
@@ -130,7 +130,9 @@ def choose_layer(project: Project, task: str, name: str | None = None) -> tuple[
                 "The project has no layer for task {task}, which requires one of kind {kinds} for "
                 "documents with {n} texts.",
                 texts,
-            ).format(task=task, kinds=kinds, n=texts),
+                task=task,
+                kinds=kinds,
+            ),
             hint=_("Import labelled data or add a layer on the Labels page."),
         )
     layer = fitting[0][0]
@@ -138,8 +140,10 @@ def choose_layer(project: Project, task: str, name: str | None = None) -> tuple[
         return layer, ""
     others = ", ".join(layer.name for layer, _count in fitting[1:])
     return layer, _(
-        "Layer {layer} was selected: it has the most submitted documents (other layers: {others})."
-    ).format(layer=layer.name, others=others)
+        "Layer {layer} was selected: it has the most submitted documents (other layers: {others}).",
+        layer=layer.name,
+        others=others,
+    )
 
 
 def _named_layer(
@@ -152,8 +156,9 @@ def _named_layer(
     if any(layer.name == name for layer in all_layers):
         layer = next(layer for layer in all_layers if layer.name == name)
         raise SpecError(
-            _("Layer {name!r} does not fit task {task}.").format(name=name, task=task),
-            hint=_("Layers that fit: {fit}. Tasks for {name}: {tasks}.").format(
+            _("Layer {name!r} does not fit task {task}.", name=name, task=task),
+            hint=_(
+                "Layers that fit: {fit}. Tasks for {name}: {tasks}.",
                 fit=", ".join(layer.name for layer, _count in fitting) or _("none"),
                 name=name,
                 tasks=", ".join(task.id for task in tasks.fitting(layer)) or _("none"),
@@ -161,8 +166,8 @@ def _named_layer(
         )
     known = ", ".join(layer.name for layer in all_layers) or _("none")
     raise SpecError(
-        _("The project has no layer {name!r}.").format(name=name),
-        hint=_("Its layers: {known}.").format(known=known),
+        _("The project has no layer {name!r}.", name=name),
+        hint=_("Its layers: {known}.", known=known),
     )
 
 
@@ -176,8 +181,11 @@ def unlearned(project: Project) -> str:
     if not names:
         return ""
     return ngettext(
-        "No task can learn layer {names}.", "No task can learn the layers {names}.", len(names)
-    ).format(names=", ".join(names))
+        "No task can learn layer {names}.",
+        "No task can learn the layers {names}.",
+        len(names),
+        names=", ".join(names),
+    )
 
 
 # ---------------------------------------------------------------- used documents
@@ -288,8 +296,9 @@ class LabelTally:
         if not total:
             return _(
                 "No document is submitted for layer {layer!r}. Label and submit "
-                "documents, or import labelled documents."
-            ).format(layer=self.layer.name)
+                "documents, or import labelled documents.",
+                layer=self.layer.name,
+            )
         if problem := tasks.info(self.task).problem(self.labels, self.layer.name):
             return problem
         if total < 3:
@@ -299,7 +308,8 @@ class LabelTally:
                 "Only {n} documents are submitted for layer {layer!r}; training needs at least 3, "
                 "for train and dev.",
                 total,
-            ).format(n=total, layer=self.layer.name)
+                layer=self.layer.name,
+            )
         return ""
 
     def _warnings(self, used: Sequence[int]) -> tuple[str, ...]:
@@ -311,12 +321,13 @@ class LabelTally:
         if never:
             messages.append(
                 _(
-                    "Labels without training documents: {labels}. The model cannot learn them."
-                ).format(labels=", ".join(never))
+                    "Labels without training documents: {labels}. The model cannot learn them.",
+                    labels=", ".join(never),
+                )
             )
         if rare:
             messages.append(
-                _("Fewer than three training examples: {labels}.").format(labels=", ".join(rare))
+                _("Fewer than three training examples: {labels}.", labels=", ".join(rare))
             )
         if leaks := statistics.leaking(self.project.db):
             message = ngettext(
@@ -326,7 +337,7 @@ class LabelTally:
                 "scores are too high. Data ▸ Duplicates fixes it.",
                 leaks,
             )
-            messages.append(message.format(n=leaks))
+            messages.append(message)
         return tuple(messages)
 
 
@@ -437,8 +448,10 @@ def text_warnings(
         warnings.append(
             _(
                 "{model} does not know {share:.0%} of the words in these texts: its vocabulary is "
-                "small, or of another language, script or subject. Expect poor results."
-            ).format(model=model_name, share=check.unknown)
+                "small, or of another language, script or subject. Expect poor results.",
+                model=model_name,
+                share=check.unknown,
+            )
         )
     if check.in_parts:
         words = ngettext(
@@ -461,7 +474,9 @@ def text_warnings(
         warnings.append(
             _(
                 "About {share:.0%} of the texts are longer than {limit} subwords and will be "
-                "truncated."
-            ).format(share=check.cut, limit=check.max_length)
+                "truncated.",
+                share=check.cut,
+                limit=check.max_length,
+            )
         )
     return tuple(warnings)

@@ -34,7 +34,9 @@ def merge_text(project: Project, label_ids: Sequence[int], into: int) -> str:
         "{n:,} annotation in {documents} becomes {label}.",
         "{n:,} annotations in {documents} become {label}.",
         count,
-    ).format(n=count, documents=documents_of(use["documents"]), label=name_of(project, into))
+        documents=documents_of(use["documents"]),
+        label=name_of(project, into),
+    )
     if twice := stored.twice(project.db, others, into):
         dropped = ngettext(
             "{n:,} of them is dropped, because it would be a duplicate.",
@@ -48,7 +50,7 @@ def merge_text(project: Project, label_ids: Sequence[int], into: int) -> str:
             "{n:,} chains are joined with others, as they have a mention at the same place.",
             joined,
         )
-        message = f"{message} {chains.format(n=joined)}"
+        message = f"{message} {chains}"
     if equal := stored.equal_relations(project.db, [*others, into]):
         dropped = ngettext(
             "{n:,} relation of these spans is dropped, because it would connect a span with "
@@ -92,7 +94,7 @@ def merge(
     for id in others:
         check_in(project, id, layer)
     names = ", ".join(name_of(project, id) for id in others)
-    title = _("Merge {names} into {label}").format(names=names, label=name_of(project, into))
+    title = _("Merge {names} into {label}", names=names, label=name_of(project, into))
     touched = store.usage(project.db, others)["documents"]
     backup.before(project, backup.RELABEL, touched, watch=watch.part(0.0, 0.2))
     with project.edit(title, origin=origin, watch=watch.part(0.9, 1.0)):
@@ -132,12 +134,12 @@ def split(
         raise WorkbenchError(
             _("No annotations are chosen."), hint=_("Choose those that get the new label.")
         )
-    title = _("Split {label} into {name}").format(label=label.name, name=name)
+    title = _("Split {label} into {name}", label=label.name, name=name)
     with project.edit(title, origin=origin, watch=watch.part(0.9, 1.0)):
         to = operations.add_labels(project, row_id(layer), [name])[name.strip()]
         if to == label_id:
             raise WorkbenchError(
-                _("The annotations already have the label {name}.").format(name=label.name),
+                _("The annotations already have the label {name}.", name=label.name),
                 hint=_("Type another name."),
             )
         changed = stored.relabel(
@@ -165,9 +167,7 @@ def check_in(project: Project, label_id: int, layer: Layer) -> None:
     other, label = place_of(project, label_id)
     if other.id != layer.id:
         raise WorkbenchError(
-            _("{label} is not a label of the layer {layer}.").format(
-                label=label.name, layer=layer.name
-            ),
+            _("{label} is not a label of the layer {layer}.", label=label.name, layer=layer.name),
             hint=_("Move it to that layer first."),
         )
 
@@ -177,4 +177,4 @@ def name_of(project: Project, label_id: int) -> str:
 
 
 def documents_of(count: int) -> str:
-    return ngettext("{n:,} document", "{n:,} documents", count).format(n=count)
+    return ngettext("{n:,} document", "{n:,} documents", count)

@@ -23,10 +23,10 @@ def set_parent(
         layer_id, label = _label(project, id)
         _check_parent(store.layer(project.db, layer_id), label, parent_id)
     names = ", ".join(_label(project, id)[1].name for id in label_ids)
-    title = _("Remove {names} from its group").format(names=names)
+    title = _("Remove {names} from its group", names=names)
     if parent_id is not None:
         parent = _label(project, parent_id)[1].name
-        title = _("Make {names} a sublabel of {parent}").format(names=names, parent=parent)
+        title = _("Make {names} a sublabel of {parent}", names=names, parent=parent)
     with project.edit(title, origin=origin):
         for id in label_ids:
             store.set_parent(project.db, id, parent_id)
@@ -48,7 +48,7 @@ def _check_parent(layer: Layer, label: Label, parent_id: int | None) -> None:
         hint = _("Choose another parent.")
     elif parent.parent:
         message = _("{parent} is a sublabel of {above}; sublabels have no sublabels.")
-        hint = _("Choose {above} as parent.").format(above=parent.parent)
+        hint = _("Choose {above} as parent.", above=parent.parent)
     elif layer.sublabels(label.name):
         message = _("{name} has sublabels and cannot become a sublabel of {parent}.")
         hint = _("Give its sublabels another parent first.")
@@ -65,7 +65,7 @@ def left_alone(project: Project, label_ids: Sequence[int]) -> str:
         "{n:,} sublabel remains, without a parent.",
         "{n:,} sublabels remain, without a parent.",
         len(left),
-    ).format(n=len(left)) * bool(left)
+    ) * bool(left)
 
 
 def _label(project: Project, label_id: int) -> tuple[int, Label]:

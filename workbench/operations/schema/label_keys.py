@@ -38,19 +38,20 @@ def check_key(project: Project, layer: Layer, key: str, but: int | None = None) 
         return ""
     if key in (taken := command_keys()):
         raise WorkbenchError(
-            _("{key!r} is the key of a command in Annotate.").format(key=key),
+            _("{key!r} is the key of a command in Annotate.", key=key),
             hint=_(
-                "Choose another one, or change it under Help ▸ Keyboard shortcuts. Taken: {keys}."
-            ).format(keys=", ".join(sorted(taken))),
+                "Choose another one, or change it under Help ▸ Keyboard shortcuts. Taken: {keys}.",
+                keys=", ".join(sorted(taken)),
+            ),
         )
     if not may_be_key(key, taken):
         raise WorkbenchError(
-            _("{key!r} cannot be used as a key: it must be one letter or digit.").format(key=key),
+            _("{key!r} cannot be used as a key: it must be one letter or digit.", key=key),
             hint=_("Choose another one."),
         )
     if (other := used_keys(project, layer, but).get(key)) is not None:
         raise WorkbenchError(
-            _("{key!r} is already the key of {name}.").format(key=key, name=other),
+            _("{key!r} is already the key of {name}.", key=key, name=other),
             hint=_("Change the other key first."),
         )
     return key

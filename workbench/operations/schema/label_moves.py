@@ -41,13 +41,15 @@ def move_text(project: Project, label_ids: Sequence[int], layer_id: int) -> str:
         "{n:,} annotation in {documents} moves to the layer {layer}.",
         "{n:,} annotations in {documents} move to the layer {layer}.",
         use["annotations"],
-    ).format(n=use["annotations"], documents=documents_of(use["documents"]), layer=layer)
+        documents=documents_of(use["documents"]),
+        layer=layer,
+    )
     sentences = [message]
     if more := len(ids) - len(set(label_ids)):
         along = ngettext(
             "{n:,} sublabel is moved as well.", "{n:,} sublabels are moved as well.", more
         )
-        sentences.append(along.format(n=more))
+        sentences.append(along)
     for connection in stored.connections(project.db, ids):
         follows = ngettext(
             "{relations} then connects spans of {layer}, with its {n:,} relation.",
@@ -83,7 +85,7 @@ def move(
     ids = check_move(project, label_ids, layer_id)
     names = ", ".join(name_of(project, id) for id in ids)
     target = store.layer(project.db, layer_id)
-    title = _("Move {names} to {layer}").format(names=names, layer=target.name)
+    title = _("Move {names} to {layer}", names=names, layer=target.name)
     touched = store.usage(project.db, ids)["documents"]
     backup.before(project, backup.RELABEL, touched, watch=watch.part(0.0, 0.2))
     moved, body = 0, watch.part(0.2, 0.9)
@@ -113,9 +115,7 @@ def check_move(project: Project, label_ids: Sequence[int], layer_id: int) -> lis
         check_in(project, id, source)
         if (name := name_of(project, id)) in target.names:
             raise WorkbenchError(
-                _("{layer} already has a label named {name!r}.").format(
-                    layer=target.name, name=name
-                ),
+                _("{layer} already has a label named {name!r}.", layer=target.name, name=name),
                 hint=_("Rename one of them first; after the move they can be merged."),
             )
     _check_room(project, ids, target)
@@ -128,10 +128,12 @@ def check_move(project: Project, label_ids: Sequence[int], layer_id: int) -> lis
 def _refusal(source: Layer, target: Layer) -> str | None:
     """Why labels of a layer cannot be moved to another one; None if they can."""
     if source.id == target.id:
-        return _("The labels are already in the layer {layer}.").format(layer=target.name)
+        return _("The labels are already in the layer {layer}.", layer=target.name)
     if source.texts != target.texts or not target.traits.holds(source.traits):
-        return _("The layer {layer} cannot hold labels of the layer {source}.").format(
-            layer=target.name, source=source.name
+        return _(
+            "The layer {layer} cannot hold labels of the layer {source}.",
+            layer=target.name,
+            source=source.name,
         )
     return None
 
@@ -183,5 +185,5 @@ def _check_spans(project: Project, label_ids: Sequence[int], source: Layer, targ
         )
         raise WorkbenchError(
             message.format(layer=target.name, others=others, n=n, of=of),
-            hint=_("Choose a relation layer for spans of {of}, or add one.").format(of=of),
+            hint=_("Choose a relation layer for spans of {of}, or add one.", of=of),
         )

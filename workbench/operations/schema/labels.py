@@ -65,8 +65,8 @@ def add_layer(
     name = _clean(name, _("A layer"))
     if kind not in LAYER_KINDS:
         raise WorkbenchError(
-            _("Unknown layer kind: {kind!r}.").format(kind=kind),
-            hint=_("Known: {kinds}.").format(kinds=", ".join(LAYER_KINDS)),
+            _("Unknown layer kind: {kind!r}.", kind=kind),
+            hint=_("Known: {kinds}.", kinds=", ".join(LAYER_KINDS)),
         )
     if LAYER_KINDS[kind].in_choices:
         texts = CHOICES
@@ -74,7 +74,7 @@ def add_layer(
         _check_numbers(labels)
     elif texts not in (1, 2):
         raise WorkbenchError(
-            _("A layer applies to documents with 1 or 2 texts, not {texts}.").format(texts=texts)
+            _("A layer applies to documents with 1 or 2 texts, not {texts}.", texts=texts)
         )
     if LAYER_KINDS[kind].asks:
         texts = 1
@@ -84,7 +84,7 @@ def add_layer(
         labels = tuple(labels) or (MENTION,)
     if LAYER_KINDS[kind].between_spans:
         options = {SPANS: _span_layer(project, texts), **(options or {})}
-    with project.edit(_("Add layer {name}").format(name=name), origin=origin):
+    with project.edit(_("Add layer {name}", name=name), origin=origin):
         id = store.add_layer(
             project.db, name, kind, texts=texts, guideline=guideline, options=options
         )
@@ -104,8 +104,9 @@ def _check_numbers(labels: Sequence[str | Label]) -> None:
     numbers = choice_names(len(names))
     if wrong := [name for name in names if name not in numbers]:
         raise WorkbenchError(
-            _("The labels of a choice layer are the numbers of the choices, not {label!r}.").format(
-                label=wrong[0]
+            _(
+                "The labels of a choice layer are the numbers of the choices, not {label!r}.",
+                label=wrong[0],
             ),
             hint=_("Leave the labels empty: they are numbered automatically."),
         )
@@ -125,7 +126,7 @@ def rename_layer(project: Project, layer_id: int, name: str, *, origin: object =
     if store.layer(project.db, layer_id).name == name:
         return
     _free_layer_name(project, name)
-    with project.edit(_("Rename layer to {name}").format(name=name), origin=origin):
+    with project.edit(_("Rename layer to {name}", name=name), origin=origin):
         store.update_layer(project.db, layer_id, name=name)
 
 
@@ -137,7 +138,7 @@ def delete_layer(
     `will_go` describes them beforehand.
     """
     name = store.layer(project.db, layer_id).name
-    title = _("Delete layer {name}").format(name=name)
+    title = _("Delete layer {name}", name=name)
     touched = store.documents_in(project.db, layer_id)
     backup.before(project, backup.DELETE, touched, watch=watch.part(0.0, 0.2))
     with project.edit(title, origin=origin, watch=watch.part(0.7, 1.0)):
@@ -151,11 +152,11 @@ def set_snap(project: Project, layer_id: int, snap: str, *, origin: object = Non
     """
     layer = store.layer(project.db, layer_id)
     if snap not in SNAPS or not layer.traits.in_text:
-        message = _("Spans of {layer} cannot snap to {snap!r}.").format(layer=layer.name, snap=snap)
-        raise WorkbenchError(message, hint=_("Known: {kinds}.").format(kinds=", ".join(SNAPS)))
+        message = _("Spans of {layer} cannot snap to {snap!r}.", layer=layer.name, snap=snap)
+        raise WorkbenchError(message, hint=_("Known: {kinds}.", kinds=", ".join(SNAPS)))
     if snap_of(layer) == snap:
         return
-    with project.edit(_("Change snapping of {name}").format(name=layer.name), origin=origin):
+    with project.edit(_("Change snapping of {name}", name=layer.name), origin=origin):
         store.update_layer(project.db, layer_id, options=with_snap(layer, snap))
 
 
@@ -164,14 +165,14 @@ def set_guideline(
 ) -> None:
     """Markdown."""
     name = store.layer(project.db, layer_id).name
-    with project.edit(_("Change guideline of {name}").format(name=name), origin=origin):
+    with project.edit(_("Change guideline of {name}", name=name), origin=origin):
         store.update_layer(project.db, layer_id, guideline=guideline)
 
 
 def _free_layer_name(project: Project, name: str) -> None:
     if store.layer_by_name(project.db, name) is not None:
         raise WorkbenchError(
-            _("A layer named {name!r} already exists.").format(name=name),
+            _("A layer named {name!r} already exists.", name=name),
             hint=_("Choose another name."),
         )
 
@@ -200,7 +201,7 @@ def add_label(
     colour = _check_colour(colour)
     used = {*used_keys(project, layer), *command_keys()}
     key = "" if key is None else check_key(project, layer, key) or free_key(layer.kind, used)
-    with project.edit(_("Add label {name}").format(name=name), origin=origin):
+    with project.edit(_("Add label {name}", name=name), origin=origin):
         return store.add_label(
             project.db, layer_id, name, colour=colour, key=key, description=description
         )
@@ -219,7 +220,7 @@ def add_labels(
     added: list[Label] = []
     taken = command_keys()
     used = {*used_keys(project, layer), *taken}
-    with project.edit(_("Add labels to {name}").format(name=layer.name), origin=origin):
+    with project.edit(_("Add labels to {name}", name=layer.name), origin=origin):
         for item in labels:
             label = item if isinstance(item, Label) else Label(item)
             name = _clean(label.name, _("A label"))
@@ -242,7 +243,7 @@ def rename_label(project: Project, label_id: int, name: str, *, origin: object =
     if name == label.name:
         return
     _free_label_name(store.layer(project.db, layer_id), name)
-    with project.edit(_("Rename {old} to {name}").format(old=label.name, name=name), origin=origin):
+    with project.edit(_("Rename {old} to {name}", old=label.name, name=name), origin=origin):
         store.update_label(project.db, label_id, name=name)
 
 
@@ -252,7 +253,7 @@ def recolour_labels(
     """Change the colour of all labels in one step."""
     colour = _check_colour(colour)
     with project.edit(
-        _("Change colour of {names}").format(names=_named(project, label_ids)), origin=origin
+        _("Change colour of {names}", names=_named(project, label_ids)), origin=origin
     ):
         for id in label_ids:
             store.update_label(project.db, id, colour=colour)
@@ -265,7 +266,7 @@ def set_key(project: Project, label_id: int, key: str, *, origin: object = None)
     """
     layer_id, label = _label(project, label_id)
     key = check_key(project, store.layer(project.db, layer_id), key, but=label_id)
-    with project.edit(_("Change key of {name}").format(name=label.name), origin=origin):
+    with project.edit(_("Change key of {name}", name=label.name), origin=origin):
         store.update_label(project.db, label_id, key=key)
 
 
@@ -273,14 +274,14 @@ def describe_label(
     project: Project, label_id: int, description: str, *, origin: object = None
 ) -> None:
     _layer_id, label = _label(project, label_id)
-    with project.edit(_("Describe {name}").format(name=label.name), origin=origin):
+    with project.edit(_("Describe {name}", name=label.name), origin=origin):
         store.update_label(project.db, label_id, description=description)
 
 
 def move_label(project: Project, label_id: int, position: int, *, origin: object = None) -> None:
     """Move the label to `position` (0-based) in its layer."""
     _layer_id, label = _label(project, label_id)
-    with project.edit(_("Move {name}").format(name=label.name), origin=origin):
+    with project.edit(_("Move {name}", name=label.name), origin=origin):
         store.move_label(project.db, label_id, position)
 
 
@@ -321,7 +322,7 @@ def delete_labels(
     project: Project, label_ids: Sequence[int], *, origin: object = None, watch: Watch = QUIET
 ) -> None:
     """Submitted documents that lose their class become drafts."""
-    title, body = _("Delete {names}").format(names=_named(project, label_ids)), watch.part(0.2, 0.7)
+    title, body = _("Delete {names}", names=_named(project, label_ids)), watch.part(0.2, 0.7)
     touched = store.usage(project.db, label_ids)["documents"]
     backup.before(project, backup.DELETE, touched, watch=watch.part(0.0, 0.2))
     with project.edit(title, origin=origin, watch=watch.part(0.7, 1.0)):
@@ -335,7 +336,7 @@ def will_go(project: Project, label_ids: Sequence[int] = (), *, layer_id: int | 
     if layer_id is not None:
         layer = store.layer(project.db, layer_id)
         ids = [row_id(label) for label in layer.labels]
-        what = _("the layer {name}").format(name=layer.name)
+        what = _("the layer {name}", name=layer.name)
     else:
         ids, what = list(label_ids), _named(project, label_ids)
     use = store.usage(project.db, ids)
@@ -351,7 +352,7 @@ def will_go(project: Project, label_ids: Sequence[int] = (), *, layer_id: int | 
     )
     alone = "" if layer_id is not None else label_groups.left_alone(project, ids)
     if not parts:
-        message = _("Deleting {what} does not affect any annotations.").format(what=what)
+        message = _("Deleting {what} does not affect any annotations.", what=what)
         return " ".join(filter(None, (message, alone)))
     message = _("Deleting {what} also deletes {parts}. This can be undone.")
     if use["documents"]:
@@ -387,7 +388,7 @@ def _deleted(use: Mapping[str, int], *, labels: int, values: int, questions: int
 def _check_colour(colour: str) -> str:
     if colour and not _COLOUR.fullmatch(colour):
         raise WorkbenchError(
-            _("{colour!r} is not a colour.").format(colour=colour),
+            _("{colour!r} is not a colour.", colour=colour),
             hint=_("Use the form #RRGGBB, for example #2e7d32."),
         )
     return colour.lower()
@@ -400,27 +401,29 @@ def _clean(name: str, what: str) -> str:
     """
     name = name.strip()
     if not name:
-        raise WorkbenchError(_("{what} needs a name.").format(what=what))
+        raise WorkbenchError(_("{what} needs a name.", what=what))
     if len(name) > MAX_NAME_CHARS:
         raise WorkbenchError(
-            _("The name is too long: {n:,} of at most {most:,} characters.").format(
-                n=len(name), most=MAX_NAME_CHARS
+            _(
+                "The name is too long: {n:,} of at most {most:,} characters.",
+                n=len(name),
+                most=MAX_NAME_CHARS,
             )
         )
     if any(unicodedata.category(char) in ("Cc", "Zl", "Zp", "Cs") for char in name):
         raise WorkbenchError(
             _(
-                "{what} cannot be named {name!r}: a name must be one line of plain characters."
-            ).format(what=what, name=name)
+                "{what} cannot be named {name!r}: a name must be one line of plain characters.",
+                what=what,
+                name=name,
+            )
         )
     return name
 
 
 def _free_label_name(layer: Layer, name: str) -> None:
     if name in layer.names:
-        message = _("{layer} already has a label named {name!r}.").format(
-            layer=layer.name, name=name
-        )
+        message = _("{layer} already has a label named {name!r}.", layer=layer.name, name=name)
         raise WorkbenchError(message, hint=_("Choose another name."))
 
 
@@ -434,20 +437,12 @@ def _label(project: Project, label_id: int) -> tuple[int, Label]:
 def _named(project: Project, label_ids: Sequence[int]) -> str:
     """The name of a single label, or the number of labels."""
     names = [_label(project, id)[1].name for id in label_ids]
-    return (
-        names[0]
-        if len(names) == 1
-        else ngettext(
-            "{n} label",
-            "{n} labels",
-            len(names),
-        ).format(n=len(names))
-    )
+    return names[0] if len(names) == 1 else ngettext("{n} label", "{n} labels", len(names))
 
 
 def _listed(parts: Sequence[str]) -> str:
     return (
         parts[0]
         if len(parts) == 1
-        else _("{some} and {last}").format(some=", ".join(parts[:-1]), last=parts[-1])
+        else _("{some} and {last}", some=", ".join(parts[:-1]), last=parts[-1])
     )

@@ -57,9 +57,8 @@ def _exporter(format: str) -> DataExporter | FolderExporter:
     known = [format_.id for format_ in formats()]
     if format not in known:
         raise ExportFailed(
-            _("There is no export format {format!r}.").format(format=format),
-            hint=registry.plugin_hint(format)
-            or _("Known: {known}.").format(known=", ".join(known)),
+            _("There is no export format {format!r}.", format=format),
+            hint=registry.plugin_hint(format) or _("Known: {known}.", known=", ".join(known)),
         )
     exporter: DataExporter | FolderExporter = registry.registry().get("exporter", format)()
     return exporter
@@ -84,8 +83,11 @@ def _lost(format: str, layers: Sequence[Layer]) -> tuple[str, ...]:
     asking = ", ".join(layer.name for layer in layers if layer.traits.asks)
     if not asking or _options(format).get("questions"):
         return losses
-    message = _("Questions and answers are not written ({names}); the format SQuAD holds them.")
-    return (*losses, message.format(names=asking))
+    message = _(
+        "Questions and answers are not written ({names}); the format SQuAD holds them.",
+        names=asking,
+    )
+    return (*losses, message)
 
 
 def _left_out(layers: Iterable[Layer], run: Run) -> tuple[str, ...]:
@@ -181,19 +183,19 @@ def _reported(records: Iterable[Record], total: int, watch: Watch) -> Iterator[R
 def _check(format: str, split: str | None, source: str, run: Run | None) -> None:
     if split not in (None, "none", *SPLITS):
         raise ExportFailed(
-            _("There is no split {split!r}.").format(split=split),
+            _("There is no split {split!r}.", split=split),
             hint=_("Known: train, dev, test."),
         )
     if source not in SOURCES:
         raise ExportFailed(
-            _("There is no source {source!r}.").format(source=source),
-            hint=_("Known: {known}.").format(known=", ".join(SOURCES)),
+            _("There is no source {source!r}.", source=source),
+            hint=_("Known: {known}.", known=", ".join(SOURCES)),
         )
     if source != "gold" and run is None:
         raise ExportFailed(_("No run was specified for the predictions."))
     if source == "both" and not _options(format).get("several"):
         raise ExportFailed(
-            _("{format} cannot hold gold labels and predictions together.").format(format=format),
+            _("{format} cannot hold gold labels and predictions together.", format=format),
             hint=_("Export one of them, or choose another format."),
         )
 
@@ -214,13 +216,13 @@ def _with_predictions(
     layer = next((layer for layer in layers if layer.id == run.layer_id), None)
     if layer is None:
         raise ExportFailed(
-            _("The layer of run {name!r} was deleted.").format(name=run.name),
+            _("The layer of run {name!r} was deleted.", name=run.name),
             hint=_("Undo its deletion, or choose another run."),
         )
     predictions = runs.predictions(project.db, run.id)
     if not predictions:
         raise ExportFailed(
-            _("Run {name!r} has no predictions.").format(name=run.name),
+            _("Run {name!r} has no predictions.", name=run.name),
             hint=_("Evaluate it or create suggestions with it first."),
         )
     name = f"{layer.name} ({run.name})" if both else layer.name

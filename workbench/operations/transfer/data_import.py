@@ -97,7 +97,7 @@ def import_files(
         "warnings": list(warnings),
     }
     folder = scratch.make("import")
-    title = _("Import {name}").format(name=_named(paths))
+    title = _("Import {name}", name=_named(paths))
     spec = JobSpec(TARGET, params, str(folder), device="", title=title, project=str(project.path))
     try:
         parsed = StagingResult.from_json(queue.run(spec, watch.part(0.0, 0.5)))
@@ -137,19 +137,19 @@ def _check(project: Project, files: Sequence[Path], duplicates: str) -> None:
     """Raises ImportFailed if these files cannot be imported into the project in this way."""
     for path in files:
         if not path.exists():
-            raise ImportFailed(
-                _("There is no file {path}.").format(path=path), hint=_("Check the path.")
-            )
+            raise ImportFailed(_("There is no file {path}.", path=path), hint=_("Check the path."))
     if project.read_only:
         raise ImportFailed(
-            _("{name} is open read-only: {reason}.").format(
-                name=project.path.name, reason=project.read_only_reason
+            _(
+                "{name} is open read-only: {reason}.",
+                name=project.path.name,
+                reason=project.read_only_reason,
             )
         )
     if duplicates not in DUPLICATES:
         raise ImportFailed(
-            _("{value!r} is not a valid value for duplicates.").format(value=duplicates),
-            hint=_("Known: {all}.").format(all=", ".join(DUPLICATES)),
+            _("{value!r} is not a valid value for duplicates.", value=duplicates),
+            hint=_("Known: {all}.", all=", ".join(DUPLICATES)),
         )
 
 
@@ -157,7 +157,7 @@ def _named(files: Sequence[Path]) -> str:
     """The name of a single file, else their number."""
     if len(files) == 1:
         return files[0].name
-    return ngettext("{n} file", "{n} files", len(files)).format(n=len(files))
+    return ngettext("{n} file", "{n} files", len(files))
 
 
 def _splits(files: Sequence[Path], split: str | None) -> dict[str, str]:
@@ -199,7 +199,7 @@ class _Copy:
             return ImportOutcome(0, 0, tuple(skipped), tuple(warnings))
         project = self.project
         with copy_staged.attached(project.db, staged.path):
-            title = _("Import {name}").format(name=_named(self.files))
+            title = _("Import {name}", name=_named(self.files))
             with project.edit(title, bulk=True, watch=watch.part(0.8, 1.0)):
                 repeated = ImportDuplicates.find(project.db, self.files, self.duplicates, self.near)
                 skipped = sorted(
@@ -285,8 +285,10 @@ class _Copy:
             warnings.append(
                 _(
                     "Layer {old} already exists with another kind; the labels were "
-                    "imported into a new layer {new}."
-                ).format(old=imported.name, new=name)
+                    "imported into a new layer {new}.",
+                    old=imported.name,
+                    new=name,
+                )
             )
         id = labels.add_layer(
             db,

@@ -96,15 +96,13 @@ def _files(path: Path) -> Iterable[Path]:
             path, names = path / _DATA, _names(path / _DATA)
     except OSError as error:
         raise ImportFailed(
-            _("{path} cannot be read: {strerror}.").format(
-                path=path, strerror=error.strerror or error
-            ),
+            _("{path} cannot be read: {strerror}.", path=path, strerror=error.strerror or error),
             hint=_("Check the path."),
         ) from error
     if names:
         return [path / name for name in names]
     raise ImportFailed(
-        _("The folder {path} has no data files.").format(path=path),
+        _("The folder {path} has no data files.", path=path),
         hint=_("Choose files in its subfolders, or files with another suffix by their names."),
     )
 

@@ -138,7 +138,7 @@ class ImportDuplicates:
                 "under new keys.",
                 again,
             )
-            self.warnings.append(message.format(n=again))
+            self.warnings.append(message)
 
     def _list_skipped(self, files: Sequence[Path]) -> None:
         if self.how.startswith("skip"):

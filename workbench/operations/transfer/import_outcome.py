@@ -58,20 +58,20 @@ class ImportOutcome:
     def sentence(self) -> str:
         """What was imported: numbers of documents, labels, spans, documents per split …"""
         n = self.documents
-        parts = [ngettext("{n:,} document", "{n:,} documents", n).format(n=n)]
+        parts = [ngettext("{n:,} document", "{n:,} documents", n)]
         if n := self.labelled:
-            parts.append(_("{n:,} labelled").format(n=n))
+            parts.append(_("{n:,} labelled", n=n))
         if n := self.labels:
-            parts.append(ngettext("{n:,} label", "{n:,} labels", n).format(n=n))
+            parts.append(ngettext("{n:,} label", "{n:,} labels", n))
         if n := self.spans:
-            parts.append(ngettext("{n:,} span", "{n:,} spans", n).format(n=n))
+            parts.append(ngettext("{n:,} span", "{n:,} spans", n))
         if n := self.questions:
-            parts.append(ngettext("{n:,} question", "{n:,} questions", n).format(n=n))
+            parts.append(ngettext("{n:,} question", "{n:,} questions", n))
         if n := self.suggestions:
-            parts.append(ngettext("{n:,} suggestion", "{n:,} suggestions", n).format(n=n))
+            parts.append(ngettext("{n:,} suggestion", "{n:,} suggestions", n))
         counts = [
             f"{self.splits[split]:,} {term(split)}" for split in SPLITS if split in self.splits
         ]
-        text = _("Imported {parts}.").format(parts=", ".join(parts))
-        splits = _("Splits: {counts}.").format(counts=", ".join(counts)) if counts else ""
+        text = _("Imported {parts}.", parts=", ".join(parts))
+        splits = _("Splits: {counts}.", counts=", ".join(counts)) if counts else ""
         return " ".join(filter(None, (text, splits)))

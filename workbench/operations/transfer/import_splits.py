@@ -51,5 +51,5 @@ def described(splits: dict[Path, str]) -> str:
     """“train.tsv → train, dev.tsv → dev”, at most four files."""
     parts = [f"{path.name} → {split}" for path, split in list(splits.items())[:4]]
     if more := len(splits) - len(parts):
-        parts.append(_("{n:,} more").format(n=more))
+        parts.append(_("{n:,} more", n=more))
     return ", ".join(parts)

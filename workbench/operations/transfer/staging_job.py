@@ -118,8 +118,11 @@ class StagingJob:
             self.formats.append(FileRead(str(path), format, why, source.encoding.name))
             if not source.encoding.sure:
                 self.writer.warn(
-                    _("{file} was read as {encoding}: {why}.").format(
-                        file=source.name, encoding=source.encoding.name, why=source.encoding.why
+                    _(
+                        "{file} was read as {encoding}: {why}.",
+                        file=source.name,
+                        encoding=source.encoding.name,
+                        why=source.encoding.why,
                     )
                 )
             yield from self._read(number, len(paths), source, format)
@@ -129,8 +132,10 @@ class StagingJob:
         self.writer.warn(
             _(
                 "{annotations} contains annotations of {text}; import it to include them. "
-                "The lines of the text were imported as documents."
-            ).format(annotations=annotations.name, text=path.name)
+                "The lines of the text were imported as documents.",
+                annotations=annotations.name,
+                text=path.name,
+            )
         )
 
     def _read(
@@ -160,11 +165,7 @@ class StagingJob:
                 yield {
                     "kind": "progress",
                     "part": part,
-                    "text": ngettext(
-                        "{n:,} document",
-                        "{n:,} documents",
-                        self.writer.documents,
-                    ).format(n=self.writer.documents),
+                    "text": ngettext("{n:,} document", "{n:,} documents", self.writer.documents),
                 }
         for warning in self._checks.failures():
             self.writer.warn(warning)
@@ -276,7 +277,9 @@ class StagingJob:
                     "{skipped:,} record was skipped; the first {listed:,} of them are listed.",
                     "{skipped:,} records were skipped; the first {listed:,} of them are listed.",
                     skipped,
-                ).format(skipped=skipped, listed=LISTED)
+                    skipped=skipped,
+                    listed=LISTED,
+                )
             )
         if self._renamed:
             self.writer.warn(renamed(self._renamed, in_project=False))
@@ -286,7 +289,8 @@ class StagingJob:
                     "{count:,} duplicate record in the files was imported again under a new key.",
                     "{count:,} duplicate records in the files were imported again under new keys.",
                     len(self._again),
-                ).format(count=len(self._again))
+                    count=len(self._again),
+                )
             )
         for layer, labels in self._labels.items():
             documents = self._labelled[layer]
@@ -295,8 +299,11 @@ class StagingJob:
                     _(
                         "Layer {layer} has many different labels ({count:,}, documents: "
                         "{documents:,}). Check whether these are classes. If they are answers or "
-                        "other texts, undo the import."
-                    ).format(layer=layer, count=len(labels), documents=documents)
+                        "other texts, undo the import.",
+                        layer=layer,
+                        count=len(labels),
+                        documents=documents,
+                    )
                 )
 
 
@@ -304,7 +311,7 @@ def renamed(pairs: list[tuple[str, str]], *, in_project: bool) -> str:
     """One sentence about keys that had to be changed: (key, new key) pairs."""
     examples = ", ".join(f"{old} → {new}" for old, new in pairs[:5])
     if len(pairs) > 5:
-        examples = _("{some}, and {count:,} more").format(some=examples, count=len(pairs) - 5)
+        examples = _("{some}, and {count:,} more", some=examples, count=len(pairs) - 5)
     if in_project:
         message = ngettext(
             "{count:,} key exists in the project with another text and was changed: {examples}.",

@@ -39,7 +39,7 @@ def score_prompts(
     PromptResult.
     """
     began, cpu = time.monotonic(), time.process_time()
-    yield {"kind": "log", "line": _("loading {model}").format(model=params["model"])}
+    yield {"kind": "log", "line": _("loading {model}", model=params["model"])}
     with closing(load(params)) as backend:
         lines = _read(Path(params["prompts"]))
         ready = time.process_time()
@@ -132,7 +132,10 @@ def _checked(backend: Backend, answers: Sequence[Sequence[float]], count: int) -
                 "The prompt backend {name} returned scores for {n} of {count} prompt.",
                 "The prompt backend {name} returned {n} of {count} prompts.",
                 count,
-            ).format(name=name, n=len(answers), count=count),
+                name=name,
+                n=len(answers),
+                count=count,
+            ),
             hint=hint,
         )
     if wrong := next((kind for kind in map(_kind, answers) if kind), ""):
@@ -143,8 +146,10 @@ def _checked(backend: Backend, answers: Sequence[Sequence[float]], count: int) -
         if math.isnan(value) or value > ROUNDING:
             raise ModelError(
                 _(
-                    "The prompt backend {name} returned {value}, which is not a log-probability."
-                ).format(name=name, value=value),
+                    "The prompt backend {name} returned {value}, which is not a log-probability.",
+                    name=name,
+                    value=value,
+                ),
                 hint=hint,
             )
     return numbers

@@ -90,8 +90,8 @@ class BackendInfo(ABC):
             if model.name == name:
                 return model
         raise SpecError(
-            _("The backend {backend} has no model {name!r}.").format(backend=self.id, name=name),
-            hint=_("Known: {names}.").format(names=", ".join(model.name for model in known) or "–"),
+            _("The backend {backend} has no model {name!r}.", backend=self.id, name=name),
+            hint=_("Known: {names}.", names=", ".join(model.name for model in known) or "–"),
         )
 
     def measure(self, model: PromptModel, options: Mapping[str, Any]) -> Measure:
@@ -113,7 +113,7 @@ def count_words(texts: Sequence[str]) -> list[int]:
 
 def info(backend: str) -> BackendInfo:
     """Raises SpecError listing the backends that exist, PluginError if its code fails."""
-    missing = _("There is no prompt backend {backend!r}.").format(backend=backend)
+    missing = _("There is no prompt backend {backend!r}.", backend=backend)
     result: BackendInfo = registry().info("backend", backend, missing=missing)
     return result
 

@@ -285,6 +285,6 @@ def read_vocabulary(folder: Path) -> tuple[WordNumbers, CharacterNumbers]:
         return WordNumbers(words, int(raw.get("rare", 0))), CharacterNumbers(characters)
     except (OSError, ValueError, AttributeError, TypeError) as error:
         raise ModelError(
-            _("{path} cannot be read: {error}.").format(path=path, error=error),
+            _("{path} cannot be read: {error}.", path=path, error=error),
             hint=_("Train again, or restore the folder from a backup."),
         ) from error

@@ -47,7 +47,7 @@ class VectorWords(WordPreparer):
             )
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ModelError(
-                _("{folder} cannot be read: {error}.").format(folder=folder, error=error)
+                _("{folder} cannot be read: {error}.", folder=folder, error=error)
             ) from error
         preparer.segmenter = stored.read(folder)
         return preparer

@@ -120,8 +120,11 @@ def _count(path: Path, header: FileHeader) -> str:
         return ""
     return _(
         "{file} is truncated, or its first line is wrong: the number of words is about "
-        "{found:,}, the first line gives {given:,}. Download it again"
-    ).format(file=path.name, found=words, given=header.words)
+        "{found:,}, the first line gives {given:,}. Download it again",
+        file=path.name,
+        found=words,
+        given=header.words,
+    )
 
 
 def _estimated(path: Path, size: int) -> int:
@@ -149,8 +152,10 @@ def _last_vector(path: Path, header: FileHeader) -> str:
             return ""
     return _(
         "{file} is truncated, or its header is wrong: it does not end with a vector of width "
-        "{width:,}. Download it again"
-    ).format(file=path.name, width=header.width)
+        "{width:,}. Download it again",
+        file=path.name,
+        width=header.width,
+    )
 
 
 def _matrix(path: Path, header: FileHeader) -> str:

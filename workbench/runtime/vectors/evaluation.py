@@ -99,9 +99,9 @@ def read_set(path: Path) -> list[WordPair] | list[AnalogyQuestion]:
             else:
                 entries = list(_tabs(path, file))
     except UnicodeDecodeError as error:
-        raise ImportFailed(_("{path} is not valid UTF-8.").format(path=path)) from error
+        raise ImportFailed(_("{path} is not valid UTF-8.", path=path)) from error
     if not entries:
-        raise ImportFailed(_("{path} holds no pairs and no questions.").format(path=path))
+        raise ImportFailed(_("{path} holds no pairs and no questions.", path=path))
     return _without_classes(entries)
 
 
@@ -140,8 +140,10 @@ def _tabs(path: Path, lines: Iterable[str]) -> Iterator[WordPair]:
 
 def _bad_line(path: Path, number: int) -> ImportFailed:
     return ImportFailed(
-        _("{path}, line {number}: neither a pair with a score nor an analogy.").format(
-            path=path, number=number
+        _(
+            "{path}, line {number}: neither a pair with a score nor an analogy.",
+            path=path,
+            number=number,
         ),
         hint=_(
             "Use a CSV file with the columns word1, word2, similarity, or type, word1, word2, "

@@ -111,7 +111,7 @@ def header(path: Path) -> tuple[FileHeader | None, list[str]]:
         head = file.read(HEAD)
     if not head.strip() and size <= HEAD:
         known = path.suffix.lower() in SUFFIXES
-        return None, [_("{file} is empty").format(file=path.name)] if known else []
+        return None, [_("{file} is empty", file=path.name)] if known else []
     if head[:4] == struct.pack("<i", MAGIC):
         return _native(path, head, size)
     mark = len(BOM_UTF8) if head.startswith(BOM_UTF8) else 0
@@ -150,8 +150,10 @@ def _counted(
         return None, []  # a table of numbers, or any text
     header = FileHeader(Format.TEXT if text else Format.BINARY, words, width, start)
     if not words or not 0 < width <= MAX_WIDTH:
-        message = _("its first line gives the shape {words:,} × {width:,}")
-        return header, [message.format(words=words, width=width)]
+        message = _(
+            "its first line gives the shape {words:,} × {width:,}", words=words, width=width
+        )
+        return header, [message]
     least = start + words * (2 * width + 1 if text else 4 * width + 2)
     if (size := path.stat().st_size) < least:
         return header, [too_short(path.name, words, width, least, size)]
@@ -165,8 +167,13 @@ def _is_binary(data: bytes) -> bool:
 def too_short(name: str, words: int, width: int, least: int, size: int) -> str:
     return _(
         "{file} is truncated, or its header is wrong: a matrix of {words:,} × {width:,} "
-        "takes at least {least:,} B, the file has {size:,} B"
-    ).format(file=name, words=words, width=width, least=least, size=size)
+        "takes at least {least:,} B, the file has {size:,} B",
+        file=name,
+        words=words,
+        width=width,
+        least=least,
+        size=size,
+    )
 
 
 def _native(path: Path, head: bytes, size: int) -> tuple[FileHeader | None, list[str]]:
@@ -179,7 +186,9 @@ def _native(path: Path, head: bytes, size: int) -> tuple[FileHeader | None, list
                 "{file} is truncated ({size:,} byte)",
                 "{file} is truncated ({size:,} bytes)",
                 size,
-            ).format(file=name, size=size)
+                file=name,
+                size=size,
+            )
         ]
     _magic, version, *sizes = _ARGS.unpack_from(head)
     if version not in VERSIONS:
@@ -194,7 +203,7 @@ def _native(path: Path, head: bytes, size: int) -> tuple[FileHeader | None, list
     header = FileHeader(Format.FASTTEXT, words, width, start, low, high, buckets, labels)
     plausible = 0 < width <= MAX_WIDTH and words > 0 and labels >= 0 <= buckets and low >= 0
     if not plausible or entries != words + labels or high > 100:
-        return header, [_("{file} has a damaged header").format(file=name)]
+        return header, [_("{file} has a damaged header", file=name)]
     least = start + entries * 11 + (words + buckets) * width * 4
     if size < least:
         if _is_quantized(path, header):
@@ -237,11 +246,12 @@ def pruned(data: mmap.mmap, header: FileHeader) -> int:
 def quantized(path: Path) -> ModelError:
     """The error for a model that fastText's command quantize has compressed."""
     return ModelError(
-        _("{path} is a quantized fastText model, which cannot be read.").format(path=path),
+        _("{path} is a quantized fastText model, which cannot be read.", path=path),
         hint=_(
             "Use the .bin file that it was made from, or the text file that `fasttext "
-            "print-word-vectors {file} < words.txt` writes."
-        ).format(file=path.name),
+            "print-word-vectors {file} < words.txt` writes.",
+            file=path.name,
+        ),
     )
 
 

@@ -139,9 +139,7 @@ class Lexicon:
             for word in words:
                 vector = self.vector(word)
                 if vector is None:
-                    raise ModelError(
-                        _("The word {word!r} has no vector in this model.").format(word=word)
-                    )
+                    raise ModelError(_("The word {word!r} has no vector in this model.", word=word))
                 length = float(np.linalg.norm(vector)) if unit else 1.0
                 total += sign * vector / (length or 1.0)
         return total / (len(positive) + len(negative)) if unit else total

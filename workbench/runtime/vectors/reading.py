@@ -96,7 +96,10 @@ def _text(path: Path, header: FileHeader) -> Iterator[VectorBlock]:
                 "{path} holds {found:,} word, but its first line gives {given:,}.",
                 "{path} holds {found:,} words, but its first line gives {given:,}.",
                 total,
-            ).format(path=path, found=total, given=header.words),
+                path=path,
+                found=total,
+                given=header.words,
+            ),
             hint=_("Correct the first line, or download the file again."),
         )
 
@@ -130,7 +133,11 @@ def _wrong_width(path: Path, line: int, count: int, width: int) -> ModelError:
             "{path}, line {line} has {count} number, expected {width}.",
             "{path}, line {line} has {count} numbers, expected {width}.",
             count,
-        ).format(path=path, line=line, count=count, width=width),
+            path=path,
+            line=line,
+            count=count,
+            width=width,
+        ),
         hint=_("The file is damaged or truncated. Download it again."),
     )
 
@@ -159,8 +166,11 @@ def check_numbers(path: Path, line: int, numbers: bytes, width: int) -> None:
     for part in parts:
         if not is_number(part) or not abs(float(part)) <= MAX_FLOAT32:
             raise ModelError(
-                _("{path}, line {line}: {value!r} is not a number.").format(
-                    path=path, line=line, value=part[:40].decode("utf-8", "replace")
+                _(
+                    "{path}, line {line}: {value!r} is not a number.",
+                    path=path,
+                    line=line,
+                    value=part[:40].decode("utf-8", "replace"),
                 )
             )
     if len(parts) != width:
@@ -185,8 +195,10 @@ def _binary(path: Path, header: FileHeader, data: mmap.mmap) -> Iterator[VectorB
         yield VectorBlock(words, _floats(path, rows, words, header.width), starts, at / size)
     if data[at : at + 3].strip(b"\r\n"):
         raise ModelError(
-            _("{path} is longer than its first line says (number of words: {words:,}).").format(
-                path=path, words=header.words
+            _(
+                "{path} is longer than its first line says (number of words: {words:,}).",
+                path=path,
+                words=header.words,
             ),
             hint=_("The first line is wrong, or the file is damaged. Download it again."),
         )
@@ -196,8 +208,10 @@ def _floats(path: Path, rows: Sequence[bytes], words: Sequence[bytes], width: in
     values = np.frombuffer(b"".join(rows), dtype="<f4").reshape(-1, width)
     if len(wrong := np.flatnonzero(~np.isfinite(values).all(1))):
         raise ModelError(
-            _("{path}: the vector of {word!r} has values that are not finite.").format(
-                path=path, word=words[int(wrong[0])].decode("utf-8", "replace")[:80]
+            _(
+                "{path}: the vector of {word!r} has values that are not finite.",
+                path=path,
+                word=words[int(wrong[0])].decode("utf-8", "replace")[:80],
             ),
             hint=_("The file is damaged. Download it again."),
         )
@@ -206,8 +220,12 @@ def _floats(path: Path, rows: Sequence[bytes], words: Sequence[bytes], width: in
 
 def _cut(path: Path, number: int, words: int, at: int) -> ModelError:
     return ModelError(
-        _("{path} is damaged: word {number:,} of {words:,} (byte {at:,}) is incomplete.").format(
-            path=path, number=number + 1, words=words, at=at
+        _(
+            "{path} is damaged: word {number:,} of {words:,} (byte {at:,}) is incomplete.",
+            path=path,
+            number=number + 1,
+            words=words,
+            at=at,
         ),
         hint=_("The file is truncated, or its first line is wrong. Download it again."),
     )
@@ -225,8 +243,10 @@ def _native(path: Path, header: FileHeader, data: mmap.mmap) -> Iterator[VectorB
         values = np.frombuffer(data[begin:end], dtype="<f4").reshape(-1, header.width)
         if not np.isfinite(values).all():
             raise ModelError(
-                _("{path} is damaged: rows {first:,} and following are not finite.").format(
-                    path=path, first=first
+                _(
+                    "{path} is damaged: rows {first:,} and following are not finite.",
+                    path=path,
+                    first=first,
                 )
             )
         yield VectorBlock(names, values, range(begin, end, length), end / len(data))
@@ -264,8 +284,7 @@ def _matrix(path: Path, header: FileHeader, data: mmap.mmap, at: int) -> int:
         raise ModelError(
             _(
                 "{path} is damaged: its matrix has the shape {rows:,} × {width:,}, expected "
-                "{expected:,} × {right:,}."
-            ).format(
+                "{expected:,} × {right:,}.",
                 path=path,
                 rows=rows,
                 width=width,

@@ -110,7 +110,7 @@ def open_file(path: Path, watch: Watch = QUIET) -> Opened:
     except (OSError, ValueError, KeyError, TypeError) as error:
         owned_folder.remove(entry)
         raise ModelError(
-            _("The index of {path} is damaged ({error}).").format(path=path, error=error),
+            _("The index of {path} is damaged ({error}).", path=path, error=error),
             hint=_("It was deleted. Try again."),
         ) from error
     return Opened(path, header, words, rows, starts, entry, key)
@@ -132,7 +132,7 @@ def _make(path: Path, key: tuple[str, int, int], entry: Path, watch: Watch) -> N
     header, problems = files.header(path)
     if header is None or problems:
         message = "; ".join(problems) or _("it is not a file of word vectors")
-        raise ModelError(_("{path} cannot be read: {problem}.").format(path=path, problem=message))
+        raise ModelError(_("{path} cannot be read: {problem}.", path=path, problem=message))
     sweep()
     _check_room(path, header)
     draft = entry.with_name(f"{entry.name}.{os.getpid()}.{os.urandom(4).hex()}")
@@ -164,7 +164,7 @@ def _fill(
         file.seek(0)
         file.write(_npy_header(rows, header.width))
     if not words:
-        raise ModelError(_("{path} holds no words.").format(path=path))
+        raise ModelError(_("{path} holds no words.", path=path))
     index = WordIndex.build(words)
     _check_encoding(path, index, words)
     index.save(draft)
@@ -187,7 +187,8 @@ def _check_encoding(path: Path, index: WordIndex, words: Sequence[bytes]) -> Non
                 "{path}: {n:,} word is not valid UTF-8.",
                 "{path}: {n:,} words are not valid UTF-8.",
                 damaged,
-            ).format(path=path, n=damaged),
+                path=path,
+            ),
             hint=_("Convert the file to UTF-8."),
         )
 
@@ -209,8 +210,12 @@ def _check_room(path: Path, header: FileHeader) -> None:
     free = shutil.disk_usage(root()).free
     if free < needed:
         raise ModelError(
-            _("The index of {path} needs {needed} in {folder}; only {free} are free.").format(
-                path=path, needed=size(needed), folder=root(), free=size(free)
+            _(
+                "The index of {path} needs {needed} in {folder}; only {free} are free.",
+                path=path,
+                needed=size(needed),
+                folder=root(),
+                free=size(free),
             ),
             hint=_("Free up disk space."),
         )

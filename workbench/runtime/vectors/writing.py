@@ -28,7 +28,7 @@ def write(opened: Opened, changed: Iterable[tuple[int, np.ndarray]], folder: Pat
         same = False
     if not same:
         raise ModelError(
-            _("{path} was changed or deleted after it was opened.").format(path=opened.path),
+            _("{path} was changed or deleted after it was opened.", path=opened.path),
             hint=_("Restore the file, then try again."),
         )
     target = folder / opened.path.name

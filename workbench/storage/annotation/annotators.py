@@ -14,7 +14,7 @@ def own(db: Database) -> tuple[int, str]:
     id = db.meta_number("annotator")
     row = db.reader().execute("select name from annotator where id = ?", (id,)).fetchone()
     if row is None:
-        error = ValueError(_("its annotator {id} is missing").format(id=id))
+        error = ValueError(_("its annotator {id} is missing", id=id))
         raise failures.damaged(error, db.path)
     return id, row[0]
 

@@ -70,7 +70,7 @@ def copy(conn: sqlite3.Connection, target: Path, *, watch: Watch = QUIET) -> Pat
     """
     if target.exists():
         raise ProjectError(
-            _("{target} exists already.").format(target=target), hint=_("Choose another name.")
+            _("{target} exists already.", target=target), hint=_("Choose another name.")
         )
     draft = target.with_name(f".{target.name}.{os.getpid()}.part")
     delete_abandoned(target.parent)
@@ -82,7 +82,7 @@ def copy(conn: sqlite3.Connection, target: Path, *, watch: Watch = QUIET) -> Pat
         os.replace(draft, target)
     except (OSError, sqlite3.Error) as error:
         raise ProjectError(
-            _("{target} could not be written: {error}.").format(target=target, error=error),
+            _("{target} could not be written: {error}.", target=target, error=error),
             hint=_("Check the free disk space and your write permission."),
         ) from error
     finally:
@@ -99,8 +99,10 @@ def _require_space(conn: sqlite3.Connection, target: Path) -> None:
     needed = pages * page + SPARE_BYTES
     if shutil.disk_usage(target.parent).free < needed:
         raise ProjectError(
-            _("There is no room for a copy of the project in {folder}: it needs {size}.").format(
-                folder=target.parent, size=size(needed)
+            _(
+                "There is no room for a copy of the project in {folder}: it needs {size}.",
+                folder=target.parent,
+                size=size(needed),
             ),
             hint=_("Free disk space, for example by deleting old versions."),
         )
@@ -124,9 +126,7 @@ def path_for(project_file: Path, reason: str, name: str = "") -> Path:
         folder.mkdir(exist_ok=True)
     except OSError as error:
         raise ProjectError(
-            _("{folder} cannot be created: {error}.").format(
-                folder=folder, error=error.strerror or error
-            ),
+            _("{folder} cannot be created: {error}.", folder=folder, error=error.strerror or error),
             hint=_("Check the free disk space and your write permission."),
         ) from error
     parts = [datetime.now(UTC).strftime(_FORMAT)[:-3], reason]
@@ -204,7 +204,7 @@ def _delete_old(project_file: Path) -> None:
 
 def before_upgrade(conn: sqlite3.Connection, path: Path, version: int) -> Path:
     """The path of the backup that is made before an upgrade from a format version."""
-    name = _("version {version}").format(version=version)
+    name = _("version {version}", version=version)
     return save(conn, path, UPGRADE, name).path
 
 
@@ -229,7 +229,7 @@ def restore(path: Path, source: Path, *, watch: Watch = QUIET) -> Path | None:
         os.replace(draft, path)
     except (OSError, sqlite3.Error) as error:
         raise ProjectError(
-            _("{path} could not be restored: {error}.").format(path=path, error=error),
+            _("{path} could not be restored: {error}.", path=path, error=error),
             hint=_("Check the free disk space and your write permission."),
         ) from error
     finally:

@@ -148,8 +148,10 @@ class Database:
         version = head.version if self.read_only else migrations.CURRENT
         missing = set(tables.of_version(version)) - have
         if missing:
-            message = _("{path} is damaged: it lacks the tables {tables}.").format(
-                path=self.path, tables=", ".join(sorted(missing))
+            message = _(
+                "{path} is damaged: it lacks the tables {tables}.",
+                path=self.path,
+                tables=", ".join(sorted(missing)),
             )
             raise ProjectDamaged(message, hint=failures.way_out())
         self._identify(head.changes)
@@ -165,8 +167,10 @@ class Database:
                 self.journal_note = _(
                     "Beside {name} was the write-ahead log of another project file that was "
                     "replaced or renamed while it was open. It was not applied and is kept as "
-                    "{log}."
-                ).format(name=self.path.name, log=aside.name)
+                    "{log}.",
+                    name=self.path.name,
+                    log=aside.name,
+                )
 
     def _identify(self, changes: int) -> None:
         """Note which file is open, once SQLite has opened it and its log."""
@@ -275,7 +279,7 @@ class Database:
         if self._closed:
             return
         if self._depth:
-            raise ProjectError(_("{path} cannot be closed during an edit.").format(path=self.path))
+            raise ProjectError(_("{path} cannot be closed during an edit.", path=self.path))
         with self._readers_mutex:  # a thread that is connecting closes its reader itself
             self._closed = True
             readers = tuple(self._readers.values())
@@ -336,8 +340,8 @@ class Database:
         return self._journal
 
     def _is_read_only(self) -> ProjectError:
-        message = _("{path} is open read-only: {reason}.").format(
-            path=self.path, reason=self.read_only_reason
+        message = _(
+            "{path} is open read-only: {reason}.", path=self.path, reason=self.read_only_reason
         )
         return ProjectError(message, hint=_("No changes were made."))
 
@@ -370,7 +374,7 @@ class Database:
             yield
 
     def _is_closed(self) -> ProjectError:
-        return ProjectError(_("{path} is closed.").format(path=self.path))
+        return ProjectError(_("{path} is closed.", path=self.path))
 
     def _connect_reader(self, *, small: bool = True) -> Reader:
         """A connection for queries only; `small`: see `_connect`.
@@ -580,7 +584,7 @@ class Database:
         value = self.meta(key, default)
         if not isinstance(value, int):
             raise failures.damaged(
-                ValueError(_("the entry {key} is {value!r}").format(key=key, value=value)),
+                ValueError(_("the entry {key} is {value!r}", key=key, value=value)),
                 self.path,
             )
         return value

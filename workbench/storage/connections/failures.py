@@ -74,7 +74,7 @@ def explain(error: Exception, path: Path, *, writing: bool) -> ProjectError:
         return _place(error, path, writing, NoRoom)
     if code in _LOCKED_CODES:
         return ProjectBusy(
-            _("{path} is locked by another program.").format(path=path),
+            _("{path} is locked by another program.", path=path),
             hint=_("Close other programs that use the file, then try again."),
         )
     if _is_damage(error, code):
@@ -83,14 +83,14 @@ def explain(error: Exception, path: Path, *, writing: bool) -> ProjectError:
         return _place(error, path, writing, ProjectError)
     if isinstance(error, sqlite3.IntegrityError):
         return ProjectError(
-            _("SQLite rejected a change to {path}: {error}.").format(path=path, error=error),
+            _("SQLite rejected a change to {path}: {error}.", path=path, error=error),
             hint=_(
                 "No changes were made. Run `glossbench project check` on the file and, if it "
                 "reports damage, restore the project from a backup."
             ),
         )
     return ProjectError(
-        _("SQLite reported an error in {path}: {error}.").format(path=path, error=error),
+        _("SQLite reported an error in {path}: {error}.", path=path, error=error),
         hint=_("No changes were made. If it happens again, report it as a bug in Glossbench."),
     )
 
@@ -101,7 +101,7 @@ def damaged(error: Exception, path: Path) -> ProjectDamaged:
     if isinstance(error, UnicodeDecodeError) or "Could not decode to UTF-8" in what:
         what = _("it contains text that is not UTF-8")
     return ProjectDamaged(
-        _("The project file {path} is damaged: {what}.").format(path=path, what=what),
+        _("The project file {path} is damaged: {what}.", path=path, what=what),
         hint=way_out(),
     )
 

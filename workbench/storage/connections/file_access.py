@@ -21,11 +21,11 @@ def claim(path: Path) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
     except FileExistsError:
         hint = _("No changes were made. Choose another name, or open the existing project.")
-        raise ProjectError(_("{path} exists already.").format(path=path), hint=hint) from None
+        raise ProjectError(_("{path} exists already.", path=path), hint=hint) from None
     except OSError as error:
         hint = _("Check that the folder exists and that you may write to it.")
         raise ProjectError(
-            _("{path} cannot be created ({reason}).").format(path=path, reason=error.strerror),
+            _("{path} cannot be created ({reason}).", path=path, reason=error.strerror),
             hint=hint,
         ) from error
 
@@ -49,15 +49,16 @@ def make_logs_writable(path: Path) -> None:
 
 def why_read_only(path: Path, head: header.Header) -> str:
     if head.version > migrations.CURRENT:
-        message = _(
+        return _(
             "it was created by a newer version of Glossbench (project version {found}, "
-            "supported version {own})"
+            "supported version {own})",
+            found=head.version,
+            own=migrations.CURRENT,
         )
-        return message.format(found=head.version, own=migrations.CURRENT)
     if not os.access(path, os.W_OK):
         return _("the file is write-protected")
     if not os.access(path.parent, os.W_OK):
-        return _("the folder {folder} is write-protected").format(folder=path.parent)
+        return _("the folder {folder} is write-protected", folder=path.parent)
     return ""
 
 

@@ -28,22 +28,18 @@ def examine(path: Path) -> Header:
     head = _first_bytes(path)
     if not head:
         raise ProjectError(
-            _("{path} is empty (0 bytes), so it is not a Glossbench project.").format(path=path),
+            _("{path} is empty (0 bytes), so it is not a Glossbench project.", path=path),
             hint=_CHOOSE,
         )
     if len(head) < 100 or not head.startswith(_MAGIC):
         raise ProjectError(
-            _("{path} is not a Glossbench project: the file header does not match.").format(
-                path=path
-            ),
+            _("{path} is not a Glossbench project: the file header does not match.", path=path),
             hint=_CHOOSE,
         )
     (application,) = struct.unpack(">I", head[68:72])
     if application != APPLICATION_ID:
         raise ProjectError(
-            _("{path} is an SQLite file of another program, not a Glossbench project.").format(
-                path=path
-            ),
+            _("{path} is an SQLite file of another program, not a Glossbench project.", path=path),
             hint=_CHOOSE,
         )
     (version,) = struct.unpack(">I", head[60:64])
@@ -64,25 +60,25 @@ def _first_bytes(path: Path) -> bytes:
     try:
         if path.is_dir():
             raise ProjectError(
-                _("{path} is a folder, not a project file.").format(path=path), hint=_CHOOSE
+                _("{path} is a folder, not a project file.", path=path), hint=_CHOOSE
             )
         if path.exists() and not path.is_file():  # opening a pipe would block forever
             raise ProjectError(
-                _("{path} is a pipe or a device, not a project file.").format(path=path),
+                _("{path} is a pipe or a device, not a project file.", path=path),
                 hint=_CHOOSE,
             )
         with open(path, "rb") as file:
             return file.read(100)
     except FileNotFoundError:
         raise ProjectError(
-            _("{path} does not exist.").format(path=path),
+            _("{path} does not exist.", path=path),
             hint=_(
                 "Check the name and whether the file was moved or renamed, or create a new project."
             ),
         ) from None
     except OSError as error:
         raise ProjectError(
-            _("{path} cannot be read ({strerror}).").format(path=path, strerror=error.strerror),
+            _("{path} cannot be read ({strerror}).", path=path, strerror=error.strerror),
             hint=_("Check the permissions of the file and its folder."),
         ) from error
 
@@ -98,8 +94,11 @@ def _check_length(path: Path, head: bytes, header: Header) -> None:
         raise ProjectDamaged(
             _(
                 "{path} is damaged: its size is {size:,} B, but its header specifies {pages:,} "
-                "B. It was probably truncated during copying."
-            ).format(path=path, size=size, pages=pages * page),
+                "B. It was probably truncated during copying.",
+                path=path,
+                size=size,
+                pages=pages * page,
+            ),
             hint=_(
                 "Copy it again from its source, restore it from a backup, or write what can be "
                 "read to a new file with `glossbench project recover`."

@@ -45,8 +45,9 @@ class FileLock:
             os.close(descriptor)
             if time.monotonic() > give_up:
                 raise ProjectLocked(
-                    _("{project_file} is already open in another window or command.").format(
-                        project_file=project_file
+                    _(
+                        "{project_file} is already open in another window or command.",
+                        project_file=project_file,
                     ),
                     hint=_("Close it there, or open it read-only."),
                 )
@@ -109,8 +110,11 @@ def _open(path: Path, project_file: Path) -> int:
         raise ProjectError(
             _(
                 "{project_file} cannot be opened for writing: its lock file {name} cannot "
-                "be created ({strerror})."
-            ).format(project_file=project_file, name=path.name, strerror=error.strerror),
+                "be created ({strerror}).",
+                project_file=project_file,
+                name=path.name,
+                strerror=error.strerror,
+            ),
             hint=_("Check the permissions of the folder, or open the project read-only."),
         ) from error
 

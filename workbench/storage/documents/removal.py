@@ -165,7 +165,7 @@ def compact(db: Database) -> None:
         (busy, *_rest) = conn.execute("pragma wal_checkpoint(truncate)").fetchone()
     if busy:
         raise ProjectBusy(
-            _("{path} is being read by another window or command.").format(path=db.path),
+            _("{path} is being read by another window or command.", path=db.path),
             hint=_("Close it there, then remove the documents again to finish."),
         )
 

@@ -129,8 +129,12 @@ def _texts(conn: sqlite3.Connection) -> Iterator[str]:
                 or (form_of(have), sum(row[2] for row in lengths)) != (form, length)
                 or text_hash(have) != expected
             ):
-                message = _("The text of document {id} ({key}) is not the one that was imported.")
-                yield message.format(id=id, key=key)
+                message = _(
+                    "The text of document {id} ({key}) is not the one that was imported.",
+                    id=id,
+                    key=key,
+                )
+                yield message
 
 
 def _decoded(kind: str, content: bytes) -> str | None:
@@ -171,8 +175,12 @@ def _offsets(conn: sqlite3.Connection, table: str) -> Iterator[str]:
 
 def _tokens(conn: sqlite3.Connection) -> Iterator[str]:
     for id, document in islice(_tokens_that_do_not_fit(conn), SHOWN):
-        message = _("The tokens of document {document} (row {id}) do not fit its text.")
-        yield message.format(document=document, id=id)
+        message = _(
+            "The tokens of document {document} (row {id}) do not fit its text.",
+            document=document,
+            id=id,
+        )
+        yield message
 
 
 def _tokens_that_do_not_fit(conn: sqlite3.Connection) -> Iterator[tuple[int, int]]:
@@ -204,8 +212,11 @@ def _labels(conn: sqlite3.Connection, table: str) -> Iterator[str]:
     rows = conn.execute(f"select t.id, b.name {_mislabelled(table)} limit {SHOWN}").fetchall()
     for id, label in rows:
         yield _(
-            "Row {id} of {table} has the label {label}, which belongs to another layer."
-        ).format(id=id, table=table, label=label)
+            "Row {id} of {table} has the label {label}, which belongs to another layer.",
+            id=id,
+            table=table,
+            label=label,
+        )
 
 
 def _layers(conn: sqlite3.Connection, table: str) -> Iterator[str]:
@@ -216,17 +227,25 @@ def _layers(conn: sqlite3.Connection, table: str) -> Iterator[str]:
     for id, layer, document in rows:
         message = _(
             "Row {id} of {table} lies in the layer {layer}, which does not fit it or document "
-            "{document}."
+            "{document}.",
+            id=id,
+            table=table,
+            layer=layer,
+            document=document,
         )
-        yield message.format(id=id, table=table, layer=layer, document=document)
+        yield message
 
 
 def _ends(conn: sqlite3.Connection) -> Iterator[str]:
     """Check that each relation connects two spans of one layer of its document."""
     rows = conn.execute(f"select t.id, t.document_id {_UNCONNECTED} limit {SHOWN}").fetchall()
     for id, document in rows:
-        message = _("The relation {id} does not connect two spans of document {document}.")
-        yield message.format(id=id, document=document)
+        message = _(
+            "The relation {id} does not connect two spans of document {document}.",
+            id=id,
+            document=document,
+        )
+        yield message
 
 
 def _suggestions(conn: sqlite3.Connection) -> Iterator[str]:
@@ -236,5 +255,9 @@ def _suggestions(conn: sqlite3.Connection) -> Iterator[str]:
     """
     rows = conn.execute(f"select t.id, t.document_id {_UNFIT} limit {SHOWN}").fetchall()
     for id, document in rows:
-        message = _("The suggestion {id} of document {document} does not fit its layer.")
-        yield message.format(id=id, document=document)
+        message = _(
+            "The suggestion {id} of document {document} does not fit its layer.",
+            id=id,
+            document=document,
+        )
+        yield message

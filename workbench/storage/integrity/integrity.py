@@ -104,8 +104,9 @@ def _file(conn: sqlite3.Connection) -> Iterator[str]:
             "The file is damaged in {n} place: {line}.",
             "The file is damaged in {n} places or more. The first: {line}.",
             len(places),
+            line=places[0],
         )
-        yield message.format(n=len(places), line=places[0])
+        yield message
 
 
 def _entries(conn: sqlite3.Connection) -> Iterator[str]:
@@ -121,8 +122,11 @@ def _entries(conn: sqlite3.Connection) -> Iterator[str]:
         (highest,) = conn.execute(f"select ifnull(max(id), 0) from {table}").fetchone()
         (counter, *more) = counters.pop(table) or [0]
         if more or not isinstance(counter, int) or counter < highest:
-            message = _("The counter of ids of {table} is not valid: deleted ids could be reused.")
-            yield message.format(table=table)
+            message = _(
+                "The counter of ids of {table} is not valid: deleted ids could be reused.",
+                table=table,
+            )
+            yield message
     if counters:
         yield _("There are counters of ids for tables that have none.")
     (version,) = conn.execute("pragma user_version").fetchone()
@@ -140,9 +144,7 @@ def _checksums(conn: sqlite3.Connection) -> Iterator[str]:
         for owner in owners[:SHOWN]:
             yield _changed(conn, name, owner)
         if (more := len(owners) - SHOWN) > 0:
-            yield ngettext("… and {n} more like it.", "… and {n} more like these.", more).format(
-                n=more
-            )
+            yield ngettext("… and {n} more like it.", "… and {n} more like these.", more)
 
 
 _DESCRIBED = {
@@ -220,4 +222,4 @@ def _index_structure(db: Database) -> Iterator[str]:
         except sqlite3.OperationalError:
             return  # another process is writing
         except sqlite3.DatabaseError as error:
-            yield _("The full-text index is damaged: {error}.").format(error=error)
+            yield _("The full-text index is damaged: {error}.", error=error)

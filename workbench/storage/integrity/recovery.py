@@ -53,11 +53,11 @@ def recover(path: Path, target: Path | None, *, watch: Watch = QUIET) -> Recover
     version = _version(path)
     if target is not None and target.exists():
         raise ProjectError(
-            _("{target} exists already.").format(target=target), hint=_("Choose another name.")
+            _("{target} exists already.", target=target), hint=_("Choose another name.")
         )
     if held(path):
         raise ProjectLocked(
-            _("{path} is open in another window or command.").format(path=path),
+            _("{path} is open in another window or command.", path=path),
             hint=_("Close it there, then try again."),
         )
     if target is not None:
@@ -70,7 +70,7 @@ def recover(path: Path, target: Path | None, *, watch: Watch = QUIET) -> Recover
             os.replace(draft, target)
     except (OSError, sqlite3.Error) as error:
         raise ProjectError(
-            _("{target} could not be written: {error}.").format(target=target or path, error=error),
+            _("{target} could not be written: {error}.", target=target or path, error=error),
             hint=_("Check the free disk space and your write permission."),
         ) from error
     finally:
@@ -94,7 +94,7 @@ def _version(path: Path) -> int:
             version = migrations.CURRENT
     if version > migrations.CURRENT:
         raise ProjectError(
-            _("{path} was created by a newer version of Glossbench.").format(path=path),
+            _("{path} was created by a newer version of Glossbench.", path=path),
             hint=_("Recover it with that version."),
         )
     return version or migrations.CURRENT
@@ -124,7 +124,7 @@ class _Recovery:
         self._read(watch.part(0.0, 0.6))
         if not any(self._count(table) for table in ("document", "body", "layer", "run")):
             raise ProjectError(
-                _("Nothing can be recovered from {path}.").format(path=self.path),
+                _("Nothing can be recovered from {path}.", path=self.path),
                 hint=_("Restore it from a backup."),
             )
         self._take(Repair(conn, self.version))
@@ -270,7 +270,7 @@ class _Recovery:
                 "The history ({n:,} steps) was not kept.",
                 steps,
             )
-            self.lost.append(message.format(n=steps))
+            self.lost.append(message)
 
     def _derive(self, watch: Watch) -> None:
         conn = self.conn
@@ -287,7 +287,7 @@ class _Recovery:
                 "{n:,} place in the file could not be read.",
                 "{n:,} places in the file could not be read.",
                 self.broken,
-            ).format(n=self.broken)
+            )
         yield from self.lost
         for table, count in sorted(self.dropped.items()):
             if count and table not in (*_HISTORY, "sqlite_sequence"):
@@ -295,4 +295,5 @@ class _Recovery:
                     "{n:,} row of {table} was damaged or belonged to lost rows.",
                     "{n:,} rows of {table} were damaged or belonged to lost rows.",
                     count,
-                ).format(n=count, table=table)
+                    table=table,
+                )

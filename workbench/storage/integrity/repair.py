@@ -109,7 +109,7 @@ class Repair:
             )
             conn.execute(
                 f"insert into layer(id, uid, name, kind, gold) values(?, ?, ?, ?, {_OWNER})",
-                (id, new_uid(), _("recovered layer {id}").format(id=id), kind),
+                (id, new_uid(), _("recovered layer {id}", id=id), kind),
             )
             self.dropped["layer"] += 1
         for id in sorted(self._missing("label")):
@@ -120,7 +120,7 @@ class Repair:
                 if row:
                     conn.execute(
                         "insert into label(id, uid, layer_id, name) values(?, ?, ?, ?)",
-                        (id, new_uid(), row[0], _("recovered label {id}").format(id=id)),
+                        (id, new_uid(), row[0], _("recovered label {id}", id=id)),
                     )
                     self.dropped["label"] += 1
                     break
@@ -182,7 +182,7 @@ class Repair:
         return changed
 
     def _add_document(self, id: int, texts: tuple[tuple[str, str], ...]) -> str:
-        key: str = _("recovered {id}").format(id=id)
+        key: str = _("recovered {id}", id=id)
         self.conn.execute(
             "insert into document(id, uid, key, text_hash, length, texts) values(?, ?, ?, ?, ?, ?)",
             (id, new_uid(), key, *_described(texts)),

@@ -76,8 +76,14 @@ def _table(conn: sqlite3.Connection, table: str) -> Iterator[str]:
         (value,) = conn.execute(
             f'select cast("{column}" as blob) from {table} where {key} = ?', (id,)
         ).fetchone()
-        message = _("Row {id} of {table} has the value {value} in {column}, which is not valid.")
-        yield message.format(id=id, table=table, column=column, value=_quoted(value))
+        message = _(
+            "Row {id} of {table} has the value {value} in {column}, which is not valid.",
+            id=id,
+            table=table,
+            column=column,
+            value=_quoted(value),
+        )
+        yield message
 
 
 def _first_wrong(names: Mapping[str, str], columns: Mapping[str, ColumnRules]) -> str:
@@ -132,8 +138,14 @@ def _dangling(conn: sqlite3.Connection, table: str, name: str, other: str) -> It
         f' and "{name}" not in (select id from {other}) limit {SHOWN}'
     ).fetchall()
     for id, missing in rows:
-        message = _("Row {id} of {table} refers to row {missing} of {other}, which is missing.")
-        yield message.format(id=id, table=table, missing=missing, other=other)
+        message = _(
+            "Row {id} of {table} refers to row {missing} of {other}, which is missing.",
+            id=id,
+            table=table,
+            missing=missing,
+            other=other,
+        )
+        yield message
 
 
 # ---------------------------------------------------------------- history
@@ -142,7 +154,7 @@ def _dangling(conn: sqlite3.Connection, table: str, name: str, other: str) -> It
 def history_problems(conn: sqlite3.Connection) -> Iterator[str]:
     """Check the rows that undo and redo would delete, change or restore."""
     for (seq,) in conn.execute(_MALFORMED).fetchall():
-        yield _("Row {seq} of the history is not valid.").format(seq=seq)
+        yield _("Row {seq} of the history is not valid.", seq=seq)
     for table, columns in JOURNALED.items():
         names = {name: f"c{place}" for place, name in enumerate(columns)}
         wrong = f"case when c0 is not rid then 'id' else {_first_wrong(names, columns)} end"
@@ -168,7 +180,7 @@ def history_problems(conn: sqlite3.Connection) -> Iterator[str]:
             "The history has {n} row that belongs to no step.",
             "The history has {n} rows that belong to no step.",
             lost,
-        ).format(n=lost)
+        )
 
 
 _LISTED = ", ".join(f"'{word}'" for word in _OPERATIONS)

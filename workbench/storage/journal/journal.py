@@ -257,7 +257,7 @@ class Journal:
                 f"select id from journal_step where {_THERE} order by id desc limit 1 offset ?",
                 (MAX_STEPS - 1,),
             ).fetchone()
-            reason = _("the history keeps {max_steps:,} steps").format(max_steps=MAX_STEPS)
+            reason = _("the history keeps {max_steps:,} steps", max_steps=MAX_STEPS)
         elif size > MAX_BYTES:
             limit, total = newest, 0
             for id, bytes_ in conn.execute(
@@ -267,7 +267,7 @@ class Journal:
                 if total > MAX_BYTES and id != newest:
                     break
                 limit = id
-            reason = _("the history keeps {max_bytes:g} GB").format(max_bytes=MAX_BYTES / (1 << 30))
+            reason = _("the history keeps {max_bytes:g} GB", max_bytes=MAX_BYTES / (1 << 30))
         if reason and limit > oldest:
             self._drop("id < ?", (limit,))
             conn.execute("insert or replace into meta values('journal_cut', ?)", (reason,))

@@ -286,8 +286,8 @@ class _Reading:
 
     def _unknown(self, term: Term, value: str, names: Sequence[str], what: str) -> QueryError:
         near = difflib.get_close_matches(value, names, 1, 0.5)
-        hint = _("Did you mean {name}?").format(name=near[0]) if near else ""
-        message = _("There is no {what} named {name!r}.").format(what=what, name=value)
+        hint = _("Did you mean {name}?", name=near[0]) if near else ""
+        message = _("There is no {what} named {name!r}.", what=what, name=value)
         return QueryError(message, term.at, term.end, hint=hint)
 
 

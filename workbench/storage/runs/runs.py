@@ -142,7 +142,7 @@ def _check_name(db: Database, name: str) -> None:
         raise WorkbenchError(_("A run needs a name."))
     if by_name(db, name) is not None:
         raise WorkbenchError(
-            _("A run named {name!r} already exists.").format(name=name),
+            _("A run named {name!r} already exists.", name=name),
             hint=_("Choose another name."),
         )
 

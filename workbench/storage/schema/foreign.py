@@ -37,8 +37,8 @@ class ForeignItem:
 
     def __str__(self) -> str:
         if self.kind == "view":
-            return _("the view {name}").format(name=self.name)
-        return _("the trigger {name} on {table}").format(name=self.name, table=self.table)
+            return _("the view {name}", name=self.name)
+        return _("the trigger {name} on {table}", name=self.name, table=self.table)
 
 
 def normalised(sql: str | None) -> str:

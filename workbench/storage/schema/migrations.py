@@ -357,8 +357,10 @@ def apply(conn: sqlite3.Connection, migrations: Sequence[Migration] | None = Non
         if version:
             conn.execute("delete from journal_row")
             conn.execute("delete from journal_step")
-            reason = _("the project was upgraded from version {version} to {count}").format(
-                version=version, count=len(migrations)
+            reason = _(
+                "the project was upgraded from version {version} to {count}",
+                version=version,
+                count=len(migrations),
             )
             conn.execute("insert or replace into meta values('journal_cut', ?)", (reason,))
             checksums.rebuild(conn)

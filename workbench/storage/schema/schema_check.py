@@ -52,10 +52,10 @@ def _new(version: int) -> sqlite3.Connection:
 
 def _missing(kind: str, name: str) -> str:
     if kind == "table":
-        return _("The table {name} is missing.").format(name=name)
+        return _("The table {name} is missing.", name=name)
     if kind == "index":
-        return _("The index {name} is missing.").format(name=name)
-    return _("The trigger {name} is missing.").format(name=name)
+        return _("The index {name} is missing.", name=name)
+    return _("The trigger {name} is missing.", name=name)
 
 
 def _extra(kind: str, name: str) -> str:
@@ -70,9 +70,9 @@ def _extra(kind: str, name: str) -> str:
 
 def _changed(conn: sqlite3.Connection, version: int, kind: str, name: str) -> Iterator[str]:
     if kind == "index":
-        yield _("The definition of the index {name} was changed.").format(name=name)
+        yield _("The definition of the index {name} was changed.", name=name)
     elif kind == "trigger":
-        yield _("The definition of the trigger {name} was changed.").format(name=name)
+        yield _("The definition of the trigger {name} was changed.", name=name)
     else:
         yield from _changed_table(conn, version, name)
 
@@ -82,13 +82,15 @@ def _changed_table(conn: sqlite3.Connection, version: int, name: str) -> Iterato
     with closing(_new(version)) as new:
         expected = _columns(new, name)
     for column in sorted(expected - have):
-        yield _("The table {table} lacks the column {column}.").format(table=name, column=column)
+        yield _("The table {table} lacks the column {column}.", table=name, column=column)
     for column in sorted(have - expected):
-        yield _("The table {table} has a column {column} that does not belong there.").format(
-            table=name, column=column
+        yield _(
+            "The table {table} has a column {column} that does not belong there.",
+            table=name,
+            column=column,
         )
     if have == expected:
-        yield _("The definition of the table {name} was changed.").format(name=name)
+        yield _("The definition of the table {name} was changed.", name=name)
 
 
 def _columns(conn: sqlite3.Connection, table: str) -> set[str]:

@@ -123,6 +123,6 @@ def offsets_out(stored: bytes) -> tuple[tuple[int, int], ...]:
 
 def _damaged(what: str) -> ProjectError:
     return ProjectError(
-        _("The project file is damaged: {what} in it cannot be read.").format(what=what),
+        _("The project file is damaged: {what} in it cannot be read.", what=what),
         hint=_("Restore it from a backup. `glossbench project check` lists the damage."),
     )

@@ -371,7 +371,7 @@ def _writing() -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise ImportFailed(
-            _("The import could not be prepared: {error}.").format(error=error),
+            _("The import could not be prepared: {error}.", error=error),
             hint=_("Free up disk space, then try again."),
         ) from error
 
@@ -431,12 +431,12 @@ def examine(path: Path) -> Staged:
             )
     except sqlite3.Error as error:
         raise WorkbenchError(
-            _("The prepared import {path} cannot be read: {error}.").format(path=path, error=error),
+            _("The prepared import {path} cannot be read: {error}.", path=path, error=error),
             hint=_("Import the file again."),
         ) from error
     if complete is None:
         raise WorkbenchError(
-            _("The prepared import {path} is not complete.").format(path=path),
+            _("The prepared import {path} is not complete.", path=path),
             hint=_("Import the file again."),
         )
     return Staged(path, complete[0], layers, skipped, warnings, connected)

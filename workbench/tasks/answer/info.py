@@ -126,8 +126,7 @@ class AnswerInfo(TaskInfo):
     def problem(self, counts: Mapping[str, int], layer: str) -> str:
         if counts:
             return ""
-        message = _("No training document of layer {layer!r} has an answered question.")
-        return message.format(layer=layer)
+        return _("No training document of layer {layer!r} has an answered question.", layer=layer)
 
     # ---------------------------------------------------------------- inputs and predictions
 
@@ -294,7 +293,7 @@ class AnswerInfo(TaskInfo):
         ours, theirs = (
             " · ".join(side[at] for side in sides[:MAX_LISTED_QUESTIONS])
             + (
-                f" · {_('{n:,} more').format(n=len(sides) - MAX_LISTED_QUESTIONS)}"
+                f" · {_('{n:,} more', n=len(sides) - MAX_LISTED_QUESTIONS)}"
                 if len(sides) > MAX_LISTED_QUESTIONS
                 else ""
             )

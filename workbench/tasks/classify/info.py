@@ -125,8 +125,9 @@ class ClassifyInfo(TaskInfo):
         if len(counts) >= 2:
             return ""
         return _(
-            "All training documents of layer {layer!r} have one class; at least two are needed."
-        ).format(layer=layer)
+            "All training documents of layer {layer!r} have one class; at least two are needed.",
+            layer=layer,
+        )
 
     def prepare(
         self, preparer: Preparer, documents: Sequence[Document], max_length: int

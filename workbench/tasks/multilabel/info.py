@@ -73,7 +73,7 @@ class MultilabelInfo(TaskInfo):
     def problem(self, counts: Mapping[str, int], layer: str) -> str:
         if counts:
             return ""
-        return _("No training document of layer {layer!r} has a class.").format(layer=layer)
+        return _("No training document of layer {layer!r} has a class.", layer=layer)
 
     def prepare(
         self, preparer: Preparer, documents: Sequence[Document], max_length: int

@@ -45,8 +45,12 @@ class Regress(SequenceTask):
             raise SpecError(
                 _(
                     "Numbers from {low:g} to {high:g} in steps of {step:g} are more than {most} "
-                    "texts, each of which the model would score."
-                ).format(low=low, high=high, step=step, most=MAX_NUMBER_TEXTS),
+                    "texts, each of which the model would score.",
+                    low=low,
+                    high=high,
+                    step=step,
+                    most=MAX_NUMBER_TEXTS,
+                ),
                 hint=_("Set number_step to auto or to a larger step."),
             )
         return number_texts(low, high, step)

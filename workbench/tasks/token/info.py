@@ -75,8 +75,9 @@ class TokenInfo(WordTask):
             return ""
         return _(
             "The training documents of layer {layer!r} have fewer than two tags; at least two are "
-            "needed."
-        ).format(layer=layer)
+            "needed.",
+            layer=layer,
+        )
 
     def word_outputs(self, gold: SpanGold, words: Sequence[tuple[int, int]]) -> list[str | None]:
         labels = {(tag.start, tag.end): tag.label for tag in gold.spans}
@@ -255,7 +256,7 @@ def _listed(tags: Sequence[tuple[str, str]]) -> str:
     """At most MAX_LISTED_TOKENS tokens: a table cell cannot show thousands."""
     listed = ", ".join(f"{label} “{word[:40]}”" for word, label in tags[:MAX_LISTED_TOKENS])
     if len(tags) > MAX_LISTED_TOKENS:
-        return _("{some} and {n:,} more").format(some=listed, n=len(tags) - MAX_LISTED_TOKENS)
+        return _("{some} and {n:,} more", some=listed, n=len(tags) - MAX_LISTED_TOKENS)
     return listed or NONE
 
 

@@ -58,8 +58,8 @@ def option() -> Option:
 def _check(id: str) -> None:
     if id not in registry().ids(KIND):
         raise SpecError(
-            _("The word segmenter {id!r} is not installed.").format(id=id),
-            hint=_("Installed: {known}.").format(known=", ".join(registry().ids(KIND))),
+            _("The word segmenter {id!r} is not installed.", id=id),
+            hint=_("Installed: {known}.", known=", ".join(registry().ids(KIND))),
         )
 
 
@@ -88,19 +88,22 @@ def load(id: str) -> Segmenter:
     """Raises ModelError if it is not installed, or if a package that it needs is missing."""
     if id not in registry().ids(KIND):
         raise ModelError(
-            _("The word segmenter {id!r} is not installed.").format(id=id),
+            _("The word segmenter {id!r} is not installed.", id=id),
             hint=_(
                 "Enable the plugin that adds it. A model predicts only with the segmenter that "
-                "it was trained with. Installed: {known}."
-            ).format(known=", ".join(registry().ids(KIND))),
+                "it was trained with. Installed: {known}.",
+                known=", ".join(registry().ids(KIND)),
+            ),
         )
     try:
         return _segmenter(id, registry().entry(KIND, id).object)
     except ModuleNotFoundError as error:
         package = (error.name or "?").partition(".")[0]
         raise ModelError(
-            _("The word segmenter {id} needs the Python package {package}.").format(
-                id=id, package=package
+            _(
+                "The word segmenter {id} needs the Python package {package}.",
+                id=id,
+                package=package,
             ),
             hint=extras.advice(package),
         ) from error
@@ -146,8 +149,10 @@ class SegmenterAdvice:
         """What happens, and the setting of a training that changes it."""
         sentence = _(
             "The texts have no spaces between words, so letters or whole sentences are read as "
-            "words. Choose a word segmenter (setting {setting}) to read whole words: {names}."
-        ).format(setting=OPTION, names=", ".join(self.names))
+            "words. Choose a word segmenter (setting {setting}) to read whole words: {names}.",
+            setting=OPTION,
+            names=", ".join(self.names),
+        )
         return f"{sentence} {self.install}".strip()
 
     @property
@@ -212,8 +217,12 @@ def _checked(words: Words, text: str, id: str) -> tuple[tuple[int, int], ...]:
     for start, end in offsets:
         if not last <= start < end <= len(text):
             raise SpecError(
-                _("The word segmenter {id} returned the word {start}–{end} of {text!r}.").format(
-                    id=id, start=start, end=end, text=text[:40]
+                _(
+                    "The word segmenter {id} returned the word {start}–{end} of {text!r}.",
+                    id=id,
+                    start=start,
+                    end=end,
+                    text=text[:40],
                 ),
                 hint=_("Words must be in order, within the text, and must not overlap."),
             )

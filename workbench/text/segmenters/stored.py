@@ -26,7 +26,7 @@ def read(path: Path) -> str:
             raise ValueError(_("it names no word segmenter"))
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ModelError(
-            _("{path} cannot be read: {error}.").format(path=file, error=str(error)[:80]),
+            _("{path} cannot be read: {error}.", path=file, error=str(error)[:80]),
             hint=_(
                 "Restore the file, or delete it to split texts at spaces and punctuation, as most "
                 "published models do."
@@ -56,4 +56,4 @@ def note(path: Path, problems: list[str]) -> tuple[str, ...]:
         return ()
     if id == DEFAULT:
         return ()
-    return (_("It reads the words of the segmenter {id}.").format(id=id),)
+    return (_("It reads the words of the segmenter {id}.", id=id),)

@@ -60,7 +60,7 @@ class Forecast:
 def _count(number: int) -> str:
     if number < 100_000:
         return f"{number:,}"
-    return _("{number:.1f} M").format(number=number / 1e6)
+    return _("{number:.1f} M", number=number / 1e6)
 
 
 class MethodInfo(ABC):
@@ -102,6 +102,6 @@ def all_methods() -> tuple[MethodInfo, ...]:
 
 def info(method: str) -> MethodInfo:
     """Raises SpecError listing the methods that exist."""
-    missing = _("There is no training method {method!r}.").format(method=method)
+    missing = _("There is no training method {method!r}.", method=method)
     info: MethodInfo = registry().info("method", method, missing=missing)
     return info

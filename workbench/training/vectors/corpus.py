@@ -70,7 +70,8 @@ class Corpus:
                     "Only {n} word has a frequency of at least {least}.",
                     "Only {n} words have a frequency of at least {least}.",
                     len(counts),
-                ).format(n=len(counts), least=least),
+                    least=least,
+                ),
                 hint=_("Use more text, or a smaller min_count."),
             )
         return counts
@@ -101,7 +102,7 @@ def _lines(source: Path, file: IO[bytes]) -> Iterator[bytes]:
             yield line
     except compressed.ERRORS as error:
         raise SpecError(
-            _("{path} cannot be read: {error}.").format(path=source, error=error),
+            _("{path} cannot be read: {error}.", path=source, error=error),
             hint=_("The file may be damaged or incomplete."),
         ) from error
 
@@ -114,6 +115,6 @@ def _decoded(source: Path, number: int, raw: bytes) -> str:
         return raw.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
         raise SpecError(
-            _("{path}, line {line}: the text is not valid UTF-8.").format(path=source, line=number),
+            _("{path}, line {line}: the text is not valid UTF-8.", path=source, line=number),
             hint=_("Convert the file to UTF-8."),
         ) from error

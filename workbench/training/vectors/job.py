@@ -76,8 +76,9 @@ def _read_back(path: Path, words: int, dimension: int) -> None:
     header, problems = files.header(path)
     if header is None or problems or header.width != dimension or header.words not in (0, words):
         raise ModelError(
-            _("The saved vectors cannot be read: {problem}.").format(
-                problem=problems[0] if problems else _("their number or width is wrong")
+            _(
+                "The saved vectors cannot be read: {problem}.",
+                problem=problems[0] if problems else _("their number or width is wrong"),
             ),
             hint=_("Choose another folder or method, and report this as a bug."),
         )

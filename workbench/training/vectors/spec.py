@@ -129,8 +129,8 @@ def options(method: str) -> tuple[Option, ...]:
     }
     if method not in own:
         raise SpecError(
-            _("There is no method {method!r}.").format(method=method),
-            hint=_("Known: {names}.").format(names=", ".join(own)),
+            _("There is no method {method!r}.", method=method),
+            hint=_("Known: {names}.", names=", ".join(own)),
         )
     known = segmenters.titles()
     titles = tuple(known.values())
@@ -147,8 +147,11 @@ def check_output(method: str, out: Path) -> None:
     """Raises SpecError if the method cannot write a file with this ending."""
     if out.suffix.lower() not in SUFFIXES[method]:
         raise SpecError(
-            _("{out} has none of the suffixes of {method}: {suffixes}.").format(
-                out=out.name, method=method, suffixes=", ".join(SUFFIXES[method])
+            _(
+                "{out} has none of the suffixes of {method}: {suffixes}.",
+                out=out.name,
+                method=method,
+                suffixes=", ".join(SUFFIXES[method]),
             ),
             hint=_("The suffix selects the format of the file."),
         )

@@ -150,4 +150,4 @@ def open_log(app: App) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch(exist_ok=True)
     if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
-        app.window.tell(_("The log file is {path}.").format(path=path), "accent")
+        app.window.tell(_("The log file is {path}.", path=path), "accent")

@@ -139,7 +139,7 @@ class AuditDialog(Dialog):
         self._show_rows()
         can = not state.project.read_only
         self._all.setEnabled(can and bool(state.fixable))
-        self._all.set_text(_("Snap all ({n})").format(n=formats.count(len(state.fixable))))
+        self._all.set_text(_("Snap all ({n})", n=formats.count(len(state.fixable))))
         self._show_meaning()
 
     def _show_rows(self) -> None:
@@ -166,11 +166,11 @@ class AuditDialog(Dialog):
         counts = state.audit.counts if state.audit is not None else {}
         total = formats.count(sum(counts.values()))
         self._kind.clear()
-        self._kind.addItem(_("All findings ({n})").format(n=total), "")
+        self._kind.addItem(_("All findings ({n})", n=total), "")
         for kind in KINDS:
             if counts.get(kind):
                 n = formats.count(counts[kind])
-                self._kind.addItem(_("{kind} ({n})").format(kind=_(TITLES[kind]), n=n), kind)
+                self._kind.addItem(_("{kind} ({n})", kind=_(TITLES[kind]), n=n), kind)
         self._kind.setCurrentIndex(max(self._kind.findData(state.kind), 0))
 
     def _show_meaning(self) -> None:

@@ -206,7 +206,7 @@ class AuditState(State):
 
         def done(moved: int) -> None:
             message = ngettext("Snapped {n} label to words.", "Snapped {n} labels to words.", moved)
-            self.app.note(message.format(n=moved), undo=True)
+            self.app.note(message, undo=True)
             if self.outdated:  # too many to be checked one by one
                 self.check()
 
@@ -220,8 +220,9 @@ class AuditState(State):
             return ""
         documents = ngettext("{n:,} document", "{n:,} documents", audit.documents)
         labels = ngettext("{n:,} label", "{n:,} labels", audit.labels)
-        return _("{documents} with {labels}; maximum length: {length}.").format(
+        return _(
+            "{documents} with {labels}; maximum length: {length}.",
             documents=documents.format(n=audit.documents),
-            labels=labels.format(n=audit.labels),
+            labels=labels,
             length=audit.max_length,
         )

@@ -72,7 +72,6 @@ class BatchDialog(Dialog):
             "Batch {number} of the run: {inputs} inputs, loss at {n} position.",
             "Batch {number} of the run: {inputs} inputs, loss at {n} positions.",
             predicted,
-        ).format(
             number=formats.count(state.number + 1),
             inputs=formats.count(len(inputs)),
             n=formats.count(predicted),
@@ -82,15 +81,17 @@ class BatchDialog(Dialog):
             self._rows.addWidget(_row(input_))
         more = len(inputs) - MAX_INPUTS_SHOWN
         if more > 0:
-            text = ngettext("… and {n} more input", "… and {n} more inputs", more)
-            self._rows.addWidget(words(text.format(n=formats.count(more)), "small", "muted"))
+            text = ngettext(
+                "… and {n} more input", "… and {n} more inputs", more, n=formats.count(more)
+            )
+            self._rows.addWidget(words(text, "small", "muted"))
         self._rows.addStretch(1)
         self._area.verticalScrollBar().setValue(0)
 
 
 def _row(input_: Input) -> QFrame:
     units = [Unit(text, target, what) for text, target, what in input_.units]
-    flow = UnitFlow(_("Model input: {input}").format(input=input_.title), units, input_.spans)
+    flow = UnitFlow(_("Model input: {input}", input=input_.title), units, input_.spans)
     parts: list[QWidget] = [words(input_.title, "small", weight=600)]
     if input_.original:
         parts.append(_named(_("Original text"), words(input_.original, "small", "text", wrap=True)))

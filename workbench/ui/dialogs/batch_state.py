@@ -84,7 +84,7 @@ class BatchState(State):
 def _input(row: Mapping[str, Any], number: int) -> Input:
     notes = [f"{name.replace('_', ' ')}: {value}" for name, value in row["notes"].items()]
     named = [str(row["document"])] if row.get("document") else []
-    title = "  ·  ".join((_("Input {n}").format(n=number), *named, *notes))
+    title = "  ·  ".join((_("Input {n}", n=number), *named, *notes))
     return Input(
         title,
         "\n".join(row["texts"]) if "texts" in row else " ".join(row.get("original", ())),

@@ -50,7 +50,7 @@ class ClosingQuestion(Dialog):
         jobs = self._jobs()
         names = ", ".join(job.spec.title or job.spec.target for job in jobs[:3])
         title = ngettext("{n} job is still running", "{n} jobs are still running", len(jobs))
-        super().__init__(app.window, title.format(n=len(jobs)), names, width=640)
+        super().__init__(app.window, title, names, width=640)
         self._continuing = False
         self._words = words(_consequences(jobs, project_only), wrap=True)
         self._meter = Meter(None, name=_("Stopping"))

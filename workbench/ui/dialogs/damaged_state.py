@@ -32,7 +32,7 @@ class DamagedState(OperationState):
     @property
     def target(self) -> Path:
         """Where the recovered project will be written: beside the damaged one."""
-        stem = _("{name} recovered").format(name=self.path.stem)
+        stem = _("{name} recovered", name=self.path.stem)
         return paths.free_name(self.path.parent, stem, paths.PROJECT_SUFFIX)
 
     def recover(self) -> None:

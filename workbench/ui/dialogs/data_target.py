@@ -18,16 +18,17 @@ class DataTarget(Dialog):
 
     def __init__(self, parent: QWidget, project: Path, data: Sequence[Path]) -> None:
         title = (
-            _("Import {name}").format(name=data[0].name)
+            _("Import {name}", name=data[0].name)
             if len(data) == 1
-            else ngettext("Import {n} file", "Import {n} files", len(data)).format(n=len(data))
+            else ngettext("Import {n} file", "Import {n} files", len(data))
         )
         super().__init__(parent, title, width=460)
         self.new = False
         message = _(
-            "The project “{name}” is open. Import into this project, or create a new project?"
+            "The project “{name}” is open. Import into this project, or create a new project?",
+            name=project.stem,
         )
-        self.put(words(message.format(name=project.stem), wrap=True))
+        self.put(words(message, wrap=True))
         self._into = Button(_("Import into this project"), "download", "primary", on=self.accept)
         self._into.setDefault(True)
         new = Button(_("New project…"), "file-plus-2", on=self._choose_new)

@@ -97,7 +97,7 @@ class ErrorDialog(Dialog):
 
     def __init__(self, app: App, error: BaseException, details: str, *, plugin: str = "") -> None:
         """plugin: the id of the plugin whose code has raised the error."""
-        fault = _("The plugin {plugin} failed.").format(plugin=plugin)
+        fault = _("The plugin {plugin} failed.", plugin=plugin)
         super().__init__(
             app.window,
             _("Something went wrong"),

@@ -52,7 +52,7 @@ def open_sample(app: App) -> None:
         copy_sample(app)
     elif app.open_project(copy, page="annotate"):
         app.note(
-            _("This is your existing copy of the sample: {name}.").format(name=copy.name),
+            _("This is your existing copy of the sample: {name}.", name=copy.name),
             lambda: copy_sample(app),
             action=_("Make a new copy"),
         )
@@ -74,8 +74,10 @@ def copy_sample(app: App) -> None:
     except OSError as error:
         app.fail(
             WorkbenchError(
-                _("The sample cannot be written to {folder}: {why}.").format(
-                    folder=folder, why=error.strerror or error
+                _(
+                    "The sample cannot be written to {folder}: {why}.",
+                    folder=folder,
+                    why=error.strerror or error,
                 )
             )
         )

@@ -96,7 +96,7 @@ class KeySheet(Dialog):
         if line is None:
             return
         if line.command.shown_only and not line.command.bare:
-            self.fault(_("The shortcut of {title} cannot be changed.").format(title=line.title))
+            self.fault(_("The shortcut of {title} cannot be changed.", title=line.title))
             return
         self.fault("")
         if KeyDialog(self, self._app, line).exec():
@@ -147,8 +147,10 @@ class KeyDialog(Dialog):
         on_labels = self._line.command.id.startswith(PAGE_OF_KEYS)
         if self._line.command.bare and on_labels and (label := _label_with(self._app, chosen)):
             self._field.set_error(
-                _("{key} is the key of the label “{name}”. Change it on the Labels page.").format(
-                    key=chosen, name=label
+                _(
+                    "{key} is the key of the label “{name}”. Change it on the Labels page.",
+                    key=chosen,
+                    name=label,
                 )
             )
             return
@@ -165,7 +167,7 @@ class KeyDialog(Dialog):
             remap(self._line.command, before, self._app.settings)
             name = other.lasting()
             self._field.set_error(
-                _("{key} is already assigned to “{name}”.").format(key=chosen, name=name)
+                _("{key} is already assigned to “{name}”.", key=chosen, name=name)
             )
             return
         self.accept()

@@ -112,7 +112,7 @@ class Moved(Dialog):
             self,
             _("Save a copy as…"),
             str(self.state.suggested),
-            _("Projects ({patterns})").format(patterns=f"*{paths.PROJECT_SUFFIX}"),
+            _("Projects ({patterns})", patterns=f"*{paths.PROJECT_SUFFIX}"),
             options=QFileDialog.Option.DontConfirmOverwrite,  # an existing file is refused
         )
         if chosen:

@@ -33,7 +33,7 @@ class MovedState(OperationState):
         path = self.project.path
         if not path.parent.is_dir():
             return paths.free_name(paths.documents_folder(), path.stem, paths.PROJECT_SUFFIX)
-        stem = path.stem if self.gone else _("{name} copy").format(name=path.stem)
+        stem = path.stem if self.gone else _("{name} copy", name=path.stem)
         return paths.free_name(path.parent, stem, paths.PROJECT_SUFFIX) if path.exists() else path
 
     def look_again(self) -> None:
@@ -54,4 +54,4 @@ class MovedState(OperationState):
         if self.closing:
             self.app.settings.remember_project(target)
         elif self.app.open_project(target):
-            self.app.note(_("The copy was saved and is open now: {name}").format(name=target.name))
+            self.app.note(_("The copy was saved and is open now: {name}", name=target.name))

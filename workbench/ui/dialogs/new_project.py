@@ -259,7 +259,7 @@ class NewProject(Dialog):
 
     def _box(self, kind: ProjectKind) -> QCheckBox:
         box = QCheckBox(_(kind.title))
-        box.setAccessibleName(_("Label {what}").format(what=_(kind.title).lower()))
+        box.setAccessibleName(_("Label {what}", what=_(kind.title).lower()))
         escaping.set_tip(box, _(kind.hint))
         return box
 
@@ -267,7 +267,7 @@ class NewProject(Dialog):
         box = self._box(kind)
         text = QPlainTextEdit()
         text.setPlaceholderText(_(kind.example))
-        text.setAccessibleName(_("Labels of {what}").format(what=_(kind.title).lower()))
+        text.setAccessibleName(_("Labels of {what}", what=_(kind.title).lower()))
         text.setTabChangesFocus(True)
         text.setMinimumHeight(theme.px(92))
         text.textChanged.connect(
@@ -306,14 +306,14 @@ class NewProject(Dialog):
             return
         except OSError as error:
             self._folder_field.set_error(
-                _("Cannot write the file: {why}.").format(why=error.strerror or error)
+                _("Cannot write the file: {why}.", why=error.strerror or error)
             )
             return
         self.accept()
         args: dict[str, Any] = {"files": self._data} if self._data else {}
         if self._app.open_project(path, page="data", ask=False, **args) and not self._data:
             self._app.note(
-                _("{name} created. Import text next.").format(name=path.name),
+                _("{name} created. Import text next.", name=path.name),
                 self._import,
                 action=_("Import…"),
             )
@@ -337,8 +337,9 @@ class NewProject(Dialog):
             self._name_field.set_error(
                 _(
                     "{name} already exists. Choose another name; existing files are not "
-                    "overwritten."
-                ).format(name=path.name)
+                    "overwritten.",
+                    name=path.name,
+                )
             )
             return None
         return path

@@ -91,7 +91,7 @@ def join(context: PanelContext, ids: Sequence[int]) -> None:
             "{n:,} document was joined from its parts.",
             "{n:,} documents were joined from their parts.",
             n,
-        ).format(n=n)
+        )
         context.note(
             "\n".join(item for item in (message, parts.describe(joined)) if item), undo=n > 0
         )
@@ -103,8 +103,10 @@ def join(context: PanelContext, ids: Sequence[int]) -> None:
 def _numbers(divided: Divided) -> str:
     if not divided.documents:
         return _("No document is split.")
-    into = ngettext("{n:,} part", "{n:,} parts", divided.parts).format(n=divided.parts)
-    message = ngettext(
-        "{n:,} document becomes {parts}.", "{n:,} documents become {parts}.", divided.documents
+    into = ngettext("{n:,} part", "{n:,} parts", divided.parts)
+    return ngettext(
+        "{n:,} document becomes {parts}.",
+        "{n:,} documents become {parts}.",
+        divided.documents,
+        parts=into,
     )
-    return message.format(n=divided.documents, parts=into)

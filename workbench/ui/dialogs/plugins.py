@@ -81,9 +81,12 @@ class PluginsPage(QFrame):
             again.setFocus()
 
     def _nothing(self) -> QWidget:
-        message = _("No plugins found. Copy a plugin folder to {folder}, or add its folder above.")
+        message = _(
+            "No plugins found. Copy a plugin folder to {folder}, or add its folder above.",
+            folder=base_plugins.user_folder(),
+        )
         return words(
-            message.format(folder=base_plugins.user_folder()),
+            message,
             "small",
             "muted",
             wrap=True,
@@ -93,17 +96,15 @@ class PluginsPage(QFrame):
     def _fill_folders(self) -> None:
         folders = self.state.settings.plugin_folders
         n = len(folders) + 1
-        self._folders.set_text(
-            ngettext("Plugin folders ({n})…", "Plugin folders ({n})…", n).format(n=n)
-        )
+        self._folders.set_text(ngettext("Plugin folders ({n})…", "Plugin folders ({n})…", n))
         menu = self._folders.menu()
         menu.clear()
         menu.addAction(_("Add folder…"), self._add)
         menu.addSeparator()
         own = base_plugins.user_folder()
-        menu.addAction(_("Open {folder}").format(folder=_short(str(own))), _open_own)
+        menu.addAction(_("Open {folder}", folder=_short(str(own))), _open_own)
         for folder in folders:
-            message = _("Remove {folder} from the list").format(folder=_short(folder))
+            message = _("Remove {folder} from the list", folder=_short(folder))
             menu.addAction(message, partial(self.state.remove_folder, folder))
 
     def _add(self) -> None:
@@ -156,23 +157,23 @@ class PluginCard(QFrame):
 
     def _checking_acts(self, plugin: Plugin) -> list[QWidget]:
         cancel = Button(_("Cancel"), "x", on=lambda: self.state.cancel(plugin))
-        cancel.setAccessibleName(_("Cancel the check of {name}").format(name=plugin.name))
+        cancel.setAccessibleName(_("Cancel the check of {name}", name=plugin.name))
         return [cancel]
 
     def _acts(self, plugin: Plugin) -> list[QWidget]:
         state, name = self.state, plugin.name
         disable = Button(_("Disable"), on=lambda: state.disable(plugin))
-        disable.setAccessibleName(_("Disable {name}").format(name=name))
+        disable.setAccessibleName(_("Disable {name}", name=name))
         if self.status.state == ERROR:
             again = Button(_("Check again"), "rotate-ccw", on=lambda: state.check_again(plugin))
-            again.setAccessibleName(_("Check {name} again").format(name=name))
+            again.setAccessibleName(_("Check {name} again", name=name))
             return [again, disable] if state.is_enabled(plugin) else [again]
         if self.status.state == ENABLED:
             return [disable]
         if state.asking == plugin.key:
             return [words(_("needs your permission"), "small", "muted")]
         button = Button(_("Enable…"), on=lambda: state.ask(plugin))
-        button.setAccessibleName(_("Enable {name}").format(name=name))
+        button.setAccessibleName(_("Enable {name}", name=name))
         return [button]
 
     def _question(self) -> QWidget:

@@ -73,12 +73,12 @@ class PluginsState:
             return ""
         count = {state: sum(row.state == state for row in self.rows) for state in plugins.STATES}
         n = len(self.rows)
-        message = ngettext(
+        return ngettext(
             "{n} plugin: {enabled} enabled, {disabled} disabled, {error} with an error",
             "{n} plugins: {enabled} enabled, {disabled} disabled, {error} with an error",
             n,
+            **count,
         )
-        return message.format(n=n, **count)
 
     def restart(self, status: PluginStatus) -> str:
         """What only a restart changes: the window reads its pages once. "" if there is nothing."""
@@ -88,14 +88,14 @@ class PluginsState:
             if contribution.kind == "panel"
         }
         if new := added.keys() - self.pages if status.state == ENABLED else None:
-            return _("Restart Glossbench to see {names}.").format(names=_quoted(added, new))
+            return _("Restart Glossbench to see {names}.", names=_quoted(added, new))
         if old := added.keys() & self.pages if status.state == DISABLED else None:
-            message = ngettext(
+            return ngettext(
                 "{names} is removed when Glossbench is restarted.",
                 "{names} are removed when Glossbench is restarted.",
                 len(old),
+                names=_quoted(added, old),
             )
-            return message.format(names=_quoted(added, old))
         return ""
 
     # ---------------------------------------------------------------- actions
@@ -203,7 +203,7 @@ class PluginsState:
 
 
 def _quoted(titles: Mapping[str, str], ids: Collection[str]) -> str:
-    return ", ".join(_("“{title}”").format(title=titles[id]) for id in titles if id in ids)
+    return ", ".join(_("“{title}”", title=titles[id]) for id in titles if id in ids)
 
 
 def _failure(result: PluginCheck) -> tuple[str, str] | None:

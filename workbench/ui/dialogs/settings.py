@@ -220,8 +220,9 @@ class SettingsDialog(Dialog):
         field = TitledField(
             _("Model folders"),
             self._list,
-            _("Models in the Hugging Face cache ({cache}) are listed automatically.").format(
-                cache=paths.hub_cache()
+            _(
+                "Models in the Hugging Face cache ({cache}) are listed automatically.",
+                cache=paths.hub_cache(),
             ),
         )
         return column(field, row(add, remove, None), gap=6)

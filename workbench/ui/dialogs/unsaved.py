@@ -75,7 +75,7 @@ class UnsavedQuestion(Dialog):
     def _save_as(self) -> None:
         project = self._app.project
         name = project.name if project is not None else ""
-        file = _("{name} – unsaved texts.txt").format(name=name)
+        file = _("{name} – unsaved texts.txt", name=name)
         suggested = paths.documents_folder() / file
         chosen, _kind = QFileDialog.getSaveFileName(
             self, _("Save to a file…"), str(suggested), "*.txt;;" + _("All files (*)")

@@ -153,15 +153,16 @@ class VersionQuestion(Dialog):
         message = {"name": _title(version), "time": formats.when_iso(version.at)}
         if delete:
             title = _("Delete the version?")
-            effect = _("“{name}”, {time}. This cannot be undone.").format(**message)
+            effect = _("“{name}”, {time}. This cannot be undone.", **message)
             act = Button(_("Delete"), "trash-2", "danger", on=self.accept)
         else:
             title = _("Restore the version?")
             effect = _(
                 "“{name}”, {time}. The project then has the documents, labels and history of "
                 "this version. Its current state is saved as a version first. Runs trained later "
-                "are no longer listed, but their files are kept."
-            ).format(**message)
+                "are no longer listed, but their files are kept.",
+                **message,
+            )
             act = Button(_("Restore"), "undo-2", "primary", on=self.accept)
         super().__init__(parent, title, width=460)
         self.put(words(effect, wrap=True))
@@ -174,5 +175,5 @@ class VersionQuestion(Dialog):
 def _title(version: Version) -> str:
     if not version.automatic:
         return version.name or _("Without a name")
-    reason = _("Automatic, {reason}").format(reason=term(version.reason))
+    reason = _("Automatic, {reason}", reason=term(version.reason))
     return f"{reason} ({version.name})" if version.name else reason

@@ -131,7 +131,7 @@ def _build(watch: Watch) -> Build:
     progress = watch.progress
     total, done = progress.get("total"), progress.get("done", 0)
     if watch.behind:
-        return Build(_("Waiting for {name}").format(name=watch.behind))
+        return Build(_("Waiting for {name}", name=watch.behind))
     if progress.get("stage") or not total:
         message = _("Computing the map…") if progress.get("stage") else _("Starting…")
         return Build(message, share=progress.get("part"))
@@ -140,11 +140,10 @@ def _build(watch: Watch) -> Build:
 
 
 def _asking(need: Need) -> str:
-    message = ngettext(
+    return ngettext(
         "This view compares with the {n:,} document of the project. Their vectors are computed "
         "once for each model.",
         "This view compares with the {n:,} documents of the project. Their vectors are computed "
         "once for each model.",
         need.documents,
     )
-    return message.format(n=need.documents)

@@ -99,7 +99,7 @@ class QueryText(State):
     def save(self, name: str) -> None:
         """Save the query under a name. Raises SpecError for an invalid name."""
         queries.save_filter(self.project, name, self.text, origin=self)
-        self.context.note(_("Filter {name} saved.").format(name=name.strip()), undo=True)
+        self.context.note(_("Filter {name} saved.", name=name.strip()), undo=True)
 
     def rename(self, saved: SavedFilter, name: str) -> None:
         """Raises SpecError for an invalid name."""
@@ -107,7 +107,7 @@ class QueryText(State):
 
     def delete(self, saved: SavedFilter) -> None:
         queries.delete_filter(self.project, saved.id, origin=self)
-        self.context.note(_("Filter {name} deleted.").format(name=saved.name), undo=True)
+        self.context.note(_("Filter {name} deleted.", name=saved.name), undo=True)
 
     def _project_changed(self, changes: Changes) -> None:
         if any(changes.touches(table) for table in NAMED):

@@ -96,7 +96,7 @@ def _tell(context: PanelContext, aside: Sequence[Layer], layers: Iterable[Layer]
         off = {*_uids(context, _OFF)} - {*_of(aside)}
         hide(context, [layer for layer in layers if layer.uid in off])
 
-    context.note(message.format(names=names), label, action=_("Label {names}").format(names=names))
+    context.note(message.format(names=names), label, action=_("Label {names}", names=names))
 
 
 def _of(layers: Iterable[Layer]) -> list[str]:

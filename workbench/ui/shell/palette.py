@@ -75,8 +75,7 @@ class Palette(Dialog):
 
     def _why_none(self) -> str:
         if unavailable := self._found(self._unavailable):
-            message = _("“{command}” is not available here now.")
-            return message.format(command=self._title(unavailable[0]))
+            return _("“{command}” is not available here now.", command=self._title(unavailable[0]))
         return _("No command with these letters.")
 
     def _do(self, entry: Entry) -> None:

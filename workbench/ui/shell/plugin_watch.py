@@ -72,8 +72,11 @@ class PluginWatch:
             return
         for checked in failed:
             self._app.registry.report(checked.kind, checked.id, _error(plugin, checked))
-        message = _("{error} Settings ▸ Plugins shows the traceback.")
-        self._app.window.tell(message.format(error=_error(plugin, failed[0]).message))
+        message = _(
+            "{error} Settings ▸ Plugins shows the traceback.",
+            error=_error(plugin, failed[0]).message,
+        )
+        self._app.window.tell(message)
 
 
 def _error(plugin: Plugin, checked: CheckedContribution) -> PluginError:

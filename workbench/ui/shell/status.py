@@ -88,7 +88,7 @@ class Status(QStatusBar):
         message: dict[str, Any] = next((item for item in known if item.get("name") == name), {})
         cores = os.cpu_count() or 1
         title = message.get("title") or (
-            ngettext("CPU, {count} core", "CPU, {count} cores", cores).format(count=cores)
+            ngettext("CPU, {count} core", "CPU, {count} cores", cores, count=cores)
             if name == "cpu"
             else name.upper()
         )

@@ -121,7 +121,7 @@ def _own_fonts() -> Check:
     missing = [name for name in (theme.FAMILY, theme.MONO) if name not in QFontDatabase.families()]
     if not missing:
         return Check("display.fonts", _("Bundled fonts"), ", ".join((theme.FAMILY, theme.MONO)))
-    message = _("missing: {names}").format(names=", ".join(missing))
+    message = _("missing: {names}", names=", ".join(missing))
     advice = _("The system font is used instead. Reinstall Glossbench to restore the fonts.")
     return Check("display.fonts", _("Bundled fonts"), message, WARNING, advice)
 
@@ -140,7 +140,7 @@ def scripts(covered: Mapping[str, bool]) -> Check:
     missing = [_(SCRIPTS[name]) for name in covered if not covered[name]]
     if not missing:
         return Check(id, title, ", ".join(have))
-    message = _("missing: {names}").format(names=", ".join(missing))
+    message = _("missing: {names}", names=", ".join(missing))
     advice = _(
         "Text in these scripts is shown as boxes. Install the Noto fonts; on Debian and Ubuntu:"
         " `apt install fonts-noto-core fonts-noto-cjk`."

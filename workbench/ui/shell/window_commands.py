@@ -399,12 +399,12 @@ def _uses_theme(name: str) -> Callable[[Window], bool]:
 
 def undo_title(window: Window) -> str:
     step = undo_steps.title(window.app, "undo")
-    return _("&Undo – {step}").format(step=escaping.menu_text(step)) if step else _("&Undo")
+    return _("&Undo – {step}", step=escaping.menu_text(step)) if step else _("&Undo")
 
 
 def redo_title(window: Window) -> str:
     step = undo_steps.title(window.app, "redo")
-    return _("&Redo – {step}").format(step=escaping.menu_text(step)) if step else _("&Redo")
+    return _("&Redo – {step}", step=escaping.menu_text(step)) if step else _("&Redo")
 
 
 def can_undo(window: Window) -> bool:

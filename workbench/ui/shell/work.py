@@ -50,7 +50,7 @@ class Work:
         """Raises ProjectBusy if the task writes and another one does."""
         if task.writes and self._writing is not None:
             raise ProjectBusy(
-                _("“{title}” is still running.").format(title=self._writing.title),
+                _("“{title}” is still running.", title=self._writing.title),
                 hint=_("Wait until it has finished, or cancel it."),
             )
         delay = self._tasks[task] = QTimer(self.line)

@@ -165,7 +165,7 @@ def when(at: float, now: float | None = None, *, brief: bool = False) -> str:
     days = (time.mktime(_midnight(today)) - time.mktime(_midnight(then))) / 86400
     if days < 0.5:
         message = _formats.clock(then)
-        return message if brief else _("today, {time}").format(time=message)
+        return message if brief else _("today, {time}", time=message)
     if days < 1.5:
         return _("yesterday")
     if days < 7:
@@ -174,7 +174,7 @@ def when(at: float, now: float | None = None, *, brief: bool = False) -> str:
         return _("last week")
     if days < 60:
         weeks = round(days / 7)
-        return ngettext("{count} week ago", "{count} weeks ago", weeks).format(count=weeks)
+        return ngettext("{count} week ago", "{count} weeks ago", weeks, count=weeks)
     return _formats.date(then)
 
 
@@ -190,7 +190,7 @@ def moment(at: str) -> str:
     if seconds is None:
         return at
     there = time.localtime(seconds)
-    return _("{date}, {time}").format(date=_formats.date(there), time=_formats.clock(there))
+    return _("{date}, {time}", date=_formats.date(there), time=_formats.clock(there))
 
 
 def licence(name: str) -> str:

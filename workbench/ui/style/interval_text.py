@@ -44,7 +44,7 @@ def named_interval(interval: tuple[float, float] | None, name: str = "") -> str:
     """An interval that says what it is; "" if it is unknown."""
     if interval is None:
         return ""
-    return _("95%: {interval}").format(interval=interval_text(interval, name))
+    return _("95%: {interval}", interval=interval_text(interval, name))
 
 
 def score_tip(name: str, interval: tuple[float, float] | None) -> str:
@@ -70,5 +70,5 @@ def few_tip(support: int) -> str:
 def _with_interval(hint: str, interval: tuple[float, float] | None, name: str) -> str:
     if interval is None:
         return hint
-    message = _("95% interval: {interval}").format(interval=interval_text(interval, name))
+    message = _("95% interval: {interval}", interval=interval_text(interval, name))
     return f"{hint}\n{message}".strip()

@@ -122,9 +122,7 @@ def first_score(scores: Mapping[str, float], task: str) -> str:
     if not scores:
         return ""
     main = score_names(scores, task)[0]
-    return _("{name} {value} on dev").format(
-        name=score_title(main), value=score_text(main, scores[main])
-    )
+    return _("{name} {value} on dev", name=score_title(main), value=score_text(main, scores[main]))
 
 
 class LayerMix(NamedTuple):
@@ -140,11 +138,7 @@ class LayerMix(NamedTuple):
     def text(self) -> str:
         """The weights of all layers on one line."""
         message = ", ".join(weight_texts(self.weights))
-        return (
-            _("{model}: {weights}").format(model=self.part, weights=message)
-            if self.part
-            else message
-        )
+        return _("{model}: {weights}", model=self.part, weights=message) if self.part else message
 
 
 def layer_mixes(result: Mapping[str, Any]) -> tuple[LayerMix, ...]:
@@ -168,11 +162,11 @@ def weight_texts(weights: Sequence[float]) -> list[str]:
     return [
         named.format(number=number, weight=decimal(weight, 3))
         if number
-        else _("Embeddings: {weight}").format(weight=decimal(weight, 3))
+        else _("Embeddings: {weight}", weight=decimal(weight, 3))
         for number, weight in enumerate(weights)
     ]
 
 
 def gamma_text(gamma: float | None) -> str:
     """The factor of a scalar mix; "" for other combinations of layers."""
-    return "" if gamma is None else _("γ {value}").format(value=decimal(gamma, 3))
+    return "" if gamma is None else _("γ {value}", value=decimal(gamma, 3))

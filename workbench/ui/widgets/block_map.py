@@ -78,7 +78,7 @@ def _inside(block: Block) -> QFrame:
             grid.addWidget(words(note, "caption", "faint"), at, 2)
     more = len(block.shapes) - MOST_SHAPES
     if more > 0:
-        message = ngettext("… and {n} more weight", "… and {n} more weights", more).format(n=more)
+        message = ngettext("… and {n} more weight", "… and {n} more weights", more)
         grid.addWidget(words(message, "caption", "faint"), len(lines), 0)
     return column(box)
 

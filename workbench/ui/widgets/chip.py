@@ -220,7 +220,7 @@ class ChipButton(QAbstractButton):
         self._drawing = _Drawing(text, label, key, tone)
         self.setText(text)
         self.setAccessibleName(text)
-        self.setAccessibleDescription(_("Key {key}").format(key=key) if key else "")
+        self.setAccessibleDescription(_("Key {key}", key=key) if key else "")
         self.setCheckable(checkable)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)

@@ -176,7 +176,7 @@ class DocumentRows(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return title
         if role == Qt.ItemDataRole.ToolTipRole:
-            message = _("Click to sort by {column}").format(column=title) if extra >= 0 else ""
+            message = _("Click to sort by {column}", column=title) if extra >= 0 else ""
             return escaping.tip(self._tips.get(section, message))
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return title or _("State")

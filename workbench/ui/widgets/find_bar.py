@@ -97,10 +97,10 @@ class FindBar(QFrame):
             some = _("{n:,} of more than {count:,}")
             self._count.setText(some.format(n=(current or 0) + 1, count=count))
         elif current is None:
-            message = ngettext("{count:,} match", "{count:,} matches", count)
-            self._count.setText(message.format(count=count))
+            message = ngettext("{count:,} match", "{count:,} matches", count, count=count)
+            self._count.setText(message)
         else:
-            self._count.setText(_("{n:,} of {count:,}").format(n=current + 1, count=count))
+            self._count.setText(_("{n:,} of {count:,}", n=current + 1, count=count))
         for button in (self._back, self._on):
             button.setEnabled(count > 0)
 

@@ -193,7 +193,7 @@ class Form(QFrame):
         else:
             it = line = QLineEdit()
             if getattr(option, "automatic", ""):
-                line.setPlaceholderText(_("automatic: {rule}").format(rule=_(option.automatic)))
+                line.setPlaceholderText(_("automatic: {rule}", rule=_(option.automatic)))
             line.textEdited.connect(lambda _text: self._edited(name))
         return call(it, _title(option), _(option.help))
 

@@ -36,7 +36,7 @@ def progress_of(job: Any) -> tuple[float | None, str]:
     total, step = last.get("total"), last.get("step", last.get("done"))
     share = step / total if total and isinstance(step, int | float) else None
     left = last.get("seconds_left")
-    return share, _("{time} left").format(time=formats.duration(left)) if isinstance(
+    return share, _("{time} left", time=formats.duration(left)) if isinstance(
         left, int | float
     ) else ""
 

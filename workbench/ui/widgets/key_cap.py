@@ -50,9 +50,7 @@ def follow_tip(widget: QWidget, tip: str, settings: Settings, command: str, *key
 def with_key(message: str, settings: Settings, command: str, *keys: str) -> str:
     """The words with the current key of a command in brackets, or one of them alone."""
     key = current(settings, command, *keys)
-    return (
-        _("{words} ({key})").format(words=message, key=key) if key and message else key or message
-    )
+    return _("{words} ({key})", words=message, key=key) if key and message else key or message
 
 
 def changed(window: QWidget) -> None:

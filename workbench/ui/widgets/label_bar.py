@@ -253,11 +253,14 @@ class LabelBar(QWidget):
         """The button that shows or hides the sublabels of a label."""
         many, hidden = len(self._groups[id]), id in self._folded
         message = (
-            ngettext("Show {n} sublabel of {label}", "Show {n} sublabels of {label}", many).format(
-                n=many, label=label.name
+            ngettext(
+                "Show {n} sublabel of {label}",
+                "Show {n} sublabels of {label}",
+                many,
+                label=label.name,
             )
             if hidden
-            else _("Hide the sublabels of {label}").format(label=label.name)
+            else _("Hide the sublabels of {label}", label=label.name)
         )
         text = f"+{many}" if hidden else "\N{MINUS SIGN}"
         button = Button(

@@ -208,7 +208,7 @@ class LabelSearch(QObject):
         if self.count:
             self.list.setCurrentIndex(self._model.index(0))
         self.list.setVisible(bool(self.count))
-        self.none.setText(_("No label matches “{typed}”.").format(typed=typed))
+        self.none.setText(_("No label matches “{typed}”.", typed=typed))
         self.none.setHidden(bool(self.count))
         self.filtered.emit()
 

@@ -134,7 +134,7 @@ def _name_pictures(document: QTextDocument) -> None:
         message = image.stringProperty(QTextFormat.Property.ImageAltText)
         words = QTextCharFormat()
         words.setFontItalic(True)
-        cursor.insertText(_("[Image: {name}]").format(name=message), words)
+        cursor.insertText(_("[Image: {name}]", name=message), words)
 
 
 def _show_addresses(block: QTextBlock) -> None:

@@ -35,8 +35,10 @@ class PointLegend(QWidget):
         self.buttons = []
         pairs = list(zip(groups, counts, strict=True))
         for number, (group, count) in enumerate(pairs[:MAX_GROUPS]):
-            message = _("{name} {count}")
-            text = message.format(name=escaping.menu_text(group.name), count=formats.count(count))
+            message = _(
+                "{name} {count}", name=escaping.menu_text(group.name), count=formats.count(count)
+            )
+            text = message
             button = Button(text, kind="quiet", small=True, on=self._emit(number))
             button.setIcon(shape_icon(group))
             button.setIconSize(QSize(theme.px(SIZE), theme.px(SIZE)))

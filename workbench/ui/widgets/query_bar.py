@@ -216,11 +216,11 @@ class QueryBar(QWidget):
     def ask_save(self) -> None:
         """Ask for a name and save the query."""
         name = self.query.current.name if self.query.current else ""
-        hint = _("Filters are also slices in Results. Query: {query}")
+        hint = _("Filters are also slices in Results. Query: {query}", query=self.query.text)
         dialog = FilterName(
             self.window(),
             _("Save filter"),
-            hint.format(query=self.query.text),
+            hint,
             name,
             self.query.save,
         )

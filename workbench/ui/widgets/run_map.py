@@ -73,7 +73,7 @@ class RunMapDialog(Dialog):
         self._layout.addWidget(BlockMap(marks, total))
         count = sum(block.trained for block in blocks)
         name = _("Trained in this run")
-        figure = _("{n} and the head").format(n=formats.count(count))
+        figure = _("{n} and the head", n=formats.count(count))
         self._layout.addWidget(row(words(name, "small", "muted"), None, words(figure, weight=600)))
         self._layout.addStretch(1)
 
@@ -81,5 +81,5 @@ class RunMapDialog(Dialog):
 def state_words(marked: MarkedBlock) -> str:
     """What a training does with a block."""
     if marked.epoch:
-        return _("trained from epoch {n}").format(n=marked.epoch)
+        return _("trained from epoch {n}", n=marked.epoch)
     return WORDS[marked.state]

@@ -89,7 +89,7 @@ class _Swatch(QAbstractButton):
     def __init__(self, colour: str, name: str):
         super().__init__()
         self._colour, self._marked = colour, False
-        self.setAccessibleName(_("Colour {name}").format(name=name))
+        self.setAccessibleName(_("Colour {name}", name=name))
         escaping.set_tip(self, name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)

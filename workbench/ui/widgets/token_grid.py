@@ -101,7 +101,7 @@ class TokenGrid(QWidget):
         """Description for screen readers: the selected token and its tags."""
         cell = self._cell()
         names = ", ".join(tag.name for tag in cell.tags if tag.kind != NONE) if cell else ""
-        message = _("{token}: {tags}").format(token=cell.text, tags=names or "–") if cell else ""
+        message = _("{token}: {tags}", token=cell.text, tags=names or "–") if cell else ""
         self.setAccessibleDescription(message)
 
     def _cell(self) -> GridToken | None:

@@ -62,4 +62,4 @@ def waiting_for(name: str) -> str:
     """The message, with a long name elided in the middle; "" for no name."""
     metrics = QFontMetrics(theme.font("small"))
     elided = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, theme.px(WIDEST))
-    return _("Waiting for {name}").format(name=elided) if name else ""
+    return _("Waiting for {name}", name=elided) if name else ""

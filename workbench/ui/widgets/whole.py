@@ -27,8 +27,10 @@ class Whole:
         """What the picture lacks, "" for nothing."""
         if not self.cut:
             return ""
-        message = _("The picture is cut off at {limit:,} pixels. Save the data to get all of it.")
-        return message.format(limit=MAX_PICTURE_SIDE)
+        return _(
+            "The picture is cut off at {limit:,} pixels. Save the data to get all of it.",
+            limit=MAX_PICTURE_SIDE,
+        )
 
 
 @contextmanager

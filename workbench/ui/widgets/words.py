@@ -210,8 +210,6 @@ def call(widget: QWidget, name: str, description: str = "") -> QWidget:
                 and "clear" in button.defaultAction().objectName()
             )
             button.setAccessibleName(
-                _("Clear {name}").format(name=name)
-                if clears
-                else _("Icon of {name}").format(name=name)
+                _("Clear {name}", name=name) if clears else _("Icon of {name}", name=name)
             )
     return widget

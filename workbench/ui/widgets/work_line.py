@@ -68,7 +68,7 @@ class WorkLine(QFrame):
 
     def set(self, share: float | None) -> None:
         self._meter.set(share)
-        percent = "" if share is None else _("{percent}%").format(percent=int(100 * share))
+        percent = "" if share is None else _("{percent}%", percent=int(100 * share))
         self._share.setText(percent)
 
     def end(self) -> None:

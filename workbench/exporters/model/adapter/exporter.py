@@ -62,8 +62,9 @@ def load(source: Path, folder: Path, library_class: Any) -> nn.Module:
     raw = json.loads((source / FOLDER / CONFIG).read_text(encoding="utf-8"))
     if not Path(raw[BASE]).is_dir():
         raise ExportFailed(
-            _("The adapter cannot be checked: its base model is no longer in {folder}.").format(
-                folder=raw[BASE]
+            _(
+                "The adapter cannot be checked: its base model is no longer in {folder}.",
+                folder=raw[BASE],
             ),
             hint=_("Restore the base model, or export other formats."),
         )

@@ -44,8 +44,9 @@ def _base(source: Path) -> str:
     base = networks.base_of(source)
     if not base or not Path(base).exists():
         raise ExportFailed(
-            _("The adapters cannot be checked: their base model is no longer in {folder}.").format(
-                folder=base
+            _(
+                "The adapters cannot be checked: their base model is no longer in {folder}.",
+                folder=base,
             ),
             hint=_("Restore the base model, or export other formats."),
         )

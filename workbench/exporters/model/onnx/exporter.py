@@ -145,10 +145,12 @@ def graph(predictor: Predictor, path: Path) -> None:
         except Exception as error:  # torch.export and onnxscript raise many kinds
             family = registry().info("family", encoder.info.family)
             raise ExportFailed(
-                _("A model of the family {family} could not be converted to ONNX: {reason}").format(
-                    family=encoder.info.architecture, reason=_reason(error)
+                _(
+                    "A model of the family {family} could not be converted to ONNX: {reason}",
+                    family=encoder.info.architecture,
+                    reason=_reason(error),
                 ),
-                hint=_("Export only “{format}”.").format(format=_(family.saved_as)),
+                hint=_("Export only “{format}”.", format=_(family.saved_as)),
             ) from error
 
 

@@ -47,8 +47,10 @@ class AwdLstmFamily:
         """See Family.load. `options.dropout` is that between layers; the others scale with it."""
         if options.head and options.head not in self.heads(info):
             raise ModelError(
-                _("{model} has no weights to predict words in the direction {head}.").format(
-                    model=info.name, head=options.head
+                _(
+                    "{model} has no weights to predict words in the direction {head}.",
+                    model=info.name,
+                    head=options.head,
                 ),
                 hint=_("An encoder without a decoder provides only hidden states."),
             )
@@ -144,7 +146,7 @@ def _state(path: Path, info: ModelInfo) -> dict[str, Tensor]:
 
 def _not_loaded(info: ModelInfo, reason: str) -> ModelError:
     return ModelError(
-        _("{path} cannot be loaded: {error}.").format(path=info.path, error=reason.rstrip(".")),
+        _("{path} cannot be loaded: {error}.", path=info.path, error=reason.rstrip(".")),
         hint=_(INFO.holds),
     )
 

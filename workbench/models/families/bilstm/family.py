@@ -66,7 +66,7 @@ class BilstmFamily:
             return _saved(info, config, options)
         if options.documents is None:
             raise ModelError(
-                _("{model} has no weights yet.").format(model=info.name),
+                _("{model} has no weights yet.", model=info.name),
                 hint=_("Train it first, then use the run."),
             )
         return _new(info, config, options, options.documents)
@@ -137,8 +137,11 @@ def _refuse_changes(info: ModelInfo, config: Config, options: LoadOptions) -> No
     if changed:
         raise SpecError(
             _(
-                "{name} cannot be changed: {model} has been trained with other embeddings or sizes."
-            ).format(name=changed[0], model=info.name),
+                "{name} cannot be changed: {model} has been trained with other embeddings or "
+                "sizes.",
+                name=changed[0],
+                model=info.name,
+            ),
             hint=_("Leave it automatic, or train a new BiLSTM."),
         )
 
@@ -148,7 +151,7 @@ def _fill(encoder: BilstmEncoder, path: Path) -> None:
         encoder.load_state_dict(load_file(path))
     except Exception as error:  # safetensors and torch raise errors of several kinds
         raise ModelError(
-            _("{path} cannot be loaded: {error}.").format(path=path, error=reason(error)),
+            _("{path} cannot be loaded: {error}.", path=path, error=reason(error)),
             hint=_("Train again, or restore the folder from a backup."),
         ) from error
 
@@ -197,8 +200,10 @@ def _described(part: PartConfig, encoder: Encoder, unit_part: Part) -> PartConfi
         raise SpecError(
             _(
                 "embeddings: the layers of {model} have different widths ({widths}), which cannot "
-                "be combined."
-            ).format(model=path.name, widths=widths),
+                "be combined.",
+                model=path.name,
+                widths=widths,
+            ),
             hint=_("Use @last or @concat."),
         )
     layers = part.layers or (MIX if equal and encoder.info.layers > 1 else LAST)
@@ -250,9 +255,7 @@ def _check_entry(config: Config, embeddings: Sequence[Embedding]) -> None:
     late = [isinstance(part, FrozenModel) and part.is_contextual for part in embeddings]
     if config.lstm_layers < 2:
         raise SpecError(
-            _("lm_states is second, but the LSTM has {count} layer.").format(
-                count=config.lstm_layers
-            ),
+            _("lm_states is second, but the LSTM has {count} layer.", count=config.lstm_layers),
             hint=_("Set lstm_layers to 2."),
         )
     if all(late):

@@ -119,8 +119,10 @@ def _check_tables(
     sizes = {model.direction: model.size for model in models}
     if tables != sizes:
         raise ModelError(
-            _("{path} cannot be loaded: {file} belongs to another model.").format(
-                path=info.path, file=files.TABLES
+            _(
+                "{path} cannot be loaded: {file} belongs to another model.",
+                path=info.path,
+                file=files.TABLES,
             ),
-            hint=_("Delete {file}: it is read from the weights.").format(file=files.TABLES),
+            hint=_("Delete {file}: it is read from the weights.", file=files.TABLES),
         )

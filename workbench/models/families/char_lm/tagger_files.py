@@ -45,8 +45,9 @@ def load(
     if [len(word) for word in preparer.words] != [len(static.words) for static in file.statics]:
         raise ModelError(
             _(
-                "{path} cannot be loaded: its static vectors belong to a different vocabulary."
-            ).format(path=info.path)
+                "{path} cannot be loaded: its static vectors belong to a different vocabulary.",
+                path=info.path,
+            )
         )
     torch.manual_seed(options.seed)
     rest = {name: value for name, value in content.items() if name != "state_dict"}

@@ -65,7 +65,7 @@ def language_model(
         model.settings = _settings(_inside(raw, sizes), sizes)
     except (KeyError, RuntimeError, AttributeError) as error:
         raise ModelError(
-            _("{path} cannot be loaded: {error}.").format(path=sizes.path, error=reason(error))
+            _("{path} cannot be loaded: {error}.", path=sizes.path, error=reason(error))
         ) from error
     return model
 

@@ -34,13 +34,16 @@ class ElmoFamily:
     def load(self, info: ModelInfo, options: LoadOptions) -> ElmoEncoder:
         if options.head and options.head not in self.heads(info):
             raise ModelError(
-                _("{model} has no output layer (softmax), so it predicts no words.").format(
-                    model=info.name
+                _(
+                    "{model} has no output layer (softmax), so it predicts no words.",
+                    model=info.name,
                 ),
                 hint=_(
                     "Add the softmax weights ({weights}) and their vocabulary ({vocabulary}) to "
-                    "the folder."
-                ).format(weights=files.SOFTMAX, vocabulary=files.VOCABULARY),
+                    "the folder.",
+                    weights=files.SOFTMAX,
+                    vocabulary=files.VOCABULARY,
+                ),
             )
         path = Path(info.path)
         sizes = _sizes(path)
@@ -111,14 +114,14 @@ def _sizes(path: Path) -> Sizes:
 def _load_weights(encoder: ElmoEncoder, folder: Path) -> None:
     path = files.weights_file(folder)
     if path is None:
-        raise _not_loaded(folder, _("{file} is missing").format(file=files.WEIGHTS))
+        raise _not_loaded(folder, _("{file} is missing", file=files.WEIGHTS))
     _read(path, encoder.datasets())
 
 
 def _softmax(folder: Path, width: int) -> Softmax:
     softmax_files = files.softmax_files(folder)
     if softmax_files is None:
-        raise _not_loaded(folder, _("{file} is missing").format(file=files.SOFTMAX))
+        raise _not_loaded(folder, _("{file} is missing", file=files.SOFTMAX))
     weights, vocabulary = softmax_files
     try:
         softmax = Softmax(files.read_words(vocabulary), width)
@@ -163,6 +166,6 @@ def _write(path: Path, parameters: Mapping[str, torch.nn.Parameter]) -> None:
 
 def _not_loaded(path: Path, reason: str) -> ModelError:
     return ModelError(
-        _("{path} cannot be loaded: {error}.").format(path=path, error=reason),
+        _("{path} cannot be loaded: {error}.", path=path, error=reason),
         hint=_("Check that options.json and the weights are from the same model."),
     )

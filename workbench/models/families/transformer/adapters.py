@@ -133,7 +133,7 @@ def read(encoder: TransformerEncoder, folder: Path) -> None:
         raise
     except Exception as error:  # safetensors and torch raise errors of several kinds
         raise ModelError(
-            _("{path} cannot be loaded: {error}.").format(path=path, error=reason(error)),
+            _("{path} cannot be loaded: {error}.", path=path, error=reason(error)),
             hint=_("Train again, or restore the folder from a backup."),
         ) from error
 
@@ -151,7 +151,7 @@ def put(encoder: TransformerEncoder, adapter_weights: Mapping[str, Tensor]) -> N
     places = {place.name for place in _places(encoder)}
     if sizes.keys() != places:
         wrong = min(sizes.keys() ^ places)
-        raise KeyError(_("it does not fit this model at {name}").format(name=wrong))
+        raise KeyError(_("it does not fit this model at {name}", name=wrong))
     if not present(encoder):
         _insert(encoder, sizes)
     for name, adapter in present(encoder).items():
@@ -199,8 +199,9 @@ def _matching(layer: nn.Module, patterns: Sequence[str]) -> Iterator[tuple[str, 
         if any(fnmatchcase(name, pattern) for pattern in patterns):
             if type(module) not in (nn.Linear, Conv1D, AdaptedLinear):
                 raise ModelError(
-                    _("Bottleneck adapters need full precision, but {name} is quantized.").format(
-                        name=name
+                    _(
+                        "Bottleneck adapters need full precision, but {name} is quantized.",
+                        name=name,
                     ),
                     hint=_("Load the model in full precision, or use LoRA."),
                 )
@@ -210,7 +211,8 @@ def _matching(layer: nn.Module, patterns: Sequence[str]) -> Iterator[tuple[str, 
 
 def unsupported(encoder: TransformerEncoder) -> ModelError:
     return ModelError(
-        _("Bottleneck adapters cannot be inserted into {model}: {reason}.").format(
+        _(
+            "Bottleneck adapters cannot be inserted into {model}: {reason}.",
             model=encoder.info.name or encoder.info.architecture,
             reason=_("the projections of its layers are not known"),
         ),

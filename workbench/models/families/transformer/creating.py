@@ -30,7 +30,7 @@ def create(
     """See CreatesModels.create. Raises SpecError for sizes that do not fit each other."""
     if options["width"] % options["heads"]:
         raise SpecError(
-            _("width ({width}) is not divisible by heads ({heads}).").format(**options),
+            _("width ({width}) is not divisible by heads ({heads}).", **options),
             hint=_("Choose a width that is a multiple of heads."),
         )
     yield 0.0
@@ -49,8 +49,10 @@ def create(
             model = getattr(transformers, f"AutoModelFor{head}").from_config(config)
         except ValueError as error:  # of the library, about sizes that do not fit each other
             raise SpecError(
-                _("A {architecture} model of these sizes cannot be created: {error}.").format(
-                    architecture=architecture, error=reason(error)
+                _(
+                    "A {architecture} model of these sizes cannot be created: {error}.",
+                    architecture=architecture,
+                    error=reason(error),
                 ),
                 hint=_("Change width, heads or inner."),
             ) from error

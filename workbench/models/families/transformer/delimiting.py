@@ -37,8 +37,9 @@ def delimited(
         raise ModelError(
             _(
                 "{model} has special tokens of its own: the input form of GPT-1 is for decoders "
-                "without them."
-            ).format(model=info.name),
+                "without them.",
+                model=info.name,
+            ),
             hint=_("Set input_form to plain, or choose a GPT or GPT-2 model."),
         )
     first, extended = tokenizer.size, tokenizer.delimited()

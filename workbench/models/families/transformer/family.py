@@ -102,8 +102,11 @@ class TransformerFamily:
         import_models()
         if options.head and options.head not in self.heads(info):
             raise ModelError(
-                _("{model} is a {family} model, which has no {head} head.").format(
-                    model=info.name, family=info.architecture, head=options.head
+                _(
+                    "{model} is a {family} model, which has no {head} head.",
+                    model=info.name,
+                    family=info.architecture,
+                    head=options.head,
                 ),
                 hint=_("Choose a BERT, RoBERTa or GPT-2 model."),
             )
@@ -184,7 +187,7 @@ def _from_pretrained(
         except Exception as error:  # the library validates little: any exception is possible
             raise _not_loaded(info, reason(error)) from error
     if lost := _not_drawn(options.head, message):
-        raise _not_loaded(info, _("its weights lack {name} in the required size").format(name=lost))
+        raise _not_loaded(info, _("its weights lack {name} in the required size", name=lost))
     has_pooler = not any("pooler" in name for name in message["missing_keys"])
     return peft.merge(model, Path(info.path)), has_pooler
 
@@ -219,7 +222,7 @@ def _class(info: spec.ModelInfo, head: str) -> Any:
 
 def _not_loaded(info: spec.ModelInfo, reason: str) -> ModelError:
     return ModelError(
-        _("{path} cannot be loaded: {error}.").format(path=info.path, error=reason),
+        _("{path} cannot be loaded: {error}.", path=info.path, error=reason),
         hint=_("Check that config.json and the weights are from the same model."),
     )
 
@@ -257,8 +260,10 @@ def _check_size(info: spec.ModelInfo, head: str, config: PretrainedConfig) -> No
             info,
             _(
                 "the number of parameters that config.json describes is {wanted:,}, that of the "
-                "weights {there:,}"
-            ).format(wanted=described, there=there),
+                "weights {there:,}",
+                wanted=described,
+                there=there,
+            ),
         )
 
 
@@ -289,9 +294,7 @@ def _config(info: spec.ModelInfo, options: LoadOptions) -> PretrainedConfig:
         raise
     except Exception as error:  # as above
         raise ModelError(
-            _("{path}/config.json cannot be read: {error}.").format(
-                path=info.path, error=reason(error)
-            )
+            _("{path}/config.json cannot be read: {error}.", path=info.path, error=reason(error))
         ) from error
     if hasattr(config, "legacy"):
         config.legacy = PUBLISHED_HEAD not in INFO.shapes(Path(info.path))

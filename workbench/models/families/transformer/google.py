@@ -27,7 +27,7 @@ def state_dict(index: Path) -> dict[str, Tensor]:
         }
     except (OSError, ValueError) as error:
         raise ModelError(
-            _("{path} cannot be read: {error}.").format(path=index, error=error),
+            _("{path} cannot be read: {error}.", path=index, error=error),
             hint=_("Download the checkpoint again."),
         ) from error
 

@@ -44,10 +44,13 @@ def merge(model: PreTrainedModel, folder: Path) -> PreTrainedModel:
         raise
     except Exception as error:  # the library validates little: any exception is possible
         raise ModelError(
-            _("The adapter {file} in {folder} cannot be merged: {error}.").format(
-                file=WEIGHTS, folder=folder, error=reason(error)
+            _(
+                "The adapter {file} in {folder} cannot be merged: {error}.",
+                file=WEIGHTS,
+                folder=folder,
+                error=reason(error),
             ),
-            hint=_("Delete {config} to load the model without its adapter.").format(config=CONFIG),
+            hint=_("Delete {config} to load the model without its adapter.", config=CONFIG),
         ) from error
 
 
@@ -68,9 +71,7 @@ def _merged(model: PreTrainedModel, folder: Path) -> PreTrainedModel:
     missing = sorted(name for name in mismatches.missing_keys if _OF_LORA in name)
     unused = sorted(name for name in mismatches.unexpected_keys if _OF_LORA in name)
     if missing or unused:
-        raise ValueError(
-            _("it does not fit this model at {name}").format(name=(*missing, *unused)[0])
-        )
+        raise ValueError(_("it does not fit this model at {name}", name=(*missing, *unused)[0]))
     whole: PreTrainedModel = adapted.merge_and_unload(safe_merge=True)
     return whole.requires_grad_(True)
 

@@ -31,21 +31,27 @@ def arguments(info: spec.ModelInfo, bits: int, device: str) -> dict[str, Any]:
     if info.architecture not in DECODERS:
         raise ModelError(
             _(
-                "{model} cannot be loaded with {bits}-bit weights: only decoders are supported."
-            ).format(model=info.name, bits=bits),
+                "{model} cannot be loaded with {bits}-bit weights: only decoders are supported.",
+                model=info.name,
+                bits=bits,
+            ),
             hint=_("Load it in full precision, or choose a model such as Llama, OLMo or Qwen."),
         )
     if not torch.cuda.is_available() or not device.startswith("cuda"):
         raise SpecError(
-            _("{bits}-bit weights need an NVIDIA GPU; the device is {device}.").format(
-                bits=bits, device=device
+            _(
+                "{bits}-bit weights need an NVIDIA GPU; the device is {device}.",
+                bits=bits,
+                device=device,
             ),
             hint=_("Load the model in full precision, or choose the device cuda."),
         )
     if importlib.util.find_spec(PACKAGE) is None:
         raise SpecError(
-            _("{bits}-bit weights need the package {package}, which is not installed.").format(
-                bits=bits, package=PACKAGE
+            _(
+                "{bits}-bit weights need the package {package}, which is not installed.",
+                bits=bits,
+                package=PACKAGE,
             ),
             hint=extras.advice(PACKAGE),
         )

@@ -74,8 +74,10 @@ def _make(encoder: TransformerEncoder, folder: Path) -> None:
             again = AutoTokenizer.from_pretrained(folder, config=config, local_files_only=True)
     except (OSError, ValueError, ImportError, AttributeError, KeyError, TypeError) as error:
         raise ModelError(
-            _("The tokenizer of {path} cannot be saved: {error}").format(
-                path=encoder.info.path, error=reason(error)
+            _(
+                "The tokenizer of {path} cannot be saved: {error}",
+                path=encoder.info.path,
+                error=reason(error),
             )
         ) from error
     if not _alike(again.backend_tokenizer, encoder.tokenizer.backend):

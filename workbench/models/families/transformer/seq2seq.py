@@ -237,8 +237,11 @@ def _targets(tokenizer: Tokenizer, labels: Sequence[str], model: str) -> list[An
             raise ModelError(
                 _(
                     "The tokenizer of {model} gives the labels {first!r} and {second!r} the same "
-                    "subwords, so the model cannot tell them apart."
-                ).format(model=model, first=owners[ids], second=label),
+                    "subwords, so the model cannot tell them apart.",
+                    model=model,
+                    first=owners[ids],
+                    second=label,
+                ),
                 hint=_("Rename a label, or choose a pooling: then a new layer scores the classes."),
             )
         owners[ids] = label

@@ -59,13 +59,16 @@ def _unknown(opened: Opened, path: Path) -> torch.Tensor:
         vector = np.load(saved, allow_pickle=False).astype(np.float32)
     except (OSError, ValueError, EOFError) as error:
         raise ModelError(
-            _("{path} cannot be read: {error}.").format(path=saved, error=error),
+            _("{path} cannot be read: {error}.", path=saved, error=error),
             hint=_("Restore the file from a backup, or delete it."),
         ) from error
     if vector.shape != (opened.header.width,):
         raise ModelError(
-            _("{path} has shape {shape}, expected a vector of width {width}.").format(
-                path=saved, shape=list(vector.shape), width=opened.header.width
+            _(
+                "{path} has shape {shape}, expected a vector of width {width}.",
+                path=saved,
+                shape=list(vector.shape),
+                width=opened.header.width,
             ),
             hint=_("It belongs to a different file of vectors. Delete it or train again."),
         )

@@ -112,9 +112,7 @@ class VectorsInfo(FamilyInfo):
         file, problems = files.file_of(path)
         if file is None:
             message = "; ".join(problems) or _("it contains no file of word vectors")
-            raise ModelError(
-                _("{path} cannot be used: {problem}.").format(path=path, problem=message)
-            )
+            raise ModelError(_("{path} cannot be used: {problem}.", path=path, problem=message))
         return file
 
 

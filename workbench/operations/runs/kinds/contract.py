@@ -77,7 +77,7 @@ class RunKind(Protocol):
         self, project: Project, queue: Queue, prepared: Any, *, parent_id: int | None = None
     ) -> Run:
         """Create a run and, unless everything was computed before, its job. See `start` below."""
-        raise SpecError(_("Runs of the kind {kind} cannot be started.").format(kind=self.info.id))
+        raise SpecError(_("Runs of the kind {kind} cannot be started.", kind=self.info.id))
 
     def finished(self, project: Project, run_id: int, event: Finished) -> None:
         """Store the end of the job of a run. By default, it stays interrupted."""
@@ -103,9 +103,7 @@ class RunKind(Protocol):
     def no_model(self, run: Run) -> SpecError:
         """Says that a run has no model that was fine-tuned for it."""
         return SpecError(
-            _("Run {name!r} has no model of its own (kind: {kind}).").format(
-                name=run.name, kind=run.kind
-            ),
+            _("Run {name!r} has no model of its own (kind: {kind}).", name=run.name, kind=run.kind),
             hint=_("Choose a run of a fine-tuned model; `glossbench runs list` lists them."),
         )
 
@@ -128,9 +126,7 @@ class RunKind(Protocol):
     def command(self, project: Project, run: Run) -> str:
         """The command line that repeats a run. Raises WorkbenchError if there is none."""
         raise SpecError(
-            _("No command line repeats run {name!r} (kind: {kind}).").format(
-                name=run.name, kind=run.kind
-            )
+            _("No command line repeats run {name!r} (kind: {kind}).", name=run.name, kind=run.kind)
         )
 
     def prepare_again(self, project: Project, run: Run, *, longer: bool = False) -> Any:

@@ -22,7 +22,7 @@ class BidirectionalLm(RecurrentLm):
     def __init__(self, encoder: Encoder, options: Mapping[str, Any], rng: np.random.Generator):
         if not is_recurrent(encoder):
             raise SpecError(
-                _("{model} is not a bidirectional language model.").format(model=encoder.info.name),
+                _("{model} is not a bidirectional language model.", model=encoder.info.name),
                 hint=_("Choose an ELMo model or a pair of character language models."),
             )
         super().__init__(encoder, options, rng)

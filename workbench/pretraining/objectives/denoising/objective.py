@@ -50,12 +50,12 @@ class Denoising(Objective):
         name = self.encoder.info.name
         if self.kind == SENTINELS and not self.sentinels:
             raise SpecError(
-                _("The tokenizer of {model} has no sentinels (<extra_id_0> …).").format(model=name),
+                _("The tokenizer of {model} has no sentinels (<extra_id_0> …).", model=name),
                 hint=_("Set noise to infill."),
             )
         if self.kind in (INFILL, "mask") and tokenizer.mask is None:
             raise SpecError(
-                _("The tokenizer of {model} has no mask token.").format(model=name),
+                _("The tokenizer of {model} has no mask token.", model=name),
                 hint=_("Set noise to sentinels or delete."),
             )
         return tokenizer.mask or 0
@@ -146,7 +146,7 @@ class Denoising(Objective):
 def _tokenizer(encoder: Encoder) -> Tokenizer:
     preparer = encoder.preparer
     if not isinstance(preparer, Subwords):
-        raise SpecError(_("{model} does not read subwords.").format(model=encoder.info.name))
+        raise SpecError(_("{model} does not read subwords.", model=encoder.info.name))
     return preparer.tokenizer
 
 

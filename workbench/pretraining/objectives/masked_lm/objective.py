@@ -29,7 +29,7 @@ def _tokenizer(encoder: Encoder) -> tuple[Tokenizer, int]:
     preparer = encoder.preparer
     if not isinstance(preparer, Subwords) or preparer.tokenizer.mask is None:
         raise SpecError(
-            _("The tokenizer of {model} has no mask token.").format(model=encoder.info.name),
+            _("The tokenizer of {model} has no mask token.", model=encoder.info.name),
             hint=_("Choose a model that was pretrained as a masked language model."),
         )
     return preparer.tokenizer, preparer.tokenizer.mask
@@ -50,8 +50,10 @@ class MaskedLm(Objective):
         self.rates = Rates(options["mask_rate"], options["mask_share"], options["random_share"])
         if self.rates.masked + self.rates.random > 1:
             raise SpecError(
-                _("mask_share {mask} and random_share {random} add up to more than 1.").format(
-                    mask=self.rates.masked, random=self.rates.random
+                _(
+                    "mask_share {mask} and random_share {random} add up to more than 1.",
+                    mask=self.rates.masked,
+                    random=self.rates.random,
                 ),
                 hint=_("The remaining tokens are kept unchanged."),
             )

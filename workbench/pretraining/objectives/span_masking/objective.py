@@ -70,16 +70,19 @@ class SpanMasking(MaskedLm):
         table = encoder.word_embeddings
         if table.shape[1] != encoder.width:
             raise SpecError(
-                _("The embeddings of {model} have width {own}, its states {width}: the span "
-                  "boundary objective needs equal widths.").format(
-                    model=encoder.info.name, own=table.shape[1], width=encoder.width
+                _(
+                    "The embeddings of {model} have width {own}, its states {width}: the span "
+                    "boundary objective needs equal widths.",
+                    model=encoder.info.name,
+                    own=table.shape[1],
+                    width=encoder.width,
                 ),
                 hint=_("Set boundary to no."),
-            )  # fmt: skip
+            )
         if not len(self.frame.before) or not len(self.frame.after):
             raise SpecError(
                 _("{model} has no special tokens around a text, so that spans at its ends have no "
-                  "boundary.").format(model=encoder.info.name),
+                  "boundary.", model=encoder.info.name),
                 hint=_("Set boundary to no."),
             )  # fmt: skip
         self.module = SpanBoundary(encoder.width, len(table))

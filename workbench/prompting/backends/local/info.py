@@ -58,9 +58,7 @@ class LocalInfo(BackendInfo):
         info = read_folder(model.path, allow_pickle=model.pickled, name=model.name)
         if not _scores_subwords(info):
             raise SpecError(
-                _("{model} is not a language model, so it cannot score prompts.").format(
-                    model=info.name
-                ),
+                _("{model} is not a language model, so it cannot score prompts.", model=info.name),
                 hint=_("Choose a masked or causal language model, such as starter-bert."),
             )
         tokenizer = Tokenizer.load(model.path)
@@ -77,7 +75,7 @@ def _scores_subwords(card: ModelInfo) -> bool:
 def _model(card: ModelInfo) -> PromptModel:
     title = next(title for output, title in LANGUAGE.items() if output in card.gives)
     without = frozenset() if "next_lm" in card.gives else frozenset((WEIGHTS,))
-    message = _(title).format(name=card.name)
+    message = _(title, name=card.name)
     return PromptModel(card.name, card.path, message, card.pickled, without)
 
 

@@ -71,7 +71,7 @@ class SpanTask(WordTask):
     def problem(self, counts: Mapping[str, int], layer: str) -> str:
         if counts:
             return ""
-        return _("No training document of layer {layer!r} has a span.").format(layer=layer)
+        return _("No training document of layer {layer!r} has a span.", layer=layer)
 
     def word_outputs(self, gold: SpanGold, words: Sequence[tuple[int, int]]) -> list[str]:
         """BIO tags; of overlapping spans the longest counts."""
@@ -191,7 +191,7 @@ def _listed(text: str, spans: Sequence[Span]) -> str:
         f"{span.label} “{text[span.start : span.end][:40]}”" for span in spans[:MAX_LISTED_SPANS]
     )
     if len(spans) > MAX_LISTED_SPANS:
-        return _("{some} and {n:,} more").format(some=listed, n=len(spans) - MAX_LISTED_SPANS)
+        return _("{some} and {n:,} more", some=listed, n=len(spans) - MAX_LISTED_SPANS)
     return listed or NONE
 
 

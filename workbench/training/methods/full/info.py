@@ -24,8 +24,9 @@ def frozen_layers(freeze: str) -> int | str:
     if freeze.isascii() and freeze.isdigit():
         return int(freeze)
     raise SpecError(
-        _("freeze is {freeze!r}, expected none, embeddings, encoder or a number of layers.").format(
-            freeze=freeze
+        _(
+            "freeze is {freeze!r}, expected none, embeddings, encoder or a number of layers.",
+            freeze=freeze,
         ),
         hint=_("3 freezes the embeddings and the three lowest layers."),
     )
@@ -58,7 +59,9 @@ def frozen_levels(freeze: str, count: int) -> int:
                 "freeze is {kept}, but the model has only {count} layer.",
                 "freeze is {kept}, but the model has only {count} layers.",
                 count,
-            ).format(kept=frozen, count=count),
+                kept=frozen,
+                count=count,
+            ),
             hint=_("Choose a smaller number, or encoder."),
         )
     names = {"none": 0, "embeddings": 1, ENCODER: count + 1}

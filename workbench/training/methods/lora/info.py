@@ -39,8 +39,8 @@ def check_targets(chosen: str) -> None:
     """Raises SpecError for an empty name in the list."""
     if not all(part.strip() for part in chosen.split(",")):
         raise SpecError(
-            _("lora_targets is {chosen!r}, expected names of modules.").format(chosen=chosen),
-            hint=_("For example query,value or {all}.").format(all=ALL_LINEAR),
+            _("lora_targets is {chosen!r}, expected names of modules.", chosen=chosen),
+            hint=_("For example query,value or {all}.", all=ALL_LINEAR),
         )
 
 

@@ -75,8 +75,8 @@ class Lora(Method):
             return matches
         ends = sorted({name.rpartition(".")[2] for name in linear})
         raise SpecError(
-            _("The model has no linear module named {names}.").format(names=", ".join(targeted)),
-            hint=_("Its linear modules are: {names}.").format(names=", ".join(ends)),
+            _("The model has no linear module named {names}.", names=", ".join(targeted)),
+            hint=_("Its linear modules are: {names}.", names=", ".join(ends)),
         )
 
     def groups(self, rate: float) -> list[dict[str, Any]]:

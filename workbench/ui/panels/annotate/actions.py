@@ -76,10 +76,14 @@ class AnnotateActions(ValueState, QuestionState, RelationState, SourceState):
         if len(set(states)) < 2 or len(states) < 3:
             return self.states_text
         furthest = next(state for state in FURTHEST if state in states)
-        message = ngettext(
-            "{state}: {n} of {layers} layer", "{state}: {n} of {layers} layers", len(states)
+        return ngettext(
+            "{state}: {n} of {layers} layer",
+            "{state}: {n} of {layers} layers",
+            len(states),
+            state=term(furthest),
+            n=states.count(furthest),
+            layers=len(states),
         )
-        return message.format(state=term(furthest), n=states.count(furthest), layers=len(states))
 
     @property
     def saved_as(self) -> tuple[str, str]:
@@ -278,8 +282,10 @@ class AnnotateActions(ValueState, QuestionState, RelationState, SourceState):
             done = self._do(self._take, answer)
             if done is None:
                 return
-            message = _("Accepted the prediction of {run} as gold for {key}.")
-            self.context.note(message.format(run=run.name, key=key), undo=True)
+            message = _(
+                "Accepted the prediction of {run} as gold for {key}.", run=run.name, key=key
+            )
+            self.context.note(message, undo=True)
         self.next_error()
 
     def _take(self, project: Project, answer: list[NewSuggestion], *, origin: object) -> bool:
@@ -309,8 +315,10 @@ class AnnotateActions(ValueState, QuestionState, RelationState, SourceState):
         names = [*(span.label for span in differences.spans), *differences.labels]
         gone = next((name for name in names if name not in ids), None)
         if gone is not None:
-            message = _("Layer {layer} no longer has the label {name}.")
-            self.context.note(message.format(layer=layer.name, name=gone))
+            message = _(
+                "Layer {layer} no longer has the label {name}.", layer=layer.name, name=gone
+            )
+            self.context.note(message)
             return None
         here = self.shown_id, row_id(layer)
         suggestions = [
@@ -490,7 +498,7 @@ class AnnotateActions(ValueState, QuestionState, RelationState, SourceState):
         warnings = self._do(annotate.submit, here, [row_id(layer) for layer in layers])
         if warnings is None:
             return
-        whole = _("Submitted {key} as a whole ({place}).").format(key=key, place=place)
+        whole = _("Submitted {key} as a whole ({place}).", key=key, place=place)
         messages = [whole] if place else []
         if rest := [layer for layer in self.active if layer not in layers]:
             self._say_part(here, messages, layers, rest)
@@ -533,7 +541,7 @@ class AnnotateActions(ValueState, QuestionState, RelationState, SourceState):
         here = self.shown_id
 
         def choose(project: Project, *, origin: object) -> bool:
-            title = _("Set class {label} and submit").format(label=label.name)
+            title = _("Set class {label} and submit", label=label.name)
             with project.edit(title, origin=origin):
                 annotate.set_class(project, here, label_id, origin=origin)
                 annotate.submit(project, here, [row_id(layer)], origin=origin)
@@ -567,8 +575,8 @@ class AnnotateActions(ValueState, QuestionState, RelationState, SourceState):
             shown_layers.hide(self.context, [layer for layer in self.layers if layer.id in off])
 
         choices = (
-            (_("Label only {layers}").format(**names), leave),
-            (_("Always submit {rest} too").format(**names), always),
+            (_("Label only {layers}", **names), leave),
+            (_("Always submit {rest} too", **names), always),
         )
         text = " ".join((*messages, message.format(key=key, **names)))
         self.context.note(text, undo=True, more=choices)
@@ -595,8 +603,12 @@ class AnnotateActions(ValueState, QuestionState, RelationState, SourceState):
 
     def _say_empty(self, messages: Sequence[str], empty: Sequence[Layer]) -> None:
         """Say, after `messages`, in which layers the document was submitted without a label."""
-        message = _("Submitted {key} without a label in {layers}.")
-        text = message.format(key=self.shown_doc.document.key, layers=_names(empty))
+        message = _(
+            "Submitted {key} without a label in {layers}.",
+            key=self.shown_doc.document.key,
+            layers=_names(empty),
+        )
+        text = message
 
         def always() -> None:
             shown_layers.tell_empty(self.context, empty, False)
@@ -612,7 +624,7 @@ class AnnotateActions(ValueState, QuestionState, RelationState, SourceState):
             self._do(annotate.reopen, self.document_id, layer_ids)
             return
         self._do(annotate.discard, self.document_id, layer_ids)
-        self.context.note(_("Discarded {key}.").format(key=key), undo=True)
+        self.context.note(_("Discarded {key}.", key=key), undo=True)
         self._go_on(keep_note=True)
 
     def skip(self) -> None:
@@ -631,7 +643,7 @@ class AnnotateActions(ValueState, QuestionState, RelationState, SourceState):
         elif at is not None:
             self.open(self.ids[at])
         self.context.note(
-            _("Skipped {key}; moved to the end of the queue.").format(key=key),
+            _("Skipped {key}; moved to the end of the queue.", key=key),
             lambda: self._put_back(here),
         )
 

@@ -243,7 +243,7 @@ class AnnotationPane(QFrame):
             return named[0], None
         entry = self.state.label_of.get(span.label_id) if span.label_id is not None else None
         if entry and (chain := getattr(span, "chain", None)) is not None:
-            title = _("{chain} · {label}").format(chain=chain, label=entry[1].name)
+            title = _("{chain} · {label}", chain=chain, label=entry[1].name)
             return title, Label(entry[1].name, position=chain - 1)
         return (entry[1].name, entry[1]) if entry else ("?", None)
 
@@ -272,12 +272,12 @@ class AnnotationPane(QFrame):
     def _text_of(self, span: SpanRow | SuggestionRow) -> str:
         question = self.state.question_number(span)
         if not question and (named := self.state.number_named(span)) is not None:
-            return _("as {layer}").format(layer=named[1])
+            return _("as {layer}", layer=named[1])
         if span.start is None or span.end is None:
             if question:
                 return _("no answer in the text")
             entry = self.state.label_of.get(span.label_id) if span.label_id is not None else None
-            return _("as {layer}").format(layer=entry[0].name) if entry else ""
+            return _("as {layer}", layer=entry[0].name) if entry else ""
         content = self.state.shown_doc.document.content(span.field)
         if parts := getattr(span, "parts", ()):
             return " … ".join(" ".join(content[a : min(b, a + EXCERPT)].split()) for a, b in parts)
@@ -400,8 +400,8 @@ class AnnotationPane(QFrame):
         sure = formats.decimal(state.sure, 2)
         choices = [
             (EVERY, _("All scores")),
-            (SURE_ONES, _("From {score}, or without a score").format(score=sure)),
-            (BELOW, _("Below {score}").format(score=sure)),
+            (SURE_ONES, _("From {score}, or without a score", score=sure)),
+            (BELOW, _("Below {score}", score=sure)),
         ]
         fill(self._scores, choices, state.scores)
         scored = any(suggestion.score is not None for suggestion in state.every_suggestion)

@@ -44,11 +44,11 @@ class ChoiceRow(QAbstractButton):
         self._text.setText(choice.text)
         message = ""
         if choice.score is not None:
-            message = _("suggested {score}%").format(score=formats.points(choice.score))
+            message = _("suggested {score}%", score=formats.points(choice.score))
         elif choice.chosen:
             message = _("chosen")
         self._message.setText(message)
-        name = _("Choice {n}: {text}").format(n=self.number, text=choice.text)
+        name = _("Choice {n}: {text}", n=self.number, text=choice.text)
         self.setAccessibleName(name)
         self.setAccessibleDescription(message)
         self.setChecked(choice.chosen)

@@ -75,7 +75,7 @@ class ContextMenus:
         labels = self._labels(self._layers(), lambda label: self._view.label(row_id(label)))
         can = some and self._state.can_edit and bool(labels)
         content = text.text.text[start:end]
-        title = _("&Label “{text}” as").format(text=escaping.menu_text(_cut(content)))
+        title = _("&Label “{text}” as", text=escaping.menu_text(_cut(content)))
         return (
             MenuChoice(title if some else _("&Label as"), enabled=can, choices=labels or _NOTHING),
             self._all_occurrences(some and bool(labels)),
@@ -104,7 +104,7 @@ class ContextMenus:
         if state.chain_layers:
             chain = state.chain[1] if state.chain else None
             if chain is not None:
-                title = _("Add to c&hain {number}").format(number=chain)
+                title = _("Add to c&hain {number}", number=chain)
                 choices.append(MenuChoice(title, links.join_chain, state.can_edit, command=CHAIN))
             choices.append(
                 MenuChoice(_("&New chain"), links.new_chain, state.can_edit, command=NEW_CHAIN)
@@ -197,7 +197,7 @@ class ContextMenus:
             choices.append(MenuChoice(title, self._view.links.new_chain, can, command=NEW_CHAIN))
         for start, end in span.parts:
             content = state.shown_doc.document.content(span.field)[start:end]
-            title = _("Remove the part “{text}”").format(text=escaping.menu_text(_cut(content)))
+            title = _("Remove the part “{text}”", text=escaping.menu_text(_cut(content)))
             choices.append(MenuChoice(title, partial(state.remove_part, start), can))
         return tuple(choices)
 
@@ -220,7 +220,7 @@ class ContextMenus:
         """The actions on everything from the source of a span, relation or suggestion."""
         state, origin = self._state, self._state.origin_of(row)
         n = next((n for item, _title, n in state.origins if item == origin), 0)
-        title = _("&From {source}").format(source=escaping.menu_text(state.maker(row)))
+        title = _("&From {source}", source=escaping.menu_text(state.maker(row)))
         return MenuChoice(title, enabled=state.can_edit, choices=of_source(state, origin, n))
 
     def _label(self, label: Label) -> None:

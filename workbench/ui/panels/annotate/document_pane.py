@@ -137,7 +137,7 @@ class DocumentPane(QFrame):
                 if number == 0
                 else _("Second text")
                 if number == 1
-                else _("Text {n}").format(n=number + 1)
+                else _("Text {n}", n=number + 1)
             )
             text.installEventFilter(self)
             text.caret_moved.connect(self._caret_moved)
@@ -533,9 +533,9 @@ def without_labels(layers: Iterable[str]) -> str:
     names = list(layers)
     if not names:
         return ""
-    message = ngettext(
+    return ngettext(
         "{layers} has no labels yet. Create them on the Labels page.",
         "{layers} have no labels yet. Create them on the Labels page.",
         len(names),
+        layers=", ".join(names),
     )
-    return message.format(layers=", ".join(names))

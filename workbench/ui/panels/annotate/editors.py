@@ -215,11 +215,14 @@ class NumberEditor(ValueEditor):
         text = "" if number.value is None else formats.typed(number.value)
         if not (self.field.hasFocus() and self.field.isModified()):
             self.field.setText(text)
-        hint = _("{minimum} to {maximum}").format(
-            minimum=formats.significant(scale.minimum), maximum=formats.significant(scale.maximum)
+        hint = _(
+            "{minimum} to {maximum}",
+            minimum=formats.significant(scale.minimum),
+            maximum=formats.significant(scale.maximum),
         )
         self.field.setPlaceholderText(hint)
-        name = _("{layer}, {minimum} to {maximum}").format(
+        name = _(
+            "{layer}, {minimum} to {maximum}",
             layer=layer.name,
             minimum=formats.significant(scale.minimum),
             maximum=formats.significant(scale.maximum),
@@ -322,7 +325,7 @@ class TextEditor(ValueEditor):
     def _show_hint(self) -> None:
         message = _("Write a text for this document.")
         if key := current(self.state.context.settings, "annotate.submit", "Ctrl+Enter"):
-            message = _("Write a text for this document. {key} submits.").format(key=key)
+            message = _("Write a text for this document. {key} submits.", key=key)
         self.field.setPlaceholderText(message)
 
     def restyle(self) -> None:

@@ -61,27 +61,30 @@ class ErrorReview(Callout):
             "{n} of {all} document with errors of {run}.",
             "{n} of {all} documents with errors of {run}.",
             every,
+            n=place,
+            all=every,
+            run=state.shown_run.name,
         )
-        message = [errors.format(n=place, all=every, run=state.shown_run.name)]
+        message = [errors]
         if labels:
-            message.append(_("Predicted: {label}.").format(label=", ".join(labels)))
+            message.append(_("Predicted: {label}.", label=", ".join(labels)))
         if number is not None:
-            message.append(_("Predicted: {label}.").format(label=formats.significant(number, 3)))
+            message.append(_("Predicted: {label}.", label=formats.significant(number, 3)))
         if missed_labels:
-            message.append(_("Not predicted: {labels}.").format(labels=", ".join(missed_labels)))
+            message.append(_("Not predicted: {labels}.", labels=", ".join(missed_labels)))
         if extra:
             n = len(extra)
             positives = ngettext("{n} false positive (dotted).", "{n} false positives (dotted).", n)
-            message.append(positives.format(n=n))
+            message.append(positives)
         if missed:
             n = len(missed)
-            message.append(ngettext("{n} missed span.", "{n} missed spans.", n).format(n=n))
+            message.append(ngettext("{n} missed span.", "{n} missed spans.", n))
         if wrong:
             n = len(wrong)
             other = ngettext(
                 "{n} question has another answer.", "{n} questions have other answers.", n
             )
-            message.append(other.format(n=n))
+            message.append(other)
         if state.predicted is None:
             message.append(_("The prediction for this text is no longer stored."))
         elif differences == Differences() and not wrong:

@@ -219,22 +219,22 @@ class InstantState(PredictionPrefetch):
                 "Needs {least} labels, has {n} label.",
                 "Needs {least} labels, has {n} labels.",
                 model.labelled,
-            ).format(least=MIN_LABELLED_DOCUMENTS, n=model.labelled)
+                least=MIN_LABELLED_DOCUMENTS,
+            )
         learned = ngettext(
             "Learned from {n:,} document in {seconds} s.",
             "Learned from {n:,} documents in {seconds} s.",
             model.labelled,
-        ).format(n=model.labelled, seconds=formats.decimal(model.seconds, 2))
+            seconds=formats.decimal(model.seconds, 2),
+        )
         if model.score is None:
             return learned
         score = ngettext(
             "{score}: {percent}% on {n:,} held-out document.",
             "{score}: {percent}% on {n:,} held-out documents.",
             model.tested,
-        ).format(
             score=instant.score_name(model.layer),
             percent=formats.decimal(100 * model.score, 1),
-            n=model.tested,
         )
         return f"{learned} {score}"
 
@@ -278,7 +278,7 @@ class InstantState(PredictionPrefetch):
                 "Kept {n:,} suggestions of the instant model.",
                 n,
             )
-            self.context.note(message.format(n=n), undo=n > 0)
+            self.context.note(message, undo=n > 0)
 
         def store() -> None:
             keep = partial(
@@ -373,8 +373,12 @@ class InstantState(PredictionPrefetch):
         def begin(prepared: Any) -> None:
             run = context.attempt(rerun.start, project, context.queue, prepared, repeated)
             if run is not None:
-                message = _("{name} was started with the settings of {old}.")
-                context.note(message.format(name=run.name, old=repeated.name))
+                message = _(
+                    "{name} was started with the settings of {old}.",
+                    name=run.name,
+                    old=repeated.name,
+                )
+                context.note(message)
 
         context.task(RERUN, partial(rerun.prepare, project, repeated), begin)
 
@@ -454,8 +458,8 @@ class InstantState(PredictionPrefetch):
 def _progress_text(model: Instant) -> str:
     """How far the vectors are, as part of a sentence."""
     if model.waits_for:
-        return _("waiting for {job}").format(job=model.waits_for)
+        return _("waiting for {job}", job=model.waits_for)
     percent, left = formats.points(model.computed, 0), model.seconds_left
     if left is None:
-        return _("{percent}%").format(percent=percent)
-    return _("{percent}%, {time} left").format(percent=percent, time=formats.duration(left))
+        return _("{percent}%", percent=percent)
+    return _("{percent}%, {time} left", percent=percent, time=formats.duration(left))

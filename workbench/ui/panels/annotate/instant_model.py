@@ -69,7 +69,7 @@ class Instant:
     def start(self, model: InspectableModel) -> None:
         """Learn from what is labelled: from words, until the vectors are computed."""
         in_text = self.layer.traits.in_text
-        both = _("{model} + words").format(model=model.title)
+        both = _("{model} + words", model=model.title)
         self.model, self._choice = model.title if in_text else both, model
         self._curves = {
             vectors: instant_curve.kept(self.project, self.layer, vectors)

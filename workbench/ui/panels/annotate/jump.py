@@ -119,7 +119,7 @@ class Jump:
         if place is None:
             text.select(*self._before)
             self._typed, typed = "", self._typed
-            self._show(_("No word begins with “{letters}”").format(letters=typed))
+            self._show(_("No word begins with “{letters}”", letters=typed))
             return
         low, high = found_words(text, place, self._typed)
         if self._extend:
@@ -130,7 +130,7 @@ class Jump:
             self._last = self._typed
             self.leave()
         else:
-            self._show(_("Go to word: {letters}…").format(letters=self._typed))
+            self._show(_("Go to word: {letters}…", letters=self._typed))
 
     def _show(self, message: str) -> None:
         """Say in the lower corner of the text what is read; the text stays where it is."""

@@ -40,5 +40,5 @@ def of_instant(model: Instant) -> LearningCurve:
 
 
 def of_rounds(of_run: Rounds) -> LearningCurve:
-    title = _("Rounds of retraining up to {run}").format(run=of_run.runs[-1])
+    title = _("Rounds of retraining up to {run}", run=of_run.runs[-1])
     return LearningCurve(title, of_run.points, rounds.advice(of_run), rounds.describe(of_run))

@@ -267,7 +267,7 @@ class ManyLabels(QWidget):
             chip = self._chips[id] = self._chip(label)
             parts: list[QWidget] = [chip]
             if (chance := first.chances.get(id)) is not None:
-                meter = Meter(chance, name=_("Probability of {label}").format(label=label.name))
+                meter = Meter(chance, name=_("Probability of {label}", label=label.name))
                 meter.setFixedWidth(theme.px(METER))
                 percent = words(formats.decimal(chance, 2), "small", weight=400 if number else 600)
                 parts += [meter, percent]
@@ -505,7 +505,7 @@ class AllLabels(QWidget):
             item.setData(_LABEL, self._labels[id])
             count = self._counts.get(id, 0)
             item.setData(_COUNT, count)
-            spoken = _("{label}, documents: {n}").format(label=label.name, n=formats.count(count))
+            spoken = _("{label}, documents: {n}", label=label.name, n=formats.count(count))
             item.setData(Qt.ItemDataRole.AccessibleTextRole, spoken)
             item.setData(_CHOSEN, id in self._chosen)
             escaping.set_tip(item, "\n".join(filter(None, (label.name, label.description))))

@@ -265,7 +265,7 @@ class OccurrencesPane(QFrame):
             cut = (
                 f"{excerpt[:MAX_HEADING_LENGTH]}…" if len(excerpt) > MAX_HEADING_LENGTH else excerpt
             )
-            self._heading.setText(_("Label all occurrences of “{text}” as").format(text=cut))
+            self._heading.setText(_("Label all occurrences of “{text}” as", text=cut))
         fill(self._label, [(row_id(label), label.name) for label in state.labels], state.label_id)
         self._where.button(QUEUE).setVisible(state.filtered)
         self._where.set(state.where)
@@ -280,7 +280,7 @@ class OccurrencesPane(QFrame):
     def _show_count(self) -> None:
         state, n = self.state, len(self.state.ticked)
         if state.share is not None:
-            self._count.setText(_("Searching… {share:.0%}").format(share=state.share))
+            self._count.setText(_("Searching… {share:.0%}", share=state.share))
         else:
             self._count.setText(self._describe())
         if state.gold:
@@ -302,6 +302,6 @@ class OccurrencesPane(QFrame):
                 n,
             )
             return message.format(n=n)
-        places = ngettext("{n:,} occurrence", "{n:,} occurrences", n).format(n=n)
+        places = ngettext("{n:,} occurrence", "{n:,} occurrences", n)
         message = ngettext("{places} in {n:,} document", "{places} in {n:,} documents", documents)
         return message.format(places=places, n=documents)

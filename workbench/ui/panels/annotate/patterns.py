@@ -133,7 +133,7 @@ class PatternsState(State):
         added = self._try(pattern_files.import_file, Path(path))
         if added:
             message = ngettext("Added {n:,} pattern.", "Added {n:,} patterns.", added)
-            self._page.context.note(message.format(n=added), undo=True)
+            self._page.context.note(message, undo=True)
 
     def write(self, path: str) -> None:
         """Write all patterns to a CSV or JSONL file."""

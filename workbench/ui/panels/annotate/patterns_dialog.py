@@ -118,7 +118,7 @@ class PatternsDialog(Dialog):
         self._kind.chosen.connect(lambda _kind: self._typed())
         self._label = combo(
             [
-                (row_id(label), _("{layer}: {label}").format(layer=layer.name, label=label.name))
+                (row_id(label), _("{layer}: {label}", layer=layer.name, label=label.name))
                 for layer, label in self.state.choices
             ],
             name=_("Label"),
@@ -191,13 +191,13 @@ class PatternsDialog(Dialog):
         self.state.apply()
 
     def _import(self) -> None:
-        kinds = _("Patterns ({files})").format(files=FILES)
+        kinds = _("Patterns ({files})", files=FILES)
         path, _kind = QFileDialog.getOpenFileName(self, _("Import patterns"), "", kinds)
         if path:
             self.state.read(path)
 
     def _export(self) -> None:
-        kinds = _("Patterns ({files})").format(files=FILES)
+        kinds = _("Patterns ({files})", files=FILES)
         path, _kind = QFileDialog.getSaveFileName(
             self, _("Export patterns"), "patterns.jsonl", kinds
         )
@@ -242,7 +242,7 @@ class PatternsDialog(Dialog):
             self._show_edited()
         n = state.active
         message = ngettext("Suggest with {n:,} pattern", "Suggest with {n:,} patterns", n)
-        self._apply.set_text(message.format(n=n))
+        self._apply.set_text(message)
         self._apply.setEnabled(state.can_write and n > 0)
         self._gone.setEnabled(state.can_write and bool(state.rows))
         self._write.setEnabled(bool(state.rows))
@@ -256,11 +256,11 @@ class PatternsDialog(Dialog):
     def _counted(self) -> str:
         state = self.state
         if state.share is not None:
-            return _("Counting… {n}%").format(n=round(100 * state.share))
+            return _("Counting… {n}%", n=round(100 * state.share))
         if state.searched is None:
             return ""
         n = state.searched
-        return ngettext("in {n:,} document", "in {n:,} documents", n).format(n=n)
+        return ngettext("in {n:,} document", "in {n:,} documents", n)
 
     def _show_edited(self) -> None:
         pattern = self._shown = self.state.edited

@@ -86,7 +86,7 @@ class PredictionPrefetch(QueueState):
                 newest = preannotate.newest(self.project, layer)
                 runs: list[tuple[int | None, str]] = [(None, _("No run"))]
                 if newest is not None:
-                    runs += [(NEWEST, _("Newest run ({name})").format(name=newest.name))]
+                    runs += [(NEWEST, _("Newest run ({name})", name=newest.name))]
                 runs += [(run.id, run.name) for run in fitting]
                 refused = preannotate.refused(self.project, layer)
                 now = chosen.get(row_id(layer))
@@ -164,13 +164,9 @@ class PredictionPrefetch(QueueState):
         if ahead.ready >= (ahead.wanted or 0):
             return message if ahead.wanted else _("nothing left to pre-annotate")
         if ahead.status == RUNNING:
-            return (
-                _("{message}, predicting…").format(message=message)
-                if ahead.ready
-                else _("predicting…")
-            )
+            return _("{message}, predicting…", message=message) if ahead.ready else _("predicting…")
         if ahead.status == WAITING:
-            return _("{message}, waiting for a training run").format(message=message)
+            return _("{message}, waiting for a training run", message=message)
         return message
 
     # ------------------------------------------------------------ what it has predicted

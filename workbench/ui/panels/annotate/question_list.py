@@ -69,9 +69,7 @@ class QuestionRow(QAbstractButton):
         suggested = ""
         if question.suggested:
             score = formats.points(question.score) if question.score is not None else "?"
-            suggested = _("suggested: {answer} ({score}%)").format(
-                answer=question.suggested, score=score
-            )
+            suggested = _("suggested: {answer} ({score}%)", answer=question.suggested, score=score)
         self._suggested.setText(suggested)
         self._suggested.setVisible(bool(suggested))
         self.setAccessibleName(question.text)

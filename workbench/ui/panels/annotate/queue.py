@@ -261,9 +261,9 @@ class QueueState(State):
             return _("No split")
         if key == "source" and self.narrowed.origin is not None:
             name = provenance.Names(self.project).of(self.narrowed.origin)
-            return _("Made by: {name}").format(name=name)
+            return _("Made by: {name}", name=name)
         title = _TITLES.get(key)
-        return text if title is None or node.name else _(title).format(name=term(value))
+        return text if title is None or node.name else _(title, name=term(value))
 
     @property
     def origin_choices(self) -> list[tuple[Origin, str]]:
@@ -483,7 +483,7 @@ class QueueState(State):
         score = formats.decimal(self.queue_order.scores[document_id], 2)
         if document_id not in self.queue_order.control:
             return score
-        return _("control {score}").format(score=score)
+        return _("control {score}", score=score)
 
     @property
     def control_share(self) -> float:
@@ -570,9 +570,8 @@ class QueueState(State):
         self.update(computing=False)
         message = ngettext(
             "{order}: {n:,} document to label.", "{order}: {n:,} documents to label.",
-            len(order.ids),
-        )  # fmt: skip
-        self.context.note(message.format(order=order.title, n=len(order.ids)))
+            len(order.ids), order=order.title)  # fmt: skip
+        self.context.note(message)
         for layer in self.layers:  # one order at a time
             if layer.id != order.layer_id:
                 queue_orders.forget(self.project, row_id(layer))

@@ -291,7 +291,7 @@ class QueueSide(QFrame):
         self._ordered.setText(title)
         in_files = state.queue_order is None and not state.computing
         self._ordered.setVisible(not in_files and not state.errors)
-        tip = _("{order}. Ctrl+Shift+O changes the order.").format(order=title)
+        tip = _("{order}. Ctrl+Shift+O changes the order.", order=title)
         tip = title if state.computing else tip
         missing = state.missing_order
         escaping.set_tip(self._order, f"{tip}\n{missing}" if missing else tip)
@@ -310,7 +310,7 @@ class QueueSide(QFrame):
             if state.narrowed.empty:
                 self._count.setText(f"{formats.count(done)} / {formats.count(total)}")
             else:
-                self._count.setText(_("{n:,} of {all:,}").format(n=len(state.ids), all=total))
+                self._count.setText(_("{n:,} of {all:,}", n=len(state.ids), all=total))
             escaping.set_tip(self._count, self._describe(done, total))
 
     def _show_layers(self) -> None:
@@ -332,20 +332,21 @@ class QueueSide(QFrame):
             return
         per_hour, measured = round(progress.per_hour), progress.measured
         pace = ngettext("{n:,} document per hour", "{n:,} documents per hour", per_hour)
-        self._pace.setText(pace.format(n=per_hour))
+        self._pace.setText(pace)
         on = ngettext(
             "Measured on {n:,} document of the last 12 hours.",
             "Measured on {n:,} documents of the last 12 hours.",
             measured,
         )
-        lines = [on.format(n=measured), _("Breaks of more than 5 minutes are not counted.")]
+        lines = [on, _("Breaks of more than 5 minutes are not counted.")]
         if left:
             rest = ngettext(
                 "At this pace, the {n:,} document left takes {time} h.",
                 "At this pace, the {n:,} documents left take {time} h.",
                 left,
+                time=formats.decimal(left / progress.per_hour, 1),
             )
-            lines.append(rest.format(n=left, time=formats.decimal(left / progress.per_hour, 1)))
+            lines.append(rest)
         escaping.set_tip(self._pace, "\n".join(lines))
 
     def _describe(self, done: int, total: int) -> str:
@@ -358,8 +359,9 @@ class QueueSide(QFrame):
                 "{n:,} of {all:,} documents matches the filter",
                 "{n:,} of {all:,} documents match the filter",
                 n,
+                all=total,
             )
-            lines.insert(0, fits.format(n=n, all=total))
+            lines.insert(0, fits)
         for layer in state.progress.layers if state.progress else ():
             message = _("{layer}: {done:,} of {total:,} done")
             lines.append(message.format(layer=layer.name, done=layer.done, total=layer.total))
@@ -375,8 +377,8 @@ class QueueSide(QFrame):
                 escaping.menu_text(title),
                 "x",
                 small=True,
-                name=_("Remove the filter {name}").format(name=name),
-                tip=_("Remove the filter {name}").format(name=name),
+                name=_("Remove the filter {name}", name=name),
+                tip=_("Remove the filter {name}", name=name),
                 on=partial(self.state.query.remove, number),
             )
             layout_of(self._filters).addWidget(button)
@@ -408,7 +410,7 @@ class FilterMenu(QMenu):
         files = [
             (
                 source_file.name,
-                _("{name}  ({n:,})").format(name=source_file.name, n=source_file.documents),
+                _("{name}  ({n:,})", name=source_file.name, n=source_file.documents),
             )
             for source_file in self.state.source_files
         ]

@@ -82,8 +82,8 @@ class RelationList:
 
     def words_of(self, relation: RelationRow) -> str:
         """The row as a screen reader tells it."""
-        return _("{label}: {spans}").format(
-            label=self._chip_of(relation)[0], spans=self._ends_of(relation)
+        return _(
+            "{label}: {spans}", label=self._chip_of(relation)[0], spans=self._ends_of(relation)
         )
 
     def _tip_of(self, relation: RelationRow) -> str:
@@ -132,4 +132,4 @@ def _hint(settings: Settings) -> str:
     key = current(settings, LINK, "C")
     if not key:
         return _("Select a span, then choose “Add relation…” in its menu.")
-    return _("Select a span and press {key}.").format(key=key)
+    return _("Select a span and press {key}.", key=key)

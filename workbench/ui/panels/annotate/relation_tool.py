@@ -159,8 +159,11 @@ class RelationState(TokenState):
         source = self.span_of.get(self.linking or 0)
         if source is None or source.layer_id == target.layer_id:
             return True
-        message = _("Choose a target in the layer of the first span, {layer}, or press Esc.")
-        self.context.note(message.format(layer=self._layer_name(source.layer_id)))
+        message = _(
+            "Choose a target in the layer of the first span, {layer}, or press Esc.",
+            layer=self._layer_name(source.layer_id),
+        )
+        self.context.note(message)
         return False
 
     def connect(self, name: Name, target: Name) -> bool:
@@ -216,8 +219,7 @@ class RelationState(TokenState):
         key = first_key(self.context.settings, "annotate.chain-new", "+")
         if not key:
             return _("Select a span of the chain first, or start a new chain in the menu.")
-        message = _("Select a span of the chain first, or press {key} for a new chain.")
-        return message.format(key=key)
+        return _("Select a span of the chain first, or press {key} for a new chain.", key=key)
 
     def join_chain(self, target: SpanTarget | None) -> None:
         """Label the selected text as part of the current chain."""

@@ -72,7 +72,7 @@ class RemarkState(State):
         """Flags and note of the document or of a span on one line; "" if it has none."""
         note = " ".join(self.found.note(span_id).split())
         flags = self.found.names(span_id)
-        message = _("flag {names}").format(names=", ".join(flags)) if flags else ""
+        message = _("flag {names}", names=", ".join(flags)) if flags else ""
         return " · ".join(part for part in (message, note) if part)
 
     # ------------------------------------------------------------ actions

@@ -130,7 +130,7 @@ class ShownSpans:
         name, tint = self._looks.labels.get(row.label_id, NO_LABEL)
         note = _("missed") if row.id in self._looks.missed else ""
         if row.chain is not None:
-            name, tint = _("{chain} · {label}").format(chain=row.chain, label=name), row.chain - 1
+            name, tint = _("{chain} · {label}", chain=row.chain, label=name), row.chain - 1
         return TextSpan(
             row.start, row.end, name, tint, row.id, span_layout.GOLD, None, note, parts=row.parts
         )

@@ -27,17 +27,17 @@ def source_choices(state: SourceState) -> Choices:
         ),
         SEPARATOR,
         MenuChoice(
-            _("Accept at or above {score} in &all documents").format(score=sure),
+            _("Accept at or above {score} in &all documents", score=sure),
             partial(state.decide_everywhere, accept=True, least=state.sure),
             can,
         ),
         MenuChoice(
-            _("&Reject below {score} in this document").format(score=sure),
+            _("&Reject below {score} in this document", score=sure),
             state.reject_unsure,
             can and bool(state.unsure),
         ),
         MenuChoice(
-            _("Reject &below {score} in all documents").format(score=sure),
+            _("Reject &below {score} in all documents", score=sure),
             partial(state.decide_everywhere, accept=False, below=state.sure),
             can,
         ),

@@ -106,9 +106,10 @@ class SourceState(TokenState):
         source, at = self.maker(row), formats.when_iso(row.made_at, brief=brief)
         score = getattr(row, "score", None)
         if score is None or hasattr(row, "status"):  # a suggestion shows its score itself
-            return _("{source}, {time}").format(source=source, time=at)
-        message = _("{source} at {score}, {time}")
-        return message.format(source=source, score=formats.decimal(score, 2), time=at)
+            return _("{source}, {time}", source=source, time=at)
+        return _(
+            "{source} at {score}, {time}", source=source, score=formats.decimal(score, 2), time=at
+        )
 
     def briefly_made(self, row: SourcedLabel) -> str:
         """As `made`, brief. Rows that were made together are told of once a minute."""
@@ -217,7 +218,7 @@ class SourceState(TokenState):
             "revert",
             partial(provenance.revert, self.project, origin),
             lambda done: self.context.note(provenance.describe(*done), undo=any(done)),
-            title=_("Revert {source}").format(source=self.names.of(origin)),
+            title=_("Revert {source}", source=self.names.of(origin)),
             writes=True,
         )
 

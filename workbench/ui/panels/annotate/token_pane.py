@@ -56,8 +56,11 @@ class TokenPane(QWidget):
         count = len(state.tokens)
         self._message.setVisible(len(page) < count)
         self._message.setText(
-            _("Tokens {first:,} to {last:,} of {count:,}").format(
-                first=page.start + 1, last=page.stop, count=count
+            _(
+                "Tokens {first:,} to {last:,} of {count:,}",
+                first=page.start + 1,
+                last=page.stop,
+                count=count,
             )
         )
 

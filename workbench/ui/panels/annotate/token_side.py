@@ -58,19 +58,17 @@ class TokenSide(QFrame):
         self.setVisible(visible)
         if not visible:
             return
-        self._title.setText(_("Token “{text}”").format(text=state.token_text))
-        place = _("{n:,} of {all:,}")
-        self._place.setText(place.format(n=state.token + 1, all=len(state.tokens)))
+        self._title.setText(_("Token “{text}”", text=state.token_text))
+        place = _("{n:,} of {all:,}", n=state.token + 1, all=len(state.tokens))
+        self._place.setText(place)
         offers = state.token_offers()
         message = [
-            _("{label}: {made}").format(
-                label=self._name(token_tag.label_id), made=state.made(token_tag)
-            )
+            _("{label}: {made}", label=self._name(token_tag.label_id), made=state.made(token_tag))
             for token_tag in state.token_tags()
         ]
         makers = dict.fromkeys(state.maker(offer.row) for offer in offers if offer.row is not None)
         if makers:
-            message.append(_("Suggested by {sources}").format(sources=", ".join(makers)))
+            message.append(_("Suggested by {sources}", sources=", ".join(makers)))
         self._message.setText("\n".join(message) or _("No tag yet."))
         clear(self._offers)
         for number, offer in enumerate(offers[:MAX_TAGS]):

@@ -249,7 +249,7 @@ class TokenState(AnnotateState):
     def _give_tag(self, place: Place, label_id: int, name: str, joins: int | None) -> None:
         if (document_id := self.document_id) is None:
             return
-        title = _("Tag {label}").format(label=name)
+        title = _("Tag {label}", label=name)
         with self.project.edit(title, origin=self, joins=joins):
             annotate.add_span(self.project, document_id, *place, label_id, origin=self)
 
@@ -311,7 +311,7 @@ class TokenState(AnnotateState):
         done = self._decide_tags(suggestion_edits.accept, _best(missing))
         if done:
             message = ngettext("Accepted {n:,} suggestion.", "Accepted {n:,} suggestions.", done)
-            self.context.note(message.format(n=done), undo=True)
+            self.context.note(message, undo=True)
 
     def _decide_tags(self, act: Callable[..., int], rows: Iterable[SuggestionRow]) -> int | None:
         ids = [row.id for row in rows]

@@ -104,7 +104,7 @@ class UnitState(State):
         """Which unit of how many; "" for whole documents."""
         if not self.ranges:
             return ""
-        return _(_PLACE_TOLD[self.kind]).format(n=self.at + 1, all=len(self.ranges))
+        return _(_PLACE_TOLD[self.kind], n=self.at + 1, all=len(self.ranges))
 
     def limits(self, start: int, end: int) -> Range | None:
         """Where a span at [start, end) may extend to: its units. None for anywhere."""

@@ -107,8 +107,11 @@ class ValueState(ChoiceState):
         if text.strip():
             value = _parsed(text.strip().replace(",", "."))
             if value is None:
-                message = _("Not a number: {text}. Write digits with a decimal point, such as 3.5.")
-                self.context.note(message.format(text=text.strip()[:40]))
+                message = _(
+                    "Not a number: {text}. Write digits with a decimal point, such as 3.5.",
+                    text=text.strip()[:40],
+                )
+                self.context.note(message)
                 return
         self.set_number(layer, value)
 

@@ -129,7 +129,7 @@ class AnnotateView(View):
     def _show_train(self) -> None:
         run = self.state.last_run if self.state.can_write else None
         self._train.set_text(_("Train again") if run is not None else _("Train"))
-        message = _("Train {run} again on the current labels").format(run=run.name) if run else ""
+        message = _("Train {run} again on the current labels", run=run.name) if run else ""
         key = (AGAIN, "Ctrl+Shift+T")
         tip = with_key(message, self.state.context.settings, *key) if message else ""
         escaping.set_tip(self._train, tip)
@@ -276,7 +276,7 @@ class AnnotateView(View):
             else [layer.name for layer in state.layers if layer.id not in state.off]
         )
         self._header.set_hint(
-            _("Labelling: {layers}").format(layers=", ".join(on))
+            _("Labelling: {layers}", layers=", ".join(on))
             if on
             else _("No layer for this document is selected")
         )

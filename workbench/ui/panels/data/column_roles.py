@@ -111,7 +111,7 @@ class Roles:
             (QUESTION, _("Question")),
             (CHOICE, self._numbered(column)),
             *(((LISTED, _("List of choices")),) if self._may_list(column) else ()),
-            *((role, _("Right choice: {layer}").format(layer=name)) for role, name in answers),
+            *((role, _("Right choice: {layer}", layer=name)) for role, name in answers),
         ]
 
     def _of_labels(self, column: str) -> Titled:
@@ -179,7 +179,7 @@ class Roles:
     def _numbered(self, column: str) -> str:
         """Choices are numbered in the order of their columns."""
         chosen = [name for name in self.columns if name == column or self.given.get(name) == CHOICE]
-        return _("Choice {n}").format(n=chosen.index(column) + 1 if column in chosen else 1)
+        return _("Choice {n}", n=chosen.index(column) + 1 if column in chosen else 1)
 
     def _may_list(self, column: str) -> bool:
         return self.format not in TABULAR or self.given.get(column) == LISTED

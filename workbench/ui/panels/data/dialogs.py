@@ -20,13 +20,16 @@ class DeleteDocuments(Dialog):
 
     def __init__(self, parent: QWidget, count: int, total: int) -> None:
         title = ngettext("Delete {n:,} document?", "Delete {n:,} documents?", count)
-        super().__init__(parent, title.format(n=count), width=460)
+        super().__init__(parent, title, width=460)
         message = (
             _("These are all documents of the project.")
             if count == total
             else ngettext(
-                "The project has {total:,} document.", "The project has {total:,} documents.", total
-            ).format(total=total)
+                "The project has {total:,} document.",
+                "The project has {total:,} documents.",
+                total,
+                total=total,
+            )
         )
         effect = _("Their labels, spans and suggestions are deleted with them. Undo restores all.")
         self.put(words(f"{message}\n{effect}", wrap=True))

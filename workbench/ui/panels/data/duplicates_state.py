@@ -175,7 +175,7 @@ class DuplicatesState(State):
             labels = [label for _layer, label in row.classes]
             if row.span_count:
                 message = ngettext("{n:,} span", "{n:,} spans", row.span_count)
-                labels.append(message.format(n=row.span_count))
+                labels.append(message)
             members.append(
                 GroupMember(
                     id, row.key, row.split, row.state, ", ".join(labels), text, tuple(marked)
@@ -208,10 +208,9 @@ class DuplicatesState(State):
             return
 
         def describe(n: int) -> str:
-            words = ngettext(
+            return ngettext(
                 "{n:,} document changed its split.", "{n:,} documents changed their split.", n
             )
-            return words.format(n=n)
 
         self.data.act(
             _("Fix leaks"),
@@ -249,9 +248,7 @@ class DuplicatesState(State):
         self.data.act(
             title.format(n=len(ids)),
             partial(corpus.delete_documents, self.project, ids),
-            lambda n: ngettext("{n:,} document deleted.", "{n:,} documents deleted.", n).format(
-                n=n
-            ),
+            lambda n: ngettext("{n:,} document deleted.", "{n:,} documents deleted.", n),
         )
 
     def surplus(self, groups: Sequence[DuplicateGroup], keep: int | None = None) -> list[int]:

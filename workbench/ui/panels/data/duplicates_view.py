@@ -125,7 +125,7 @@ class DuplicatesView(View):
             _("Jaccard similarity of the n-grams of two texts: common ones divided by all"),
         )
         self._size = combo(
-            [(size, _("n-grams of {n}").format(n=size)) for size in SIZES],
+            [(size, _("n-grams of {n}", n=size)) for size in SIZES],
             name=_("Length of an n-gram"),
         )
         escaping.set_tip(self._size, _("Words of an n-gram; longer ones suit long texts"))
@@ -328,21 +328,22 @@ class DuplicatesView(View):
         self._more.setVisible(bool(state.groups))
         hidden = len(result.groups) - len(result.shown) if result is not None else 0
         self._ignored.setVisible(hidden > 0 or state.ignored)
-        self._ignored.setText(_("Ignored groups ({n})").format(n=hidden))
+        self._ignored.setText(_("Ignored groups ({n})", n=hidden))
         if result is None:
             return
         message = ngettext(
             "{n:,} group among {all:,} documents",
             "{n:,} groups among {all:,} documents",
             len(state.groups),
-        ).format(n=len(state.groups), all=result.documents)
+            all=result.documents,
+        )
         if state.outdated:
-            message = _("{message} (outdated)").format(message=message)
+            message = _("{message} (outdated)", message=message)
         self._message.setText(message)
         leak = ngettext("{n:,} leak across splits", "{n:,} leaks across splits", len(leaks))
-        self._leaks.setText(leak.format(n=len(leaks)))
+        self._leaks.setText(leak)
         fix = ngettext("Fix {n:,} leak", "Fix {n:,} leaks", len(leaks))
-        self._fix.set_text(fix.format(n=len(leaks)))
+        self._fix.set_text(fix)
         self._rule.setCurrentIndex(RULES.index(state.rule))
         escaping.set_tip(self._rule, RULE_TIPS[state.rule])
 
@@ -400,7 +401,7 @@ def _style(tone: str, *, bold: bool = False, marked: bool = False) -> QTextCharF
 def _near_text(near: float | None) -> str:
     if near is None:
         return _("equal texts")
-    return _("similarity {near}").format(near=formats.decimal(near, 2))
+    return _("similarity {near}", near=formats.decimal(near, 2))
 
 
 def _kind(group: DuplicateGroup) -> str:

@@ -258,8 +258,8 @@ class ExportDialog(Dialog):
         self._written = path
         n = outcome.documents
         text = ngettext(
-            "{n:,} document written to {path}", "{n:,} documents written to {path}", n
-        ).format(n=n, path=path)
+            "{n:,} document written to {path}", "{n:,} documents written to {path}", n, path=path
+        )
         good = outcome.documents and not outcome.warnings
         self._message.set("\n".join((text, *outcome.warnings)), "good" if good else "warn")
         self._open.show()

@@ -107,7 +107,7 @@ class FilterBar(QWidget):
                 self._split,
                 [
                     *items,
-                    ("none", _("no split  {n:,}").format(n=splits.get("none", 0))),
+                    ("none", _("no split  {n:,}", n=splits.get("none", 0))),
                     *self._other("split"),
                 ],
                 state.split or (OTHER if state.asks("split") else ""),
@@ -121,7 +121,7 @@ class FilterBar(QWidget):
             self._only.setVisible(state.only is not None)
             if state.only is not None:
                 self._caption.setText(
-                    _("Only: {caption} ({n:,})").format(caption=state.only[1], n=len(state.only[0]))
+                    _("Only: {caption} ({n:,})", caption=state.only[1], n=len(state.only[0]))
                 )
         if concerns(fields, "counts"):
             message = ngettext(
@@ -129,7 +129,7 @@ class FilterBar(QWidget):
                 "Search {n:,} documents, or filter: label:PER -state:submitted",
                 state.total,
             )
-            self.search.setPlaceholderText(message.format(n=state.total))
+            self.search.setPlaceholderText(message)
 
     def _show_states(self) -> None:
         state = self.state
@@ -172,7 +172,7 @@ class FilterBar(QWidget):
         for layer in self.state.shown:
             if layer.labels:
                 layer_id = row_id(layer)
-                items.append(((layer_id, None), _("{layer}: any").format(layer=layer.name)))
+                items.append(((layer_id, None), _("{layer}: any", layer=layer.name)))
                 items += [
                     ((layer_id, label.id), f"{layer.name}: {label.name}") for label in layer.labels
                 ]

@@ -122,7 +122,7 @@ class ImportColumns(QFrame):
         count = message.format(n=preview.failed, checked=preview.checked)
         problem = self.table.current_problem()
         line, reason = (problem.line, problem.problem) if problem else preview.problems[0]
-        where = _("Line {line:,}: {reason}.").format(line=line, reason=reason.rstrip("."))
+        where = _("Line {line:,}: {reason}.", line=line, reason=reason.rstrip("."))
         self._problems.set(where if self.state.obstacle else f"{count} {where}")
         several = self.table.problem_count() > 1
         self._before.setVisible(several)
@@ -324,7 +324,7 @@ class RoleHeader(QHeaderView):
         self._place()
 
     def _box(self, name: str) -> QComboBox:
-        box = combo(name=_("Role of {column}").format(column=name))
+        box = combo(name=_("Role of {column}", column=name))
         box.setParent(self)
         box.activated.connect(
             lambda _i, name=name, box=box: self._state.set_role(name, box.currentData())

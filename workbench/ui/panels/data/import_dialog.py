@@ -109,7 +109,7 @@ class ImportDialog(Dialog):
         )
         kinds = ";;".join(
             (
-                _("Data ({patterns})").format(patterns=" ".join(self.state.patterns)),
+                _("Data ({patterns})", patterns=" ".join(self.state.patterns)),
                 _("All files (*)"),
             )
         )
@@ -217,7 +217,7 @@ class _File(QFrame):
             fill(
                 self._format,
                 [
-                    (GUESS, _("Guess: {what}").format(what=guessed) if guessed else _("Guess")),
+                    (GUESS, _("Guess: {what}", what=guessed) if guessed else _("Guess")),
                     *state.formats,
                 ],
                 state.format,
@@ -226,7 +226,7 @@ class _File(QFrame):
                 _first_upper(preview.why) if preview and not state.format else ""
             )
             encoding = (
-                _("Guess: {what}").format(what=preview.encoding)
+                _("Guess: {what}", what=preview.encoding)
                 if preview and not state.encoding
                 else _("Guess")
             )
@@ -242,7 +242,7 @@ class _File(QFrame):
             delimiters = dict(DELIMITERS)
             delimiter = preview.delimiter if preview else ""
             label = (
-                _("Guess: {what}").format(what=delimiters.get(delimiter, delimiter))
+                _("Guess: {what}", what=delimiters.get(delimiter, delimiter))
                 if delimiter and not state.delimiter
                 else _("Guess")
             )
@@ -305,8 +305,7 @@ class _Choices(QFrame):
         )
         similar: list[tuple[object, str]] = [(None, _("Do not search for them"))]
         similar += [
-            (value, _("Count them, from similarity {n} on").format(n=value))
-            for value in SIMILARITIES
+            (value, _("Count them, from similarity {n} on", n=value)) for value in SIMILARITIES
         ]
         self._near = combo(similar, name=_("Near-duplicates"))
         self._near.activated.connect(lambda _i: state.set_option(near=self._near.currentData()))
@@ -364,7 +363,7 @@ class _Choices(QFrame):
         )
         missing = segmenters.missing(state.segmenter)
         self._words_field.set_hint(hint)
-        message = _("Needs the Python package {package}.").format(package=missing)
+        message = _("Needs the Python package {package}.", package=missing)
         self._words_field.set_error(f"{message} {extras.advice(missing)}" if missing else "")
 
     def _show_splits(self) -> None:

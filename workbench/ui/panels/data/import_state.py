@@ -111,8 +111,8 @@ class ImportState(State):
         if preview is None:
             return ""
         if preview.question:
-            return _("{question} Import each of its lines as a document?").format(
-                question=preview.question
+            return _(
+                "{question} Import each of its lines as a document?", question=preview.question
             )
         if self.refused:
             return "\n".join(self.refused[:MOST_REFUSED])
@@ -328,7 +328,7 @@ class ImportState(State):
 
     def _failed(self, error: Exception) -> None:
         if not isinstance(error, WorkbenchError):
-            failure = ImportFailed(_("The import failed: {error!r}.").format(error=error))
+            failure = ImportFailed(_("The import failed: {error!r}.", error=error))
             error = plugin_failures.of(error) or failure
         self._cancelled = str(error) if isinstance(error, Cancelled) else ""
         self.update(phase="ready", error=str(error))
@@ -362,7 +362,7 @@ class ImportState(State):
         if not (skipped := len(outcome.skipped)):
             return message
         left_out = ngettext("{n:,} record was skipped.", "{n:,} records were skipped.", skipped)
-        return f"{message} {left_out.format(n=skipped)}"
+        return f"{message} {left_out}"
 
 
 def _mostly_wrong(preview: import_preview.ImportPreview) -> str:
@@ -392,5 +392,5 @@ def _words(error: Exception) -> str:
     return (
         str(error)
         if isinstance(error, WorkbenchError)
-        else str(ImportFailed(_("Cannot read the file: {error!r}.").format(error=error)))
+        else str(ImportFailed(_("Cannot read the file: {error!r}.", error=error)))
     )

@@ -142,14 +142,17 @@ def _describe(overlap: Overlap) -> str:
         "{n:,} of {all:,} documents ({share}%) shares {size} words in a row with the texts.",
         "{n:,} of {all:,} documents ({share}%) share {size} words in a row with the texts.",
         count,
-    ).format(n=count, all=enough, share=formats.points(overlap.share), size=overlap.size)
+        all=enough,
+        share=formats.points(overlap.share),
+        size=overlap.size,
+    )
     if overlap.short:
         short = ngettext(
             "{n:,} document is too short to compare.",
             "{n:,} documents are too short to compare.",
             overlap.short,
         )
-        message = f"{message} {short.format(n=overlap.short)}"
+        message = f"{message} {short}"
     return message
 
 

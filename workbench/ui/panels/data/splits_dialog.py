@@ -115,7 +115,7 @@ class SplitsDialog(Dialog):
         area = QFrame()
         flow = FlowLayout(area, gap=16)
         for name, submitted in self._state.layers.items():
-            message = _("{layer} ({n:,} submitted)").format(layer=name, n=submitted)
+            message = _("{layer} ({n:,} submitted)", layer=name, n=submitted)
             box = QCheckBox(escaping.menu_text(message))
             box.setAccessibleName(name)
             box.setChecked(name in self._state.chosen)
@@ -215,21 +215,17 @@ class SplitsDialog(Dialog):
                 "All documents already have a split. To apply these percentages, choose "
                 "Reassign all."
             )
-        parts = [
-            ngettext("{n:,} document changes", "{n:,} documents change", preview.changed).format(
-                n=preview.changed
-            )
-        ]
+        parts = [ngettext("{n:,} document changes", "{n:,} documents change", preview.changed)]
         if preview.kept:
             keep = ngettext("{n:,} keeps its split", "{n:,} keep their split", preview.kept)
-            parts.append(keep.format(n=preview.kept))
+            parts.append(keep)
         if preview.outside:
             others = ngettext(
                 "{n:,} other document is not divided",
                 "{n:,} other documents are not divided",
                 preview.outside,
             )
-            parts.append(others.format(n=preview.outside))
+            parts.append(others)
         return " · ".join(parts)
 
 

@@ -304,9 +304,7 @@ class DataState(FilterState):
         self.act(
             title.format(n=len(ids)),
             partial(corpus.delete_documents, self.project, ids),
-            lambda n: ngettext("{n:,} document deleted.", "{n:,} documents deleted.", n).format(
-                n=n
-            ),
+            lambda n: ngettext("{n:,} document deleted.", "{n:,} documents deleted.", n),
         )
 
     def preview_removal(self, done: Callable[[Removal], None]) -> None:
@@ -370,10 +368,12 @@ class DataState(FilterState):
         title = ngettext("Set split of {n:,} document", "Set split of {n:,} documents", len(ids))
 
         def describe(n: int) -> str:
-            words = ngettext(
-                "{n:,} document moved to {split}.", "{n:,} documents moved to {split}.", n
+            return ngettext(
+                "{n:,} document moved to {split}.",
+                "{n:,} documents moved to {split}.",
+                n,
+                split=name,
             )
-            return words.format(n=n, split=name)
 
         self.act(
             title.format(n=len(ids)),
@@ -418,12 +418,13 @@ class DataState(FilterState):
         title = ngettext("Set state of {n:,} document", "Set state of {n:,} documents", len(ids))
 
         def describe(n: int) -> str:
-            words = ngettext(
+            return ngettext(
                 "State of {n:,} document set to {state} in layer {layer}.",
                 "State of {n:,} documents set to {state} in layer {layer}.",
                 n,
+                state=term(state),
+                layer=layer.name,
             )
-            return words.format(n=n, state=term(state), layer=layer.name)
 
         self.act(
             title.format(n=len(ids)),
@@ -433,13 +434,13 @@ class DataState(FilterState):
 
     def make_splits(self, choice: SplitChoice) -> None:
         def describe(preview: SplitPreview) -> str:
-            counts = _("{train:,} train, {dev:,} dev, {test:,} test").format(**preview.counts)
-            moved = ngettext(
+            counts = _("{train:,} train, {dev:,} dev, {test:,} test", **preview.counts)
+            return ngettext(
                 "{n:,} document assigned to splits: {counts}.",
                 "{n:,} documents assigned to splits: {counts}.",
                 preview.changed,
+                counts=counts,
             )
-            return moved.format(n=preview.changed, counts=counts)
 
         self.act(
             _("Create splits"),

@@ -46,7 +46,7 @@ class _Card(QFrame):
         self._missing = words("", "small", "muted", wrap=True)
         self._missing.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self._below = words("", "caption", "muted", wrap=True)
-        self._menu = save_menu(title, _("Save the plot “{title}”").format(title=title), plot)
+        self._menu = save_menu(title, _("Save the plot “{title}”", title=title), plot)
         self._area = scrolled(plot)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
         margin = theme.px(40)
@@ -221,13 +221,14 @@ class StatisticsView(View):
         if statistics is None:
             card_.tell(note="", missing=_("The project has no layer yet. Add one on Labels."))
             return
-        note = _("{n:,} submitted").format(n=statistics.submitted)
+        note = _("{n:,} submitted", n=statistics.submitted)
         if not statistics.submitted or not statistics.rows:
             message = _(
                 "No document with labels of layer {layer} is submitted. Labels are counted in "
-                "submitted documents."
+                "submitted documents.",
+                layer=statistics.layer.name,
             )
-            card_.tell(note=note, missing=message.format(layer=statistics.layer.name))
+            card_.tell(note=note, missing=message)
             return
         total = sum(usage.count for usage in statistics.rows) or 1
         self._queries[self.balance] = [usage.query for usage in statistics.rows]
@@ -239,10 +240,10 @@ class StatisticsView(View):
                 "{n:,} submitted documents without a label",
                 statistics.unlabelled,
             )
-            below.append(without.format(n=statistics.unlabelled))
+            below.append(without)
         if statistics.chains:
             chains = ngettext("{n:,} chain", "{n:,} chains", statistics.chains)
-            below.append(chains.format(n=statistics.chains))
+            below.append(chains)
         card_.tell(note=note, below=" · ".join(below))
 
     def _show_spans(self) -> None:
@@ -253,7 +254,7 @@ class StatisticsView(View):
         self._queries[self.spans] = [span.query for span in statistics.spans]
         self.spans.show_rows([_span_row(span) for span in statistics.spans])
         top = formats.count(max(span.high for span in statistics.spans))
-        below = _("right: median and number of spans; scale in words: 0 to {top}").format(top=top)
+        below = _("right: median and number of spans; scale in words: 0 to {top}", top=top)
         card_.tell(note=_("band: 5th to 95th percentile"), below=below)
 
     def _show_pairs(self) -> None:
@@ -265,8 +266,11 @@ class StatisticsView(View):
             )
             return
         if not any(a != b for a, b in statistics.pairs):
-            missing = _("No submitted document has two labels of layer {layer}.")
-            card_.tell(note="", missing=missing.format(layer=statistics.layer.name))
+            missing = _(
+                "No submitted document has two labels of layer {layer}.",
+                layer=statistics.layer.name,
+            )
+            card_.tell(note="", missing=missing)
             return
         used = [at for at in range(len(statistics.layer.labels)) if statistics.pairs.get((at, at))]
         places = {at: number for number, at in enumerate(used)}
@@ -329,7 +333,7 @@ class StatisticsView(View):
                     "The text of {n:,} document is not measured yet.",
                     "The texts of {n:,} documents are not measured yet.",
                     count,
-                ).format(n=count)
+                )
             )
             if not count:
                 message = _("There are no documents.")
@@ -340,7 +344,7 @@ class StatisticsView(View):
         summary = lengths.to_json()
         curves, limits = [Steps(_("words"), tuple(words_))], list[tuple[int, str]]()
         median = _short(summary["words"]["median"])
-        below = _("median in words: {words}").format(words=median)
+        below = _("median in words: {words}", words=median)
         if units:
             curves.insert(0, Steps(state.tokenizer, tuple(units)))
             limits = [(limit, _cut(limit, lengths.cut(limit))) for limit in LIMITS]
@@ -365,13 +369,14 @@ def _layer_box(name: str, choose: Callable[[str], Any]) -> QComboBox:
 def _balance_row(usage: LabelUsage, total: int) -> PlotRow:
     share = _share(usage.count / total)
     text = f"{formats.count(usage.count)} · {share}"
-    message = _("{label}: {n} ({share}). Documents: {documents}")
-    tip = message.format(
+    message = _(
+        "{label}: {n} ({share}). Documents: {documents}",
         label=usage.name,
         n=formats.count(usage.count),
         share=share,
         documents=formats.count(usage.documents),
     )
+    tip = message
     colour = theme.label_colours(usage.label).line if usage.label is not None else ""
     values = (usage.name, usage.count, usage.documents, usage.count / total)
     return PlotRow(usage.name, text, tip, usage.count, colour=colour, values=values)
@@ -381,9 +386,7 @@ def _span_row(span: SpanLengths) -> PlotRow:
     text = f"{span.median} · {formats.count(span.spans)}"
     message = _(
         "{label}: {n}. Length in words: median {median}, 5th to 95th percentile {low}–{high}, "
-        "longest {longest}"
-    )
-    tip = message.format(
+        "longest {longest}",
         label=span.label.name,
         n=formats.count(span.spans),
         median=span.median,
@@ -391,6 +394,7 @@ def _span_row(span: SpanLengths) -> PlotRow:
         high=span.high,
         longest=span.longest,
     )
+    tip = message
     values = (span.label.name, span.spans, span.median, span.low, span.high, span.longest)
     colour = theme.label_colours(span.label).line
     return PlotRow(span.label.name, text, tip, span.high, span.low, span.median, colour, values)
@@ -398,14 +402,17 @@ def _span_row(span: SpanLengths) -> PlotRow:
 
 def _agreement_row(agreement: Agreement, several: bool) -> PlotRow:
     low, high = agreement.interval
-    name = _("{source}, {layer}").format(source=agreement.title, layer=agreement.layer.name)
+    name = _("{source}, {layer}", source=agreement.title, layer=agreement.layer.name)
     text = f"{_share(agreement.share, 0)} · {formats.count(agreement.total)}"
     lines = [
-        _("{source}: {agreed} agree with gold, {changed} were changed, {wrong} are not in gold")
-        .format(source=name, **{key: formats.count(n) for key, n in agreement.counts.items()})
-    ]  # fmt: skip
+        _(
+            "{source}: {agreed} agree with gold, {changed} were changed, {wrong} are not in gold",
+            source=name,
+            **{key: formats.count(n) for key, n in agreement.counts.items()},
+        )
+    ]
     lines += [
-        _("{label}: {agreed} agree, {changed} changed, {wrong} wrong").format(label=label, **counts)
+        _("{label}: {agreed} agree, {changed} changed, {wrong} wrong", label=label, **counts)
         for label, counts in agreement.labels.items()
     ]
     values = (
@@ -421,11 +428,11 @@ def _agreement_row(agreement: Agreement, several: bool) -> PlotRow:
 
 
 def _share(share: float, digits: int = 1) -> str:
-    return _("{share}%").format(share=formats.decimal(100 * share, digits))
+    return _("{share}%", share=formats.decimal(100 * share, digits))
 
 
 def _cut(limit: int, share: float) -> str:
-    return _("{limit}: {share} cut").format(limit=limit, share=_share(share))
+    return _("{limit}: {share} cut", limit=limit, share=_share(share))
 
 
 def _short(value: float) -> str:

@@ -298,17 +298,23 @@ class DataView(View):
         self._filters.setVisible(not empty)
         self._acts.setVisible(not empty and state.view == DOCUMENTS)
         n = state.total
-        count = ngettext("{n:,} document", "{n:,} documents", n).format(n=n)
+        count = ngettext("{n:,} document", "{n:,} documents", n)
         if state.partial:
             message = ngettext("Searching {n:,} document…", "Searching {n:,} documents…", n)
-            count = message.format(n=n)
+            count = message
         elif state.filtered and not state.searching:
-            counts = ngettext("{some:,} of {all:,} document", "{some:,} of {all:,} documents", n)
-            count = counts.format(some=len(state.ids), all=n)
+            counts = ngettext(
+                "{some:,} of {all:,} document",
+                "{some:,} of {all:,} documents",
+                n,
+                some=len(state.ids),
+                all=n,
+            )
+            count = counts
         parts = [state.project.name, count]
         if state.off:
             layers = ", ".join(layer.name for layer in state.shown) or _("none")
-            parts.append(_("layers: {layers}").format(layers=layers))
+            parts.append(_("layers: {layers}", layers=layers))
         self._header.set_hint(" · ".join(parts))
 
     def _show_followed(self) -> None:
@@ -413,13 +419,15 @@ class _Acts(QWidget):
         self._hint.setVisible(not chosen)
         for button in (self._class, self._split, self._state, self._suggest, self._delete):
             button.setEnabled(state.can_act)
-        self._count.setText(_("{n:,} of {all:,} selected").format(n=chosen, all=state.total))
+        self._count.setText(_("{n:,} of {all:,} selected", n=chosen, all=state.total))
         if state.acting:
             self._message.setText(_("Working…"))
         elif state.counts is not None:
             splits = state.counts.splits
             counts = {split: splits.get(split, 0) for split in SPLITS}
-            message = _("{n:,} submitted · {train:,} train / {dev:,} dev / {test:,} test")
-            self._message.setText(
-                message.format(n=state.counts.states.get("submitted", 0), **counts)
+            message = _(
+                "{n:,} submitted · {train:,} train / {dev:,} dev / {test:,} test",
+                n=state.counts.states.get("submitted", 0),
+                **counts,
             )
+            self._message.setText(message)

@@ -236,7 +236,7 @@ class ExportState(State):
         rows = tuple(sorted(self.rows, key=lambda row: (row.equal, -row.difference)))
         self.update(stage="", share=None, rows=rows, result=result)
         self._busy_changed()
-        self.context.note(_("Exported to {folder}").format(folder=self.where))
+        self.context.note(_("Exported to {folder}", folder=self.where))
 
     def _failed(self, error: Exception) -> None:
         cancelled = isinstance(error, Cancelled)
@@ -273,8 +273,11 @@ class ExportState(State):
         if speed is None:
             return ""
         return _(
-            "One text on this computer: {torch:.0f} ms with torch, {onnx:.0f} ms with ONNX Runtime."
-        ).format(torch=speed.torch_ms, onnx=speed.onnx_ms)
+            "One text on this computer: {torch:.0f} ms with torch, {onnx:.0f} ms with ONNX "
+            "Runtime.",
+            torch=speed.torch_ms,
+            onnx=speed.onnx_ms,
+        )
 
     @property
     def bytes_written(self) -> int:

@@ -245,7 +245,7 @@ class _FormatCard(QFrame):
         call(self.box, offer.title, offer.unfit or offer.purpose)
         escaping.set_tip(self.box, offer.unfit)
         self._purpose.setText(offer.unfit or offer.purpose)
-        self._size.setText("" if offer.unfit else _("about {size}").format(size=size(offer.bytes)))
+        self._size.setText("" if offer.unfit else _("about {size}", size=size(offer.bytes)))
 
 
 class _Outcome(QFrame):
@@ -330,7 +330,7 @@ class _Outcome(QFrame):
         state = self.state
         self._result.set(state.sentence if state.result else "", "good" if state.good else "warn")
         folder = (
-            _("{size} in {folder}").format(size=size(state.bytes_written), folder=state.where)
+            _("{size} in {folder}", size=size(state.bytes_written), folder=state.where)
             if state.result
             else ""
         )

@@ -69,14 +69,13 @@ class HistoryState(State):
 
     def _end(self, count: int) -> str:
         if count >= SHOWN:
-            message = ngettext(
+            return ngettext(
                 "Only the last step is listed; more steps can be undone.",
                 "Only the last {n} steps are listed; more steps can be undone.",
                 SHOWN,
             )
-            return message.format(n=SHOWN)
         if why := self.project.history_end:
-            return _("Earlier steps cannot be undone: {why}.").format(why=why)
+            return _("Earlier steps cannot be undone: {why}.", why=why)
         return _("The history is kept when the project is closed.") if count else ""
 
     @property

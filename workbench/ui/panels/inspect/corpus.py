@@ -73,7 +73,7 @@ class PageDocuments:
         """Show the selected documents alone in Data, where they can be labelled at once."""
         ids = self._page.chosen_documents
         message = ngettext("{n:,} document from Inspect", "{n:,} documents from Inspect", len(ids))
-        self._page.context.go("data", ids=ids, caption=message.format(n=len(ids)))
+        self._page.context.go("data", ids=ids, caption=message)
 
     def texts_at(self, places: Sequence[Place]) -> list[tuple[str, str]]:
         """Key of each document, and its beginning or the text around a use; ("", "") if deleted."""
@@ -149,19 +149,21 @@ class PageDocuments:
         context = self._page.context
 
         def done(count: int) -> None:
-            message = ngettext("{n:,} use is “{sense}”.", "{n:,} uses are “{sense}”.", count)
-            parts = [message.format(n=count, sense=sense)]
+            message = ngettext(
+                "{n:,} use is “{sense}”.", "{n:,} uses are “{sense}”.", count, sense=sense
+            )
+            parts = [message]
             if skipped := len(places) - count:
                 left = ngettext(
                     "{n:,} use in a pair of texts cannot have a sense.",
                     "{n:,} uses in pairs of texts cannot have a sense.",
                     skipped,
                 )
-                parts.append(left.format(n=skipped))
+                parts.append(left)
             context.note(" ".join(parts), undo=True)
             then()
 
-        title = _("Assign sense {name}").format(name=sense)
+        title = _("Assign sense {name}", name=sense)
         work = partial(senses.assign, self._page.project, layer, sense, places)
         context.task((self, "assign"), work, done, title=title, writes=True)
 

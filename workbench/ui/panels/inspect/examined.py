@@ -139,7 +139,7 @@ class Examined(InspectorState):
         if self.waiting:
             return ""
         if self.share is not None:
-            return _("{percent}%").format(percent=int(100 * self.share))
+            return _("{percent}%", percent=int(100 * self.share))
         if self.result is not None and not self.current and self.prepared is not None:
             return _("The documents or the settings have changed.")
         return ""

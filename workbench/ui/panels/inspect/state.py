@@ -414,7 +414,7 @@ class InspectState(State):
                 WorkbenchError(message.format(path=path, why=error.strerror or error))
             )
         else:
-            saved = _("Saved {path}").format(path=path)
+            saved = _("Saved {path}", path=path)
             self.context.note(f"{saved}. {lacks}" if isinstance(lacks, str) and lacks else saved)
 
     def save_matrix(self, path: Path, values: Any, names: Sequence[str]) -> None:

@@ -296,8 +296,9 @@ class InspectView(View):
         """Why the other model shows another view than the left pane, "" if it shows the same."""
         for offer in compared.offers:
             if offer.id == self.state.view and offer.refused:
-                message = _("“{view}” is not available. {reason}")
-                return message.format(view=_(offer.title), reason=offer.refused)
+                return _(
+                    "“{view}” is not available. {reason}", view=_(offer.title), reason=offer.refused
+                )
         return ""
 
     @property

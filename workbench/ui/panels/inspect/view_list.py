@@ -128,7 +128,7 @@ class ViewList(QFrame):
     def _show_refused(self, refused: Sequence[InspectorChoice]) -> None:
         count = len(refused)
         message = ngettext("{n} view not available", "{n} views not available", count)
-        self._fold.set_text(message.format(n=count))
+        self._fold.set_text(message)
         self._fold.setVisible(bool(refused))
         escaping.set_tip(
             self._fold, "\n".join(f"{offer.title}: {offer.refused}" for offer in refused)

@@ -48,9 +48,7 @@ class JobsView(View):
             self.list.show_job(self.state.latest)
         active = sum(not job.over for job in self.state.jobs)
         self._count.setText(
-            ngettext("{n} job running or queued", "{n} jobs running or queued", active).format(
-                n=active
-            )
+            ngettext("{n} job running or queued", "{n} jobs running or queued", active)
             if active
             else _("No jobs are running")
         )

@@ -108,9 +108,7 @@ class MoveLabels(_Change):
         hint = ""
         if not layers:
             hint = _("No other layer can hold these labels. Add a layer of the same kind first.")
-        self.put(
-            TitledField(_("Layer for {names}").format(names=_names(self.state)), self.layer, hint)
-        )
+        self.put(TitledField(_("Layer for {names}", names=_names(self.state)), self.layer, hint))
         self.finish(_("Move labels"), "check")
 
     def can_act(self) -> bool:
@@ -128,9 +126,7 @@ class SplitLabel(_Change):
             hint = _("Select the texts whose spans get another label.")
         if self.state.connects:
             hint = _("Select the relations that get another label, by the texts they connect.")
-        super().__init__(
-            parent, _("Split {name}…").format(name=_names(self.state)), hint, width=620
-        )
+        super().__init__(parent, _("Split {name}…", name=_names(self.state)), hint, width=620)
         self.name, self.filter = QLineEdit(), QLineEdit()
         self.name.setCompleter(QCompleter([label.label.name for label in page.labels], self.name))
         self.name.textChanged.connect(self.state.set_name)
@@ -176,9 +172,7 @@ class SplitLabel(_Change):
             self.table.set_rows(state.shown)
         message = _("Reading…") if state.uses is None else ""
         if state.cut:
-            message = _("Only the first {n} are listed.").format(
-                n=formats.count(len(state.uses or ()))
-            )
+            message = _("Only the first {n} are listed.", n=formats.count(len(state.uses or ())))
         self._count.setText(message)
         self._count.setVisible(bool(message))
         super().render(fields)

@@ -97,7 +97,7 @@ class MergeState(ChangeState):
                 "Merged; {n:,} annotation was changed.",
                 "Merged; {n:,} annotations were changed.",
                 n,
-            ).format(n=n),
+            ),
         )
 
 
@@ -122,9 +122,7 @@ class MoveState(ChangeState):
         return self._run(
             _("Move labels"),
             partial(label_moves.move, self.project, ids, layer_id),
-            lambda n: ngettext("Moved {n:,} annotation.", "Moved {n:,} annotations.", n).format(
-                n=n
-            ),
+            lambda n: ngettext("Moved {n:,} annotation.", "Moved {n:,} annotations.", n),
         )
 
 
@@ -177,9 +175,12 @@ class SplitState(ChangeState):
             self.update(message="")
             return
         message = ngettext(
-            "{n:,} annotation gets the label {name}.", "{n:,} annotations get the label {name}.", n
+            "{n:,} annotation gets the label {name}.",
+            "{n:,} annotations get the label {name}.",
+            n,
+            name=name,
         )
-        self.update(message=message.format(n=n, name=name))
+        self.update(message=message)
 
     def run(self) -> bool:
         ids = [id for use in self.chosen for id in use.ids]
@@ -192,5 +193,5 @@ class SplitState(ChangeState):
             ),
             lambda done: ngettext(
                 "{n:,} annotation was changed.", "{n:,} annotations were changed.", done[1]
-            ).format(n=done[1]),
+            ),
         )

@@ -122,23 +122,19 @@ class Chosen(QFrame):
     def _show(self, rows: tuple[LabelRow, ...]) -> None:
         first, flag = rows[0].label, len(rows) == 1
         self._chip.set(
-            first.name
-            if flag
-            else ngettext("{n} label", "{n} labels", len(rows)).format(n=len(rows)),
+            first.name if flag else ngettext("{n} label", "{n} labels", len(rows)),
             first if flag else None,
             key=first.key if flag else "",
         )
         count = sum(row.count or 0 for row in rows)
-        used = ngettext("used once", "used {n} times", count).format(n=formats.count(count))
+        used = ngettext("used once", "used {n} times", count, n=formats.count(count))
         counted = all(row.count is not None for row in rows)
         self._count.setText((used if count else _("not used yet")) if counted else "")
         self._show_parent()
         colours = {row.label.colour for row in rows}
         self._swatches.set(colours.pop() if len(colours) == 1 else "")
         self._will_go.setText(self.state.will_go)
-        self._delete.set_text(
-            ngettext("Delete label", "Delete {n} labels", len(rows)).format(n=len(rows))
-        )
+        self._delete.set_text(ngettext("Delete label", "Delete {n} labels", len(rows)))
 
     def _show_parent(self) -> None:
         offered, parent = self.state.groups.parents, self.state.groups.parent

@@ -67,7 +67,7 @@ class AddLayer(Dialog):
     def _show_kind(self) -> None:
         kind = self._kind()
         self._message.setText(_(kind.hint))
-        self._sample.setText(_("Example: {sample}").format(sample=_(kind.sample)))
+        self._sample.setText(_("Example: {sample}", sample=_(kind.sample)))
         self._sample.setVisible(bool(kind.sample))
         self.name.setPlaceholderText(kind.layer)
         self.labels.setPlaceholderText(_(kind.example) if kind.example else "")

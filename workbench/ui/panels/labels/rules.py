@@ -88,7 +88,7 @@ class RulesDialog(Dialog):
     def __init__(self, parent: QWidget, state: LabelsState, layer: Layer) -> None:
         super().__init__(
             parent,
-            _("Rules of {layer}").format(layer=layer.name),
+            _("Rules of {layer}", layer=layer.name),
             _("Which spans a relation connects. Imports report relations that violate the rules."),
             width=620,
         )
@@ -126,8 +126,8 @@ class RulesDialog(Dialog):
         box.setChecked(directed(self._layer, label))
         field.setText(shown_pairs(pairs(self._layer, label)))
         field.setPlaceholderText(_("PER → ORG"))
-        call(box, _("Direction of {label}").format(label=label))
-        call(field, _("Allowed pairs of {label}").format(label=label))
+        call(box, _("Direction of {label}", label=label))
+        call(field, _("Allowed pairs of {label}", label=label))
         self.lines[label] = box, field
         for place, part in enumerate((words(label, weight=600), box, field)):
             grid.addWidget(part, number, place)
@@ -165,8 +165,8 @@ def typed_pairs(text: str, known: Sequence[str]) -> list[Pair]:
         sides = next((sides for sides in _split(part) if set(sides) <= {ANYTHING, *known}), None)
         if sides is None:
             raise WorkbenchError(
-                _("“{pair}” is not a pair of labels.").format(pair=part),
-                hint=_("Write it as A → B. Known labels: {names}.").format(names=", ".join(known)),
+                _("“{pair}” is not a pair of labels.", pair=part),
+                hint=_("Write it as A → B. Known labels: {names}.", names=", ".join(known)),
             )
         item, other = (ANY if side == ANYTHING else side for side in sides)
         pairs.append((item, other))

@@ -205,7 +205,9 @@ class LabelsState(State):
                 "Connects spans of the layer {layer}; {n} label has rules.",
                 "Connects spans of the layer {layer}; {n} labels have rules.",
                 rules,
-            ).format(layer=of, n=formats.count(rules))
+                layer=of,
+                n=formats.count(rules),
+            )
             self.update(
                 kind_text=message
                 if of
@@ -215,8 +217,13 @@ class LabelsState(State):
 
             def show(counts: Mapping[int, int]) -> None:
                 n = counts.get(layer.id, 0)
-                template = ngettext("{n} chain in all documents", "{n} chains in all documents", n)
-                self.update(kind_text=template.format(n=formats.count(n)))
+                template = ngettext(
+                    "{n} chain in all documents",
+                    "{n} chains in all documents",
+                    n,
+                    n=formats.count(n),
+                )
+                self.update(kind_text=template)
 
             self.read("kind", partial(relation_rules.chain_counts, project), show)
 
@@ -336,7 +343,7 @@ class LabelsState(State):
     def delete_layer(self) -> None:
         if self.layer is None or not self.editable:
             return
-        message = _("The layer {name} was deleted.").format(name=self.layer.layer.name)
+        message = _("The layer {name} was deleted.", name=self.layer.layer.name)
         self._delete(self.labels, operations.delete_layer, self.layer.id, message)
 
     def set_guideline(self, layer_id: int, text: str) -> None:
@@ -397,8 +404,10 @@ class LabelsState(State):
         rows = self.chosen_rows
         if not rows or not self.editable:
             return
-        words = ngettext("{name} was deleted.", "{n} labels were deleted.", len(rows))
-        message = words.format(name=rows[0].label.name, n=len(rows))
+        words = ngettext(
+            "{name} was deleted.", "{n} labels were deleted.", len(rows), name=rows[0].label.name
+        )
+        message = words
         self._delete(rows, operations.delete_labels, [row.id for row in rows], message)
 
     def _delete(
@@ -414,9 +423,7 @@ class LabelsState(State):
             if self.attempt(act, what):
                 self.context.note(message, True)
         else:
-            title = ngettext(
-                "Delete {n:,} labelled place", "Delete {n:,} labelled places", count
-            ).format(n=count)
+            title = ngettext("Delete {n:,} labelled place", "Delete {n:,} labelled places", count)
             if not known:
                 title = _("Delete labels")
             self.context.task(

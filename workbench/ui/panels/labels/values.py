@@ -36,7 +36,8 @@ class HistogramBars(QWidget):
     def set_bins(self, bins: tuple[tuple[float, float, int], ...]) -> None:
         self._bins = bins
         message = [
-            _("{low} to {high}: {n}").format(
+            _(
+                "{low} to {high}: {n}",
                 low=formats.significant(low, 4),
                 high=formats.significant(high, 4),
                 n=formats.count(count),

@@ -131,8 +131,8 @@ def _mark(table: Table, ids: set[int]) -> None:
 def _name_tip(label_row: LabelRow) -> str:
     if not label_row.label.parent:
         return label_row.label.name
-    return _("{name}, sublabel of {parent}").format(
-        name=label_row.label.name, parent=label_row.label.parent
+    return _(
+        "{name}, sublabel of {parent}", name=label_row.label.name, parent=label_row.label.parent
     )
 
 

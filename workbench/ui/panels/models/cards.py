@@ -127,7 +127,7 @@ class ModelCard(QFrame):
                     "triangle-alert",
                     small=True,
                     on=lambda: page.ask_trust(info),
-                    name=_("Trust the weights of {name}").format(name=info.name),
+                    name=_("Trust the weights of {name}", name=info.name),
                 )
             )
         return buttons + _removal_buttons(page, info)
@@ -140,7 +140,7 @@ class ModelCard(QFrame):
             "primary",
             small=True,
             on=lambda: state.train(info),
-            name=_("Train with {name}").format(name=info.name),
+            name=_("Train with {name}", name=info.name),
         )
         train.setEnabled(state.can_train)
         escaping.set_tip(train, "" if state.can_train else _("Open a project first."))
@@ -150,7 +150,7 @@ class ModelCard(QFrame):
             "quiet",
             small=True,
             on=lambda: state.inspect(info),
-            name=_("Inspect {name}").format(name=info.name),
+            name=_("Inspect {name}", name=info.name),
         )
         inspect.setEnabled(state.context.project is not None and not info.is_bare)
         return [train, inspect, *(_run_button(state, info, item) for item in state.layers_of(info))]
@@ -165,7 +165,7 @@ def _word_buttons(page: ModelsView, info: ModelInfo) -> list[Button]:
             "quiet",
             small=True,
             on=lambda: page.ask_word_map(info),
-            name=_("Word map of {name}").format(name=info.name),
+            name=_("Word map of {name}", name=info.name),
             tip=_("Word vectors in two dimensions"),
         ),
         Button(
@@ -174,7 +174,7 @@ def _word_buttons(page: ModelsView, info: ModelInfo) -> list[Button]:
             "quiet",
             small=True,
             on=lambda: page.ask_analogies(info),
-            name=_("Analogies and similarity of {name}").format(name=info.name),
+            name=_("Analogies and similarity of {name}", name=info.name),
             tip=_("Words that complete an analogy, and scores on data sets"),
         ),
     ]
@@ -187,7 +187,7 @@ def _batch_button(page: ModelsView, info: ModelInfo) -> Button:
         "quiet",
         small=True,
         on=lambda: page.ask_batch(info),
-        name=_("First batch of the pretraining of {name}").format(name=info.name),
+        name=_("First batch of the pretraining of {name}", name=info.name),
         tip=_("What the model got at the start of its pretraining, and where the loss was taken"),
     )
 
@@ -202,7 +202,7 @@ def _removal_buttons(page: ModelsView, info: ModelInfo) -> list[Button]:
                 "quiet",
                 small=True,
                 on=lambda: page.state.forget(info),
-                name=_("Remove {name}").format(name=info.name),
+                name=_("Remove {name}", name=info.name),
                 tip=_("Removes the model from this list; its files are kept"),
             )
         ]
@@ -214,7 +214,7 @@ def _removal_buttons(page: ModelsView, info: ModelInfo) -> list[Button]:
                 "quiet",
                 small=True,
                 on=lambda: page.ask_delete(info),
-                name=_("Delete {name}").format(name=info.name),
+                name=_("Delete {name}", name=info.name),
                 tip=_("Deletes the files that Glossbench downloaded"),
             )
         ]
@@ -283,8 +283,10 @@ class PublishedCard(QFrame):
         layout.addWidget(row((title, 1), Chip(_("not installed")), gap=10))
         layout.addWidget(_grid(published_facts(entry)))
         if not page.state.can_load(entry):
-            message = _("This version of Glossbench cannot load {name} models.")
-            layout.addWidget(Callout(message.format(name=about.architecture), "warn"))
+            message = _(
+                "This version of Glossbench cannot load {name} models.", name=about.architecture
+            )
+            layout.addWidget(Callout(message, "warn"))
         elif not (about.hub or about.page):
             layout.addWidget(Callout(_("Its weights have not been published.")))
         elif not about.hub:
@@ -307,7 +309,7 @@ class PublishedCard(QFrame):
                 "primary",
                 small=True,
                 on=lambda: page.ask_id(about.hub),
-                name=_("Download {name}").format(name=entry.title),
+                name=_("Download {name}", name=entry.title),
             )
             download.setEnabled(page.state.can_load(entry))
             buttons.append(download)

@@ -135,8 +135,9 @@ class DownloadDialog(Dialog):
         asking = stage in ("looking", "searching")
         self._file.setText(_("Querying the Hub…") if asking else state.file)
         self._done.set(
-            _("{id} is in the cache and can now be used.").format(
-                id=state.repository.id if state.repository else ""
+            _(
+                "{id} is in the cache and can now be used.",
+                id=state.repository.id if state.repository else "",
             )
             if stage == "done"
             else ""
@@ -197,12 +198,13 @@ class Delete(Dialog):
     """Confirmation before downloaded files are deleted, which cannot be undone."""
 
     def __init__(self, parent: QWidget, info: ModelInfo) -> None:
-        super().__init__(parent, _("Delete {name}?").format(name=info.name), width=480)
+        super().__init__(parent, _("Delete {name}?", name=info.name), width=480)
         message = _(
             "Its downloaded files ({size}) are deleted. This cannot be undone. Models that "
-            "were fine-tuned from it are kept. It can be downloaded again."
+            "were fine-tuned from it are kept. It can be downloaded again.",
+            size=formats.size(info.size_bytes),
         )
-        self.put(words(message.format(size=formats.size(info.size_bytes)), wrap=True))
+        self.put(words(message, wrap=True))
         back = Button(_("Go back"), on=self.reject)
         self.end(None, back, Button(_("Delete"), "trash-2", "danger", on=self.accept))
         back.setFocus()
@@ -226,9 +228,9 @@ def _figures(info: ModelInfo) -> QWidget:
 
 def _files(info: ModelInfo) -> QWidget:
     lines = [
-        _("{name} ({size})").format(name=name, size=formats.size(size))
+        _("{name} ({size})", name=name, size=formats.size(size))
         for name, size in info.files[:MOST_FILES]
     ]
     if (more := len(info.files) - MOST_FILES) > 0:
-        lines.append(ngettext("… and {n} more file", "… and {n} more files", more).format(n=more))
+        lines.append(ngettext("… and {n} more file", "… and {n} more files", more))
     return words("\n".join(lines), "small", "muted", wrap=True)

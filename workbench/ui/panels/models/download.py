@@ -137,13 +137,16 @@ def repository_words(repository: Repository) -> str:
     """Licence and size, shown before the download starts."""
     files = len(repository.files)
     parts = [
-        ngettext("Size: {size} in {n} file.", "Size: {size} in {n} files.", files).format(
-            size=formats.size(repository.size_bytes), n=files
+        ngettext(
+            "Size: {size} in {n} file.",
+            "Size: {size} in {n} files.",
+            files,
+            size=formats.size(repository.size_bytes),
         ),
-        _("Licence: {it}.").format(it=spdx(repository.licence) or _("not stated")),
+        _("Licence: {it}.", it=spdx(repository.licence) or _("not stated")),
     ]
     if repository.family:
-        parts.append(_("Family: {it}.").format(it=repository.family))
+        parts.append(_("Family: {it}.", it=repository.family))
     if repository.gated:
         parts.append(_("Gated model: accept its terms on the Hugging Face Hub first."))
     return " ".join(parts)

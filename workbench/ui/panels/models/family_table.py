@@ -29,10 +29,10 @@ def _tip(row: ModelRow) -> str:
     if row.is_group:
         return row.summary
     if row.card is None:
-        return _("{name}: published, not installed").format(name=row.title)
+        return _("{name}: published, not installed", name=row.title)
     if row.card.usable:
-        return _("{name}: installed").format(name=row.title)
-    return _("{name}: installed, cannot be used").format(name=row.title)
+        return _("{name}: installed", name=row.title)
+    return _("{name}: installed, cannot be used", name=row.title)
 
 
 COLUMNS = (

@@ -149,8 +149,9 @@ def shown(
 
 def _summary(rows: Sequence[ModelRow]) -> str:
     there = sum(row.card is not None for row in rows)
-    message = ngettext("{n} model, {there} installed", "{n} models, {there} installed", len(rows))
-    return message.format(n=len(rows), there=there)
+    return ngettext(
+        "{n} model, {there} installed", "{n} models, {there} installed", len(rows), there=there
+    )
 
 
 def without_installed(rows: Iterable[ModelRow]) -> frozenset[str]:

@@ -88,8 +88,12 @@ class RecommendState(State):
         """What the sample is drawn from, for display."""
         if not self.files:
             return _("Random sample of the project")
-        message = ngettext("Random sample of {name}", "Random sample of {n} files", len(self.files))
-        return message.format(name=self.files[0].name, n=len(self.files))
+        return ngettext(
+            "Random sample of {name}",
+            "Random sample of {n} files",
+            len(self.files),
+            name=self.files[0].name,
+        )
 
     def choose(self, name: str) -> None:
         self.update(chosen=name)
@@ -122,7 +126,7 @@ class RecommendState(State):
 
     def _progressed(self, watch: Watch) -> None:
         name = str(watch.progress.get("text", ""))
-        text = _("Measuring {name}…").format(name=name) if name else _("Starting…")
+        text = _("Measuring {name}…", name=name) if name else _("Starting…")
         self.update(share=watch.progress.get("part", 0.0), message=text)
 
     def _add_fit(self, payload: Mapping[str, Any]) -> None:
@@ -146,12 +150,13 @@ class RecommendState(State):
 
     def _summary(self, rows: tuple[Ranked, ...], texts: int) -> str:
         seconds = sum(row.fit.seconds for row in rows)
-        message = ngettext(
+        return ngettext(
             "{n} model on {texts} texts in {seconds} s",
             "{n} models on {texts} texts in {seconds} s",
             len(rows),
+            texts=texts,
+            seconds=round(seconds),
         )
-        return message.format(n=len(rows), texts=texts, seconds=round(seconds))
 
     def cancel(self) -> None:
         if self.busy:
@@ -181,8 +186,7 @@ def interval_words(row: Ranked) -> str:
     if row.fit.interval is None:
         return ""
     low, high = map(figure, row.fit.interval)
-    message = _("95% interval by a bootstrap over texts: {low} – {high}")
-    return message.format(low=low, high=high)
+    return _("95% interval by a bootstrap over texts: {low} – {high}", low=low, high=high)
 
 
 def kind_words(row: Ranked) -> str:
@@ -207,5 +211,9 @@ def length_words(fit: ModelFit) -> str:
     if not fit.lengths:
         return ""
     ordered = sorted(fit.lengths)
-    message = _("{name}: tokens per text: median {median}, longest {longest}")
-    return message.format(name=fit.name, median=ordered[len(ordered) // 2], longest=ordered[-1])
+    return _(
+        "{name}: tokens per text: median {median}, longest {longest}",
+        name=fit.name,
+        median=ordered[len(ordered) // 2],
+        longest=ordered[-1],
+    )

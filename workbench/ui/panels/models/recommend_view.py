@@ -141,7 +141,7 @@ class RecommendView(QFrame):
         self.state, self._ask_tokenizers = state, ask_tokenizers
         self._stack = LaterStack(self._empty, self._result)
         self._sample = combo(
-            [(n, ngettext("{n} text", "{n} texts", n).format(n=formats.count(n))) for n in SAMPLES],
+            [(n, ngettext("{n} text", "{n} texts", n, n=formats.count(n))) for n in SAMPLES],
             value=state.sample,
             name=_("Sample"),
         )
@@ -258,7 +258,7 @@ class RecommendView(QFrame):
             best = state.best
             self._train.setVisible(best is not None)
             if best is not None:
-                self._train.set_text(_("Train with {name}").format(name=best.fit.name))
+                self._train.set_text(_("Train with {name}", name=best.fit.name))
             self._train.setEnabled(state.can_train)
         if concerns(fields, "rows", "chosen"):
             self._table.choose({state.chosen})
@@ -314,7 +314,7 @@ class _Lengths(QFrame):
         for text, share in fit.cut_at.items():
             limit = float(text)
             if limit <= end:
-                message = _("above {limit}: {share}%").format(limit=text, share=_share(share))
+                message = _("above {limit}: {share}%", limit=text, share=_share(share))
                 side = 1.0 if limit > end / 2 else 0.0  # of the line, inside the plot
                 layers.append(ChartLine((limit, limit), (0.0, top), "warn", 1.3, dashed=True))
                 layers.append(ChartText(limit, top, message, "warn", anchor=(side, 0.0)))

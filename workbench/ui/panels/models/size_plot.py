@@ -107,8 +107,11 @@ class SizePlot(Savable, QFrame):
         item = next((item for item in self._rows if item.key == key), None)
         if item is None:
             return ""
-        return _("{name}, {year}: {parameters}").format(
-            name=item.title, year=item.year, parameters=number_words(item.parameters)
+        return _(
+            "{name}, {year}: {parameters}",
+            name=item.title,
+            year=item.year,
+            parameters=number_words(item.parameters),
         )
 
     # ---------------------------------------------------------------- mouse

@@ -126,19 +126,21 @@ class ModelsState(State):
     def run_title(self, card: ModelInfo, layer: Layer) -> str:
         """What the button for a run on a layer says."""
         if published.reads_pairs_for(card, layer):
-            return _("Add as a run on {layer}, reading both texts").format(layer=layer.name)
-        return _("Add as a run on {layer}").format(layer=layer.name)
+            return _("Add as a run on {layer}, reading both texts", layer=layer.name)
+        return _("Add as a run on {layer}", layer=layer.name)
 
     def add_run(self, card: ModelInfo, layer: Layer) -> None:
         """Add a published model as a run on a layer, evaluated on dev."""
         context, project = self.context, self.context.project
         if project is None:
             return
-        context.note(_("Predicting the dev documents with {name}…").format(name=card.name))
+        context.note(_("Predicting the dev documents with {name}…", name=card.name))
 
         def added(run: Run) -> None:
-            message = _("Added {name} as a run on {layer}; see Results.")
-            context.note(message.format(name=run.name, layer=layer.name))
+            message = _(
+                "Added {name} as a run on {layer}; see Results.", name=run.name, layer=layer.name
+            )
+            context.note(message)
 
         work = partial(published.create, project, context.queue, card, layer)
         context.task(("add-run", card.path, layer.id), work, added, failed=context.fail)
@@ -272,7 +274,7 @@ class ModelsState(State):
         self._wanted, self.filters = card.path, listing.Filters()
         self.refresh()
         self.context.note(
-            _("{name} can now be used.").format(name=card.name),
+            _("{name} can now be used.", name=card.name),
             lambda: self._forget(card),
             action=_("Undo"),
         )
@@ -296,7 +298,7 @@ class ModelsState(State):
     def forget(self, card: ModelInfo) -> None:
         """Remove an added folder from the list; its files are kept."""
         self._forget(card)
-        message = _("{name} was removed from the list. Its files are kept.").format(name=card.name)
+        message = _("{name} was removed from the list. Its files are kept.", name=card.name)
         self.context.note(message, lambda: self._remember(card), action=_("Undo"))
 
     def _forget(self, card: ModelInfo) -> None:
@@ -314,8 +316,8 @@ class ModelsState(State):
 
     def _deleted(self, card: ModelInfo, freed: int) -> None:
         self._forget(card)
-        message = _("{name} was deleted ({size} freed).")
-        self.context.note(message.format(name=card.name, size=formats.size(freed)))
+        message = _("{name} was deleted ({size} freed).", name=card.name, size=formats.size(freed))
+        self.context.note(message)
 
     # ---------------------------------------------------------------- navigation
 
@@ -346,9 +348,7 @@ def facts(card: ModelInfo) -> tuple[tuple[str, str], ...]:
         (_("Vocabulary"), formats.count(card.vocabulary) if card.vocabulary else ""),
         (
             _("Maximum length"),
-            ngettext("{n} token", "{n} tokens", card.max_length).format(
-                n=formats.count(card.max_length)
-            )
+            ngettext("{n} token", "{n} tokens", card.max_length, n=formats.count(card.max_length))
             if card.max_length
             else "",
         ),
@@ -395,7 +395,7 @@ def published_facts(row: ModelRow) -> tuple[tuple[str, str], ...]:
 def _weights_words(card: ModelInfo) -> str:
     if not card.pickled:
         return card.dtype
-    return _("{dtype}, pickled").format(dtype=card.dtype) if card.dtype else _("pickled")
+    return _("{dtype}, pickled", dtype=card.dtype) if card.dtype else _("pickled")
 
 
 def problem_words(card: ModelInfo) -> str:

@@ -28,7 +28,7 @@ TABS = (N_("Compare"), N_("Divide a word"), N_("Merges"), N_("Learn"))
 
 def _cut(limit: str) -> Column:
     return Column(
-        _("Cut at {limit}, %").format(limit=limit),
+        _("Cut at {limit}, %", limit=limit),
         lambda row: formats.points(row[1].cut[limit]),
         112,
         right=True,

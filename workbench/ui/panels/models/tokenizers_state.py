@@ -157,9 +157,13 @@ class TokenizersState(State):
     def _learned(self, result: dict[str, Any]) -> None:
         size, output = result["size"], result["output"]
         template = ngettext(
-            "{size:,} token, saved in {output}.", "{size:,} tokens, saved in {output}.", size
+            "{size:,} token, saved in {output}.",
+            "{size:,} tokens, saved in {output}.",
+            size,
+            size=size,
+            output=output,
         )
-        message = template.format(size=size, output=output)
+        message = template
         self.update(learning=False, message=message, names=(*self.names, output))
 
     def cancel(self) -> None:

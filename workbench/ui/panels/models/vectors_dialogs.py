@@ -39,7 +39,7 @@ HEIGHT = 200  # pixels at 100%, of each table
 
 class WordMapDialog(Dialog):
     def __init__(self, parent: QWidget | None, state: WordMapState) -> None:
-        title = _("Word map of {name}").format(name=state.card.name)
+        title = _("Word map of {name}", name=state.card.name)
         hint = _("The two principal components of the vectors, each of length 1.")
         super().__init__(parent, title, hint, width=1000)
         self.state = state
@@ -108,18 +108,20 @@ class WordMapDialog(Dialog):
         map = self.state.map
         if map is None or self.state.busy:
             return
-        message = ngettext("{n} word.", "{n} words.", len(map.words))
-        parts = [message.format(n=formats.count(len(map.words)))]
+        message = ngettext(
+            "{n} word.", "{n} words.", len(map.words), n=formats.count(len(map.words))
+        )
+        parts = [message]
         if map.unknown:
-            missing = _("Without a vector: {words}.")
-            parts.append(missing.format(words=", ".join(map.unknown)))
+            missing = _("Without a vector: {words}.", words=", ".join(map.unknown))
+            parts.append(missing)
         note = _("Distances in the plane are approximate; nearest words use all dimensions.")
         self._message.setText(" ".join((*parts, note)))
 
 
 class AnalogiesDialog(Dialog):
     def __init__(self, parent: QWidget | None, state: AnalogiesState) -> None:
-        title = _("Analogies and similarity: {name}").format(name=state.card.name)
+        title = _("Analogies and similarity: {name}", name=state.card.name)
         hint = _(
             "Words nearest to B − A + C, without these three. Cosine similarity normalizes "
             "the vectors to length 1; the other measures use them unchanged."
@@ -205,7 +207,7 @@ def _describe(state: AnalogiesState) -> str:
     if any(with_ngrams(result) for result in state.results):
         ngrams = _("n-grams: every word has a vector, unknown words one made of their n-grams.")
         rules = f"{rules} {ngrams}"
-    measured = _("Measure: {measure}.").format(measure=TITLES[state.measured])
+    measured = _("Measure: {measure}.", measure=TITLES[state.measured])
     return f"{measured} {rules}"
 
 

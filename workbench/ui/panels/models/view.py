@@ -206,7 +206,7 @@ class ModelsView(View):
 
     def _hint(self) -> str:
         if self.state.adding:
-            return _("Reading {name}…").format(name=self.state.adding)
+            return _("Reading {name}…", name=self.state.adding)
         if self.state.cards is None:
             return _("Reading model cards…")
         return _("Installed models, and published systems you can add")

@@ -271,7 +271,7 @@ class Outcome(QFrame):
 
     def _show_status(self, live: PromptProgress) -> None:
         if live.status == "running" and live.share is None:
-            self._status.setText(_("{name} · loading the model").format(name=live.name))
+            self._status.setText(_("{name} · loading the model", name=live.name))
         else:
             self._status.setText(f"{live.name} · {status_words(live.status, live.ending)}")
         left = live.seconds_left
@@ -298,8 +298,13 @@ class Outcome(QFrame):
             method = interval_method(evaluation.intervals)
             escaping.set_tip(figure.frame, f"{tip}\n{method}" if pair else tip)
         self._table.rows_model.set_rows(list(evaluation.per_label))
-        message = ngettext("{n} document of {split}", "{n} documents of {split}", evaluation.n)
-        self._time.setText(message.format(n=evaluation.n, split=term(evaluation.split)))
+        message = ngettext(
+            "{n} document of {split}",
+            "{n} documents of {split}",
+            evaluation.n,
+            split=term(evaluation.split),
+        )
+        self._time.setText(message)
 
     def _make_figures(self, names: tuple[str, ...]) -> None:
         """One figure for each score; other tasks have other scores."""
@@ -343,8 +348,7 @@ def _score_columns(state: PromptsState) -> list[Column]:
         pair = interval("f1", row)
         if pair is None:
             return points(row.f1)
-        message = _("{value} ({interval})")
-        return message.format(value=points(row.f1), interval=interval_text(pair))
+        return _("{value} ({interval})", value=points(row.f1), interval=interval_text(pair))
 
     def prior(label: str) -> float | None:
         return state.prior.get(label)
@@ -390,9 +394,7 @@ def _score_columns(state: PromptsState) -> list[Column]:
 def candidate_name(preview: PromptPreview, label: str) -> str:
     """The label, or the number of a choice with its text."""
     text = preview.choices.get(label, "")
-    return (
-        _("{number} · {text}").format(number=label, text=" ".join(text.split())) if text else label
-    )
+    return _("{number} · {text}", number=label, text=" ".join(text.split())) if text else label
 
 
 def set_outdated(widget: QWidget, outdated: bool) -> None:

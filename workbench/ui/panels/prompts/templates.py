@@ -40,6 +40,6 @@ def unused_name(known: Sequence[Known]) -> str:
     """A title for a new template that none of the known ones has."""
     titles = {template.title for template in known}
     number = 1
-    while (name := _("My prompt {n}").format(n=number)) in titles:
+    while (name := _("My prompt {n}", n=number)) in titles:
         number += 1
     return name

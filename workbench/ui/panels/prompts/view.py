@@ -271,7 +271,7 @@ class PromptsView(View):
             fill(
                 self._layer,
                 [
-                    (name, _("{name} ({n} submitted)").format(name=name, n=formats.count(n)))
+                    (name, _("{name} ({n} submitted)", name=name, n=formats.count(n)))
                     for name, n in state.layers
                 ],
                 state.layer,
@@ -350,7 +350,7 @@ class PromptsView(View):
         self._fault.set(state.problem)
         self._template.mark(state.line, state.problem)
         if state.line:
-            self._go_to.set_text(_("Go to line {n}").format(n=state.line))
+            self._go_to.set_text(_("Go to line {n}", n=state.line))
         self._go_to.setVisible(bool(state.line))
 
     def _show_preview(self) -> None:
@@ -365,8 +365,14 @@ class PromptsView(View):
             self._meter.set(0.0)
             return
         self._preview.show_prompt(preview.prompts[preview.label])
-        count = ngettext("{n} of {limit} token", "{n} of {limit} tokens", preview.limit)
-        self._count.setText(count.format(n=preview.tokens, limit=preview.limit))
+        count = ngettext(
+            "{n} of {limit} token",
+            "{n} of {limit} tokens",
+            preview.limit,
+            n=preview.tokens,
+            limit=preview.limit,
+        )
+        self._count.setText(count)
         self._meter.set(preview.tokens / preview.limit)
         self._remark.setText(_remarks(preview))
         self._remark.setVisible(bool(self._remark.text()))
@@ -380,7 +386,7 @@ class PromptsView(View):
     def _show_buttons(self) -> None:
         state = self.state
         self._run.setText(
-            " " + (_("Run on dev ({n})").format(n=state.dev) if state.dev else _("Run on dev"))
+            " " + (_("Run on dev ({n})", n=state.dev) if state.dev else _("Run on dev"))
         )
         self._run.setEnabled(state.ready)
         why = (
@@ -405,7 +411,7 @@ def _remarks(preview: PromptPreview) -> str:
             "{n} examples were left out because the prompt is too long.",
             n,
         )
-        remarks.append(left_out.format(n=n))
+        remarks.append(left_out)
     if preview.cut:
         remarks.append(_("The end of the text was truncated."))
     return " ".join(remarks)

@@ -99,7 +99,7 @@ def add_baselines(state: ResultsState, chosen: Sequence[BaselineChoice]) -> None
         run = context.attempt(kinds.start, project, context.queue, prepared)
         if run is not None:
             state.refresh()
-            context.note(_("{name} was started.").format(name=run.name))
+            context.note(_("{name} was started.", name=run.name))
 
     for offer in chosen:
         work = partial(baselines.prepare, project, offer.baseline, offer.task, offer.layer)

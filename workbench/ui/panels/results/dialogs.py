@@ -37,7 +37,7 @@ class DeleteRuns(Dialog):
 
     def __init__(self, parent: QWidget, state: ResultsState, runs: Sequence[Run]) -> None:
         names = "”, “".join(run.name for run in runs)
-        super().__init__(parent, _("Delete “{names}”?").format(names=names), width=440)
+        super().__init__(parent, _("Delete “{names}”?", names=names), width=440)
         freed = operations.disk_space(state.project, *(run.id for run in runs))
         message = ngettext(
             "Its scores, predictions, suggestions and weights ({size}) will be deleted. "
@@ -45,8 +45,9 @@ class DeleteRuns(Dialog):
             "Their scores, predictions, suggestions and weights ({size}) will be deleted. "
             "This cannot be undone. Accepted labels are kept.",
             len(runs),
+            size=size(freed),
         )
-        self.put(words(message.format(size=size(freed)), wrap=True))
+        self.put(words(message, wrap=True))
         back = Button(_("Go back"), on=self.reject)
         self.end(None, back, Button(_("Delete"), "trash-2", "danger", on=self.accept))
         back.setFocus()
@@ -57,8 +58,8 @@ class OrganiseRuns(Dialog):
 
     def __init__(self, parent: QWidget, listing: Organising, runs: Sequence[Run]) -> None:
         chosen = listing.chosen
-        title = ngettext("Organise “{name}”", "Organise {n} runs", len(chosen))
-        super().__init__(parent, title.format(name=chosen[0].name, n=len(chosen)), width=480)
+        title = ngettext("Organise “{name}”", "Organise {n} runs", len(chosen), name=chosen[0].name)
+        super().__init__(parent, title, width=480)
         self._listing = listing
         self._group, self._tags, self._note = QLineEdit(), QLineEdit(), QPlainTextEdit()
         groups, notes = (
@@ -108,7 +109,7 @@ class ApplyToFiles(Dialog):
             "project."
         )
         super().__init__(
-            parent, _("Apply “{run}” to files").format(run=state.shown_run.name), hint, width=600
+            parent, _("Apply “{run}” to files", run=state.shown_run.name), hint, width=600
         )
         self._state = state
         self._source, self._out = QLineEdit(), QLineEdit()
@@ -187,8 +188,9 @@ class ApplyToFiles(Dialog):
             "Predictions for {n} text saved as {out}.",
             "Predictions for {n} texts saved as {out}.",
             applied.documents,
+            out=applied.out,
         )
-        message = answered.format(n=applied.documents, out=applied.out)
+        message = answered
         if applied.skipped:
             first = applied.skipped[0]
             n = len(applied.skipped)
@@ -196,7 +198,10 @@ class ApplyToFiles(Dialog):
                 "{n} line was skipped: {file}, line {line}: {reason}.",
                 "{n} lines were skipped; the first: {file}, line {line}: {reason}.",
                 n,
-            ).format(n=n, file=first.file, line=first.line, reason=first.reason)
+                file=first.file,
+                line=first.line,
+                reason=first.reason,
+            )
         self._message.set(message, "warn" if applied.skipped else "good")
 
     def reject(self) -> None:

@@ -510,7 +510,7 @@ class ResultsState(State):
     def open_cell(self, gold: str, predicted: str) -> None:
         """Show the errors of a cell of the matrix; documents of the diagonal are opened on Data."""
         ids = self.matrix.documents.get((gold, predicted), ()) if self.matrix is not None else ()
-        message = _("gold {gold}, predicted {predicted}").format(gold=gold, predicted=predicted)
+        message = _("gold {gold}, predicted {predicted}", gold=gold, predicted=predicted)
         if ids and gold != predicted:
             self.browser.show_cell(gold, predicted, ids, message)
         elif ids:
@@ -526,8 +526,9 @@ class ResultsState(State):
                 "{n} run deleted ({size} freed).",
                 "{n} runs deleted ({size} freed).",
                 len(ids),
+                size=formats.size(freed),
             )
-            self.context.note(message.format(n=len(ids), size=formats.size(freed)))
+            self.context.note(message)
 
         work = partial(results.delete, self.project, *ids)
         self.context.task("delete", work, deleted, title=_("Delete runs"), writes=True)

@@ -291,8 +291,11 @@ class ResultsView(WatchingView):
         state = self.state
         if concerns(fields, "runs", "bytes_on_disk", "view"):
             many = len(state.runs)
-            hint = ngettext("{n} run · {size} on disk", "{n} runs · {size} on disk", many).format(
-                n=many, size=size(state.bytes_on_disk)
+            hint = ngettext(
+                "{n} run · {size} on disk",
+                "{n} runs · {size} on disk",
+                many,
+                size=size(state.bytes_on_disk),
             )
             self._header.set_hint(hint if many else _("Scores, errors and settings of each run"))
         if concerns(fields, "runs", "filter"):
@@ -431,8 +434,9 @@ class ResultsView(WatchingView):
         if reason := missing_task(run):
             return reason, "warn"
         if self.state.lost_weights:
-            return _("The weights of this run are missing: there is no folder {folder}.").format(
-                folder=self.state.folder / "model"
+            return _(
+                "The weights of this run are missing: there is no folder {folder}.",
+                folder=self.state.folder / "model",
             ), "warn"
         return self.state.problem, "warn"
 

@@ -121,14 +121,12 @@ def time_text(project: Project, task: str, model: str, steps: int, batch: int) -
 
 def settings_text(plan: Settings) -> str:
     """The automatic settings as a sentence."""
-    message = ngettext(
+    return ngettext(
         "{epochs} epoch. Steps per epoch: {steps}, batch size: {batch}, peak learning "
         "rate: {rate:g}. The best checkpoint on dev is kept.",
         "{epochs} epochs. Steps per epoch: {steps}, batch size: {batch}, peak learning "
         "rate: {rate:g}. The best checkpoint on dev is kept.",
         plan.epochs,
-    )
-    return message.format(
         epochs=plan.epochs,
         steps=plan.steps_per_epoch,
         batch=plan.batch_size,

@@ -200,7 +200,7 @@ class Choices(QFrame):
             fill(
                 self.layer,
                 [
-                    (name, _("{name}  ({n} submitted)").format(name=name, n=formats.count(n)))
+                    (name, _("{name}  ({n} submitted)", name=name, n=formats.count(n)))
                     for name, n in state.layers
                 ],
                 state.layer,
@@ -301,33 +301,31 @@ class Choices(QFrame):
 def _used_text(plan: DataPlan) -> str:
     used = plan.used
     counts = {name: used[name] for name in ("train", "dev", "test")}
-    message = [_("{train:,} train · {dev:,} dev · {test:,} test.").format(**counts)]
+    message = [_("{train:,} train · {dev:,} dev · {test:,} test.", **counts)]
     if plan.assigned:
         message.append(
             ngettext(
                 "{n:,} of these documents is assigned to a split when training starts.",
                 "{n:,} of these documents are assigned to a split when training starts.",
                 plan.assigned,
-            ).format(n=plan.assigned)
+            )
         )
     if plan.left_out:
         left_out = ", ".join(f"{formats.count(out.count)} {out.reason}" for out in plan.left_out)
-        message.append(_("Left out: {reasons}.").format(reasons=left_out))
+        message.append(_("Left out: {reasons}.", reasons=left_out))
     return " ".join(message)
 
 
 def _card_text(info: ModelInfo) -> str:
     if info is None:
         return ""
-    size = _("{n:.1f} M").format(n=info.parameters / 1e6) if info.parameters else ""
+    size = _("{n:.1f} M", n=info.parameters / 1e6) if info.parameters else ""
     return "  ·  ".join(
         part
         for part in (
             info.architecture,
             size,
-            ngettext("{n} layer", "{n} layers", info.layers).format(n=info.layers)
-            if info.layers
-            else "",
+            ngettext("{n} layer", "{n} layers", info.layers) if info.layers else "",
             formats.licence(info.licence),
         )
         if part
@@ -414,7 +412,7 @@ class WordAdvice(QFrame):
         self._message.set(advice.message if advice is not None else "")
         self.setVisible(advice is not None and not is_chosen)
         remedy = advice.remedy if advice is not None else ""
-        self.choose.set_text(_("Use {segmenter}").format(segmenter=remedy))
+        self.choose.set_text(_("Use {segmenter}", segmenter=remedy))
         self.choose.setVisible(bool(remedy))
 
     def _choose(self) -> None:

@@ -36,10 +36,10 @@ class _Row:
     def text(self, seed: int) -> str:
         cell = self.cells[seed]
         if cell.status == "running":
-            return _("{n}%").format(n=formats.points(cell.fraction or 0, 0))
+            return _("{n}%", n=formats.points(cell.fraction or 0, 0))
         if cell.status == "waiting":
             place = self.places[seed]
-            return _("no. {n}").format(n=place) if place else "–"
+            return _("no. {n}", n=place) if place else "–"
         if cell.status == "failed":
             return _("failed")
         return self.scores[seed]
@@ -50,7 +50,7 @@ class _Row:
             return _("Queued") if self.places[seed] else _("Not run yet")
         if cell.message or cell.run is None:
             return cell.message
-        return _("{run}: Enter shows its results").format(run=cell.run.name)
+        return _("{run}: Enter shows its results", run=cell.run.name)
 
 
 class CellTable(QWidget):
@@ -62,7 +62,7 @@ class CellTable(QWidget):
         columns = [Column(title or _("Rung"), lambda row: row.title)]
         columns += [
             Column(
-                _("Seed {seed}").format(seed=seed),
+                _("Seed {seed}", seed=seed),
                 partial(_text, seed),
                 SEED,
                 right=True,

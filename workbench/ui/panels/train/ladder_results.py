@@ -86,16 +86,18 @@ class LadderResults(Savable, QFrame):
                 "Shows how much each step of transfer adds on this layer. With {n} seeds, small "
                 "differences may be chance; rungs with fewer runs are provisional.",
                 len(spec.seeds),
-            ).format(n=len(spec.seeds))
+            )
         )
 
     def _show_recipe(self) -> None:
         cells = [cell for cell in self.state.cells if cell.spec is not None]
         hint = _(
             "The ladder trains a BiLSTM with random embeddings, then with word vectors, a "
-            "character CNN and ELMo or Flair, and a fine-tuned BERT, on the same splits. Runs: {n}."
+            "character CNN and ELMo or Flair, and a fine-tuned BERT, on the same splits. "
+            "Runs: {n}.",
+            n=len(cells),
         )
-        self._empty.set(_("No run of this experiment is finished yet"), hint.format(n=len(cells)))
+        self._empty.set(_("No run of this experiment is finished yet"), hint)
 
     def _show_legend(self, decoders: tuple[str, ...]) -> None:
         clear(layout_of(self._legend))
@@ -166,7 +168,7 @@ class LadderResults(Savable, QFrame):
         summary: Summary = row.by_decoder[decoder]
         text = self.state.score_text(summary.mean)
         if summary.sd is None:
-            return _("{score} (n = 1)").format(score=text) if summary.scores else text
+            return _("{score} (n = 1)", score=text) if summary.scores else text
         return f"{text} ± {self.state.score_text(summary.sd)}"
 
     def _range(self, decoder: str, row: RungRow) -> str:
@@ -174,7 +176,7 @@ class LadderResults(Savable, QFrame):
         if not scores:
             return ""
         low, high = (self.state.score_text(end(scores.values())) for end in (min, max))
-        return _("{low} to {high}, n = {n}").format(low=low, high=high, n=len(scores))
+        return _("{low} to {high}, n = {n}", low=low, high=high, n=len(scores))
 
     def picture_size(self) -> QSize:
         return self._chart_card.size()
@@ -206,8 +208,8 @@ def _trained(decoder: str, row: RungRow) -> str:
     if trained is None:
         return "–"
     if trained < 1e6:
-        return _("{n} k").format(n=formats.decimal(trained / 1e3, 0))
-    return _("{n} M").format(n=formats.decimal(trained / 1e6, 1))
+        return _("{n} k", n=formats.decimal(trained / 1e3, 0))
+    return _("{n} M", n=formats.decimal(trained / 1e6, 1))
 
 
 def _removed(row: RungRow) -> str:

@@ -188,7 +188,7 @@ class LadderState(State):
         try:
             rung = own(title, model, {"method": method})
             if rung.id in {rung.id for rung in (*RUNGS, *self.own)}:
-                raise SpecError(_("There is a rung {title!r} already.").format(title=rung.title))
+                raise SpecError(_("There is a rung {title!r} already.", title=rung.title))
         except SpecError as error:
             self.update(rung_error=f"{error.message} {error.hint}".strip())
             return False
@@ -296,10 +296,10 @@ class LadderState(State):
     @property
     def score_title(self) -> str:
         """Name of the main score, and of the split."""
-        title = _("{score} on dev").format(score=score_title(self.score_name))
+        title = _("{score} on dev", score=score_title(self.score_name))
         if not is_error(self.score_name):
             return title
-        return _("{score}, lower is better").format(score=title)
+        return _("{score}, lower is better", score=title)
 
     def score_text(self, value: float | None, *, signed: bool = False) -> str:
         """A main score in percent, an error in its own unit; signed: a gain."""

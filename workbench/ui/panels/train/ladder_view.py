@@ -186,7 +186,7 @@ class LadderView(View):
         state = self.state
         if concerns(fields, "layers", "layer"):
             named = [
-                (name, _("{name}  ({n} submitted)").format(name=name, n=formats.count(count)))
+                (name, _("{name}  ({n} submitted)", name=name, n=formats.count(count)))
                 for name, count in state.layers
             ]
             fill(self._layer, named, state.layer)
@@ -215,7 +215,7 @@ class LadderView(View):
             action.setEnabled(not missing)
             action.triggered.connect(lambda _on=False, id=rung: state.toggle(id))
         self._rungs.set_text(
-            _("Rungs: {n} of {total}").format(n=len(state.trained), total=len(state.rungs))
+            _("Rungs: {n} of {total}", n=len(state.trained), total=len(state.rungs))
         )
 
     def _fill_decoders(self) -> None:
@@ -230,7 +230,7 @@ class LadderView(View):
             action.setEnabled(not only)  # one is needed
             action.triggered.connect(lambda _on=False, id=decoder: self.state.toggle_decoder(id))
         chosen = ", ".join(title for _id, title, on in decoders if on)
-        self._decoders.set_text(_("Decoders: {names}").format(names=chosen))
+        self._decoders.set_text(_("Decoders: {names}", names=chosen))
 
     def _show_work(self) -> None:
         state = self.state
@@ -241,16 +241,19 @@ class LadderView(View):
         self._show_tables()
         self._show_progress()
         left_out = {
-            cell.rung.rung.id: _("{rung} is left out: {reason}.").format(
-                rung=_(cell.rung.rung.title), reason=cell.message
+            cell.rung.rung.id: _(
+                "{rung} is left out: {reason}.", rung=_(cell.rung.rung.title), reason=cell.message
             )
             for cell in state.cells
             if cell.spec is None
         }
         self._missing.set("\n".join(left_out.values()))
         failed = [
-            _("{rung}, seed {seed}: {message}").format(
-                rung=_(cell.rung.rung.title), seed=cell.seed, message=cell.message
+            _(
+                "{rung}, seed {seed}: {message}",
+                rung=_(cell.rung.rung.title),
+                seed=cell.seed,
+                message=cell.message,
             )
             for cell in state.cells
             if cell.status == "failed"
@@ -368,9 +371,9 @@ class LadderSettings(QFrame):
             option, values = known[item.name], {item.name: item.value} if item.value else {}
             form = Form([option], values, columns=2)
             form.changed.connect(partial(self._typed, at, form))
-            rung = combo(name=_("Rung of {setting}").format(setting=_title(option)))
+            rung = combo(name=_("Rung of {setting}", setting=_title(option)))
             rung.activated.connect(partial(self._chosen, at, rung))
-            message = _("Remove {setting}").format(setting=_title(option))
+            message = _("Remove {setting}", setting=_title(option))
             remove = icon_button("x", message, partial(self._state.drop_setting, at))
             field = TitledField(_("For"), rung)
             field.put_beside(remove)

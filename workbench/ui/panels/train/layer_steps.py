@@ -167,8 +167,8 @@ class Picture(QWidget):
             "rate": formats.scientific(rate),
         }
         if not rate:
-            return _("{part}, step {step}, epoch {epoch}: frozen").format(**about)
-        return _("{part}, step {step}, epoch {epoch}: {rate}").format(**about)
+            return _("{part}, step {step}, epoch {epoch}: frozen", **about)
+        return _("{part}, step {step}, epoch {epoch}: {rate}", **about)
 
 
 def colour_range(rates: np.ndarray) -> tuple[float, float]:
@@ -193,7 +193,7 @@ def colour_shares(rates: np.ndarray) -> np.ndarray:
 
 def part_names(layers: int) -> list[str]:
     """Display names of the embeddings, each layer and the head."""
-    middle = [_("Layer {number}").format(number=number) for number in range(1, layers + 1)]
+    middle = [_("Layer {number}", number=number) for number in range(1, layers + 1)]
     return [_("Embeddings"), *middle, _("Head")]
 
 
@@ -208,4 +208,4 @@ def _ranges(rates: LayerRates) -> list[str]:
 
 
 def _steps(count: int) -> str:
-    return ngettext("{n} step", "{n} steps", count).format(n=formats.count(count))
+    return ngettext("{n} step", "{n} steps", count, n=formats.count(count))

@@ -158,12 +158,12 @@ def _evaluated(live: Live, message: Mapping[str, Any]) -> None:
         f"{live.words.title(name)} {live.words.text(name, message['scores'][name])}"
         for name in live.words.order(message["scores"], live.task)[:2]
     )
-    add_line(live, _("step {step}: dev {scores}").format(step=message["step"], scores=scores))
+    add_line(live, _("step {step}: dev {scores}", step=message["step"], scores=scores))
 
 
 def _saved(live: Live, message: Mapping[str, Any]) -> None:
     live.best = message["step"]
-    add_line(live, _("step {step}: saved as the best checkpoint").format(step=message["step"]))
+    add_line(live, _("step {step}: saved as the best checkpoint", step=message["step"]))
 
 
 def _layer_weights(live: Live, message: Mapping[str, Any]) -> None:
@@ -197,8 +197,12 @@ def _adapted(live: Live, message: Mapping[str, Any]) -> None:
     stage.seen.append(message["step"])
     add_perplexities(stage, message["scores"])
     if (value := message["scores"].get("perplexity")) is not None:
-        line = _("language model, step {step}: perplexity {value:,.2f} on dev")
-        add_line(live, line.format(step=message["step"], value=value))
+        line = _(
+            "language model, step {step}: perplexity {value:,.2f} on dev",
+            step=message["step"],
+            value=value,
+        )
+        add_line(live, line)
 
 
 def _log(live: Live, message: Mapping[str, Any]) -> None:

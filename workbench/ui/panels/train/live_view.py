@@ -249,7 +249,7 @@ class LiveRun(QFrame):
         self._title.setText(live.title)
         self._waits.refresh()
         took = (
-            _("Duration: {time}").format(time=formats.duration(live.seconds))
+            _("Duration: {time}", time=formats.duration(live.seconds))
             if live.seconds and not live.active
             else ""
         )
@@ -393,7 +393,7 @@ def _figures(live: Live, speed: str) -> dict[str, tuple[str, str]]:
     stage = live if live.steps or live.adaptation is None else live.adaptation
     begun, memory = bool(live.step), live.memory_mb
     return {
-        "step": (str(stage.step), _("of {n}").format(n=stage.total) if stage.total else ""),
+        "step": (str(stage.step), _("of {n}", n=stage.total) if stage.total else ""),
         "left": (formats.duration(live.seconds_left) if stage.step and live.active else "–", ""),
         "speed": (formats.decimal(live.speed, 0) if begun else "–", speed if begun else ""),
         "rate": (formats.scientific(live.learning_rate) if begun else "–", ""),

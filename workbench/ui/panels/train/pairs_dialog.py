@@ -82,15 +82,12 @@ class PairsDialog(Dialog):
             "{words} words, {tokens} tokens, {n} different pairs; the {top} largest are listed. "
             "Window {window}, x_max {x_max}, alpha {alpha}.",
             state.total,
+            words=formats.count(state.words),
+            tokens=formats.count(state.tokens),
+            n=formats.count(state.total),
+            top=formats.count(len(state.pairs)),
+            window=formats.count(state.options["window"]),
+            x_max=formats.significant(state.options["x_max"]),
+            alpha=formats.significant(state.options["alpha"]),
         )
-        self._message.setText(
-            message.format(
-                words=formats.count(state.words),
-                tokens=formats.count(state.tokens),
-                n=formats.count(state.total),
-                top=formats.count(len(state.pairs)),
-                window=formats.count(state.options["window"]),
-                x_max=formats.significant(state.options["x_max"]),
-                alpha=formats.significant(state.options["alpha"]),
-            )
-        )
+        self._message.setText(message)

@@ -61,8 +61,8 @@ def _evaluated(live: Live, message: Mapping[str, Any]) -> None:
 
 
 def _saved(live: Live, message: Mapping[str, Any]) -> None:
-    line = _("step {step}: model saved")
-    add_line(live, line.format(step=formats.count(message["step"])))
+    line = _("step {step}: model saved", step=formats.count(message["step"]))
+    add_line(live, line)
 
 
 def _progress(live: Live, message: Mapping[str, Any]) -> None:

@@ -106,9 +106,12 @@ class PretrainState(State):
     @property
     def unfit(self) -> dict[str, str]:
         """Names of models without weights for any objective, with the reason."""
-        message = _("{model} ({family}) has no weights that a pretraining objective uses.")
         return {
-            card.name: message.format(model=card.name, family=card.architecture)
+            card.name: _(
+                "{model} ({family}) has no weights that a pretraining objective uses.",
+                model=card.name,
+                family=card.architecture,
+            )
             for card in self.cards
             if not self._fitting(card)
         }
@@ -472,7 +475,7 @@ class PretrainState(State):
         """The new model is listed: it can be chosen here too."""
         path = _output(job)
         self.context.note(
-            _("{name} can now be used.").format(name=Path(path).name),
+            _("{name} can now be used.", name=Path(path).name),
             lambda: self.context.go("train", model=Path(path).name),
             action=_("Fine-tune"),
         )

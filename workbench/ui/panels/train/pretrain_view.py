@@ -202,7 +202,7 @@ class PretrainChoices(QFrame):
         )
 
     def _ask_files(self) -> None:
-        kinds = _("Text files ({endings})").format(endings=" ".join(FILE_PATTERNS))
+        kinds = _("Text files ({endings})", endings=" ".join(FILE_PATTERNS))
         paths, _kind = QFileDialog.getOpenFileNames(
             self.window(), _("Add files"), "", f"{kinds};;{_('All files')} (*)"
         )
@@ -367,12 +367,13 @@ class PretrainChoices(QFrame):
 
 
 def _streamed(files: int, size: int) -> str:
-    message = ngettext(
+    return ngettext(
         "{n} file, {size}. The text is streamed.",
         "{n} files, {size}. The text is streamed.",
         files,
+        n=formats.count(files),
+        size=formats.size(size),
     )
-    return message.format(n=formats.count(files), size=formats.size(size))
 
 
 def _used(documents: int, held_out: int | None) -> str:
@@ -381,7 +382,8 @@ def _used(documents: int, held_out: int | None) -> str:
         "{n} document is used. Labels are not needed; test documents are never used.",
         "{n} documents are used. Labels are not needed; test documents are never used.",
         documents,
-    ).format(n=formats.count(documents))
+        n=formats.count(documents),
+    )
     if held_out is None:
         return message
     if not held_out:
@@ -390,8 +392,9 @@ def _used(documents: int, held_out: int | None) -> str:
         "Perplexity is measured on {n} dev document.",
         "Perplexity is measured on {n} dev documents.",
         held_out,
+        n=formats.count(held_out),
     )
-    return " ".join((message, perplexity.format(n=formats.count(held_out))))
+    return " ".join((message, perplexity))
 
 
 def _split_title(name: str) -> str:

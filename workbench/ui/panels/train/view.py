@@ -111,7 +111,7 @@ class TrainView(WatchingView):
         if concerns(fields, "run", "live"):
             waiting = self.state.waiting
             more = (
-                [ngettext("{n} more run queued", "{n} more runs queued", waiting).format(n=waiting)]
+                [ngettext("{n} more run queued", "{n} more runs queued", waiting)]
                 if waiting > 0
                 else []
             )

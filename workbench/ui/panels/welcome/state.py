@@ -68,7 +68,7 @@ class WelcomeState(State):
         settings.forget_project(path)
         self.refresh()
         self.context.note(
-            _("{name} was removed from the list. The file is kept.").format(name=Path(path).name),
+            _("{name} was removed from the list. The file is kept.", name=Path(path).name),
             lambda: self._put_back(before),
         )
 

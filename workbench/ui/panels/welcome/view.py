@@ -136,7 +136,7 @@ class WelcomeView(View):
         every = Button(
             _("All changes…"), kind="quiet", small=True, on=lambda: self.state.act("changes")
         )
-        title = _("New in version {version}").format(version=self.state.version)
+        title = _("New in version {version}", version=self.state.version)
         return card(*entries, title=title, note=every, gap=8)
 
     def render(self, fields: frozenset[str]) -> None:
@@ -153,7 +153,7 @@ class WelcomeView(View):
         if not name:
             return JobRow(job, stacked=True)
         leads = Button(
-            _("Go to project {name}").format(name=name),
+            _("Go to project {name}", name=name),
             "arrow-up-right",
             small=True,
             on=lambda: self.state.go_to(job),
@@ -170,9 +170,7 @@ class WelcomeView(View):
         mark = IconLabel(
             "triangle-alert" if item.missing else "database", "warn" if item.missing else "accent"
         )
-        place = (
-            _("{folder}  ·  not found").format(folder=item.folder) if item.missing else item.folder
-        )
+        place = _("{folder}  ·  not found", folder=item.folder) if item.missing else item.folder
         middle = column(
             Elided(item.name, weight=600, mode=Qt.TextElideMode.ElideMiddle),
             Elided(
@@ -185,7 +183,7 @@ class WelcomeView(View):
         )
         remove = icon_button(
             "x",
-            _("Remove {name} from the list").format(name=item.name),
+            _("Remove {name} from the list", name=item.name),
             lambda: self.state.remove(item.path),
             small=True,
         )
@@ -194,12 +192,12 @@ class WelcomeView(View):
                 _("Locate…"),
                 small=True,
                 on=lambda: self._locate(item),
-                name=_("Locate {name}").format(name=item.name),
+                name=_("Locate {name}", name=item.name),
             )
             return card(row(mark, (middle, 1), locate, remove, gap=12), margins=(14, 10, 10, 10))
         return _Card(
             lambda: self.state.open(item.path),
-            _("Open {name}").format(name=item.name),
+            _("Open {name}", name=item.name),
             mark,
             middle,
             words(item.when, "small", "muted"),
@@ -212,7 +210,7 @@ class WelcomeView(View):
         )
         path, _kind = QFileDialog.getOpenFileName(
             self,
-            _("Locate {name}").format(name=item.name),
+            _("Locate {name}", name=item.name),
             start,
             f"Glossbench (*{paths.PROJECT_SUFFIX})",
         )

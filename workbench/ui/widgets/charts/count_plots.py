@@ -170,8 +170,12 @@ class DayPlot(_CountPlot):
 
     def tip(self, number: int) -> str:
         _day, text, value, count = self.days[number]
-        message = _("{day}: {speed} per hour, measured on {n}")
-        return message.format(day=text, speed=formats.count(round(value)), n=formats.count(count))
+        return _(
+            "{day}: {speed} per hour, measured on {n}",
+            day=text,
+            speed=formats.count(round(value)),
+            n=formats.count(count),
+        )
 
     def numbers(self) -> Sequence[Sequence[object]]:
         rows = [(day, speed, n) for day, _text, speed, n in self.days]

@@ -49,9 +49,7 @@ class LayerMixes(QFrame):
             if (old := item.widget()) is not None:
                 old.deleteLater()
         for name, (bars, gamma) in zip(self._names or (), self._shown, strict=True):
-            message = (
-                _("Layer weights of {model}").format(model=name) if name else _("Layer weights")
-            )
+            message = _("Layer weights of {model}", model=name) if name else _("Layer weights")
             layout.addWidget(card(bars, title=message, note=gamma, gap=6))
 
 

@@ -74,7 +74,7 @@ class LivePlot(Savable, QFrame):
     def _build(self) -> None:
         self._legend = ChartLegend()
         self._value = Elided("", "caption", "muted", whole=True)
-        more = save_menu(self._title, _("Save {title}").format(title=self._title), self)
+        more = save_menu(self._title, _("Save {title}", title=self._title), self)
         head = TurningRow(
             (row(words(self._title, weight=600), (self._value, 1)), 1),
             row(self._legend, more),

@@ -116,7 +116,7 @@ class LadderChart(QWidget):
             yield Points(places, scores, tone, marker, theme.px(8), tone, 1.6, filled=not number)
             text = formats.decimal(mean, self._decimals)
             if len(scores) < group.expected:
-                text = _("{score}  n = {n}").format(score=text, n=len(scores))
+                text = _("{score}  n = {n}", score=text, n=len(scores))
             yield ChartText(at, mean, text, tone, 600, (0.5, -0.65 if number else 1.55))
 
 

@@ -30,7 +30,7 @@ class WordPlot(Savable, QFrame):
         self.setProperty("part", "card")
         self._hint = Elided("", "caption", "muted")
         self._all = Button(_("Show all"), kind="quiet", small=True, on=self.show_all)
-        more = save_menu("words", _("Save {title}").format(title=title), self)
+        more = save_menu("words", _("Save {title}", title=title), self)
         self.frame = NamedPoints(Axis(), Axis(), interactive=True, over_points=True)
         self.frame.setAccessibleName(title)
         self.frame.hovered.connect(self._hover)

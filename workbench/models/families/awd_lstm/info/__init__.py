@@ -72,8 +72,7 @@ class AwdLstmInfo(FamilyInfo):
             problems.append(
                 _(
                     "the vocabulary size of {vocabulary} ({words:,}) differs from that of "
-                    "{weights} ({rows:,}): they are from different models"
-                ).format(
+                    "{weights} ({rows:,}): they are from different models",
                     vocabulary=model_files.vocabulary.name if model_files.vocabulary else "",
                     words=len(words),
                     weights=model_files.weights.name if model_files.weights else "",
@@ -84,8 +83,9 @@ class AwdLstmInfo(FamilyInfo):
         untrusted = not (allow_pickle or checksums.is_ours(path))
         if untrusted and model_files.weights:
             problems.append(
-                _("{file} is a pickle: opening a pickle can execute arbitrary code").format(
-                    file=model_files.weights.name
+                _(
+                    "{file} is a pickle: opening a pickle can execute arbitrary code",
+                    file=model_files.weights.name,
                 )
             )
         notes = stored.note(path, problems)
@@ -116,8 +116,9 @@ class AwdLstmInfo(FamilyInfo):
             return ""
         return _(
             "{file} may be weights of fastai; their vocabulary (itos.pkl or itos.json) is not "
-            "beside them"
-        ).format(file=candidates[0].name)
+            "beside them",
+            file=candidates[0].name,
+        )
 
     def shapes(self, path: Path) -> Mapping[str, tuple[int, ...]]:
         return read_shapes(self.weight_files(path)[0], [])
@@ -132,9 +133,7 @@ class AwdLstmInfo(FamilyInfo):
         words = files.read_vocabulary(vocabularies[0], problems) if vocabularies else []
         if problems:
             raise ModelError(
-                _("{path} cannot be read: {problems}.").format(
-                    path=path, problems="; ".join(problems)
-                )
+                _("{path} cannot be read: {problems}.", path=path, problems="; ".join(problems))
             )
         preparer = FastaiWords(words)
         preparer.segmenter = stored.read(path)

@@ -31,8 +31,10 @@ class ModelFiles:
         words = beside(path) if path.is_file() else vocabularies(path)
         if len(weights) != 1:
             problems.append(
-                _("expected one file of weights, found {count} ({names})").format(
-                    count=len(weights), names=", ".join(file.name for file in weights[:5])
+                _(
+                    "expected one file of weights, found {count} ({names})",
+                    count=len(weights),
+                    names=", ".join(file.name for file in weights[:5]),
                 )
             )
         if not words:
@@ -85,9 +87,7 @@ def _of_json(path: Path, problems: list[str]) -> list[str]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         problems.append(
-            _("{file} is not readable JSON ({error})").format(
-                file=path.name, error=unreadable(error, 80)
-            )
+            _("{file} is not readable JSON ({error})", file=path.name, error=unreadable(error, 80))
         )
         return []
     words = content.get("itos") if isinstance(content, dict) else content
@@ -97,7 +97,7 @@ def _of_json(path: Path, problems: list[str]) -> list[str]:
 def _checked(words: object, path: Path, problems: list[str]) -> list[str]:
     if isinstance(words, list) and words and all(isinstance(word, str) for word in words):
         return words
-    problems.append(_("{file} does not hold a list of words").format(file=path.name))
+    problems.append(_("{file} does not hold a list of words", file=path.name))
     return []
 
 

@@ -96,7 +96,7 @@ def _unsupported(shapes: Mapping[str, Sequence[int]], file: str) -> str:
         return _("its layers are bidirectional, which is not supported")
     prefix = prefix_of(shapes)
     if prefix is None or not layer_names(shapes, 0) or len(shapes[f"{prefix}encoder.weight"]) != 2:
-        return _("{file} does not hold the weights of an AWD-LSTM").format(file=file)
+        return _("{file} does not hold the weights of an AWD-LSTM", file=file)
     return ""
 
 
@@ -140,7 +140,11 @@ def _inconsistent(shapes: Mapping[str, Sequence[int]], sizes: Network, file: str
             expected[DECODER_BIAS] = (sizes.vocabulary,)
     for name, shape in expected.items():
         if tuple(shapes[name]) != shape:
-            return _("{file}: {name} has the shape {found}, expected {expected}").format(
-                file=file, name=name, found=list(shapes[name]), expected=list(shape)
+            return _(
+                "{file}: {name} has the shape {found}, expected {expected}",
+                file=file,
+                name=name,
+                found=list(shapes[name]),
+                expected=list(shape),
             )
     return ""

@@ -74,7 +74,7 @@ class BilstmInfo(FamilyInfo):
         if (path / WEIGHTS).is_file():
             trained = weights.read(path, problems)
         else:  # nor does a pickle replace it
-            problems.append(_("{weights} is missing").format(weights=WEIGHTS))
+            problems.append(_("{weights} is missing", weights=WEIGHTS))
         parts = [
             cards.card(part_folder(path, number), allow_pickle=True)
             for number, part in enumerate(config.parts)
@@ -101,7 +101,7 @@ class BilstmInfo(FamilyInfo):
         try:
             return read_config(raw or {})
         except ValueError as error:
-            problems.append(_("config.json is not valid ({error})").format(error=error))
+            problems.append(_("config.json is not valid ({error})", error=error))
             return Config()
 
     def is_trained(self, path: Path) -> bool:
@@ -114,8 +114,10 @@ class BilstmInfo(FamilyInfo):
         config = self.config(path, problems)
         if problems:
             raise ModelError(
-                _("{path} is not a usable model: {problems}.").format(
-                    path=path, problems="; ".join(problems)
+                _(
+                    "{path} is not a usable model: {problems}.",
+                    path=path,
+                    problems="; ".join(problems),
                 )
             )
         return self.stacked(path, config) if config.parts else StackedWords(())
@@ -208,7 +210,7 @@ INFO = BilstmInfo()
 def _problems(parts: Sequence[ModelInfo], *, untrusted: bool) -> list[str]:
     """Problems of the models whose states are embeddings."""
     problems = [
-        _("{part}: {problem}").format(part=part.name, problem=problem)
+        _("{part}: {problem}", part=part.name, problem=problem)
         for part in parts
         for problem in part.problems
     ]

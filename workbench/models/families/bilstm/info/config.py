@@ -86,8 +86,10 @@ def parse_parts(text: str) -> tuple[PartConfig, ...]:
     trained = [part.kind for part in parts if part.kind != MODEL]
     if len(set(trained)) < len(trained):
         raise SpecError(
-            _("embeddings is {text!r}: {part} occurs twice.").format(
-                text=text, part=max(trained, key=trained.count)
+            _(
+                "embeddings is {text!r}: {part} occurs twice.",
+                text=text,
+                part=max(trained, key=trained.count),
             )
         )
     return parts
@@ -127,7 +129,7 @@ def with_paths(text: str, path: Callable[[str], str]) -> str:
     for part in parts:
         if PLUS in part.model:
             raise SpecError(
-                _("{path} cannot be used in embeddings: it contains a +.").format(path=part.model),
+                _("{path} cannot be used in embeddings: it contains a +.", path=part.model),
                 hint=_("Rename or move the folder."),
             )
     return parts_text(parts)
@@ -137,7 +139,7 @@ def read_config(raw: Mapping[str, Any]) -> Config:
     """The content of config.json. Raises ValueError naming what is wrong."""
     parts = raw.get("parts", [])
     if not isinstance(parts, list):
-        raise ValueError(_("parts is {value}").format(value=quoted(parts)))
+        raise ValueError(_("parts is {value}", value=quoted(parts)))
     config = Config(tuple(_read_part(part) for part in parts))
     values = {field.name: raw[field.name] for field in fields(Config) if field.name in raw}
     values.pop("parts", None)
@@ -157,7 +159,7 @@ def _read_part(raw: Any) -> PartConfig:
     except TypeError:
         is_valid = False
     if not is_valid:
-        raise ValueError(_("a part is {value}").format(value=quoted(raw)))
+        raise ValueError(_("a part is {value}", value=quoted(raw)))
     return part
 
 
@@ -166,16 +168,16 @@ def _check(config: Config) -> None:
     for name in sizes:
         value = getattr(config, name)
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_SIZE:
-            raise ValueError(_("{name} is {value}").format(name=name, value=quoted(value)))
+            raise ValueError(_("{name} is {value}", name=name, value=quoted(value)))
     for name, most in (("word_dropout", 1.0), ("locked_dropout", 1.0), ("part_l2", MAX_SIZE)):
         value = getattr(config, name)
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < most:
-            raise ValueError(_("{name} is {value}").format(name=name, value=quoted(value)))
+            raise ValueError(_("{name} is {value}", name=name, value=quoted(value)))
     for name in ("part_norm",):
         if not isinstance(getattr(config, name), bool):
             value = quoted(getattr(config, name))
-            raise ValueError(_("{name} is {value}").format(name=name, value=value))
+            raise ValueError(_("{name} is {value}", name=name, value=value))
     for name, known in (("lm_states", ENTERS), ("subwords", SUBWORDS)):
         if getattr(config, name) not in known:
             value = quoted(getattr(config, name))
-            raise ValueError(_("{name} is {value}").format(name=name, value=value))
+            raise ValueError(_("{name} is {value}", name=name, value=value))

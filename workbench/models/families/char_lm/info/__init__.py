@@ -126,14 +126,16 @@ class CharacterLmInfo(FamilyInfo):
                 return kind.load(path / TABLES)
             except (OSError, ValueError) as error:
                 raise ModelError(
-                    _("{path} cannot be read: {error}.").format(path=path / TABLES, error=error)
+                    _("{path} cannot be read: {error}.", path=path / TABLES, error=error)
                 ) from error
         problems: list[str] = []
         content = reading.read(path, problems)
         if not content.models:
             raise ModelError(
-                _("{path} is not a usable model: {problems}.").format(
-                    path=path, problems="; ".join(problems)
+                _(
+                    "{path} is not a usable model: {problems}.",
+                    path=path,
+                    problems="; ".join(problems),
                 )
             )
         tables = {

@@ -76,8 +76,10 @@ def described(
         model, reason = None, str(error) or type(error).__name__
     if reason:
         problems.append(
-            _("{file} is not a valid language model ({reason})").format(
-                file=path.name, reason=reason[:200]
+            _(
+                "{file} is not a valid language model ({reason})",
+                file=path.name,
+                reason=reason[:200],
             )
         )
         return None
@@ -138,7 +140,7 @@ def _text(item: Any) -> str:
 def count(value: object) -> int:
     """A size in a file. Raises ValueError for anything else."""
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1 << 24:
-        raise ValueError(_("a size is {value}").format(value=quoted(value)))
+        raise ValueError(_("a size is {value}", value=quoted(value)))
     return value
 
 
@@ -146,15 +148,20 @@ def _contradiction(model: LanguageModelFile) -> str:
     """Why the weights do not fit the settings; "" if they do."""
     if model.recurrent not in RECURRENT:
         known = ", ".join(RECURRENT)
-        return _("its recurrent layers are {kind}, supported are {known}").format(
-            kind=quoted(model.recurrent), known=known
+        return _(
+            "its recurrent layers are {kind}, supported are {known}",
+            kind=quoted(model.recurrent),
+            known=known,
         )
     if model.layers > 100:
-        return _("it has too many layers: {count:,}").format(count=model.layers)
+        return _("it has too many layers: {count:,}", count=model.layers)
     for name, shape in expected_shapes(model).items():
         if model.shapes.get(name) != shape:
-            return _("{name} has shape {shape}, expected {expected}").format(
-                name=name, shape=model.shapes.get(name), expected=shape
+            return _(
+                "{name} has shape {shape}, expected {expected}",
+                name=name,
+                shape=model.shapes.get(name),
+                expected=shape,
             )
     return ""
 

@@ -74,12 +74,14 @@ def read(path: Path, problems: list[str]) -> FlairReading:
         else:
             models = ()
             if content is not None:
-                problems.append(_("{file} is not a language model of Flair").format(file=file.name))
+                problems.append(_("{file} is not a language model of Flair", file=file.name))
         for model in models:
             if model.direction in by_direction:
                 problems.append(
-                    _("{file} and {other} read in the same direction").format(
-                        file=file.name, other=by_direction[model.direction].path.name
+                    _(
+                        "{file} and {other} read in the same direction",
+                        file=file.name,
+                        other=by_direction[model.direction].path.name,
                     )
                 )
             by_direction[model.direction] = model

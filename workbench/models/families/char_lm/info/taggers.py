@@ -128,32 +128,34 @@ class TaggerFile:
         """The parts of the tagger as one sentence."""
         count = len(self.models)
         parts = [
-            ngettext("{n} language model", "{n} language models", count).format(n=count),
+            ngettext("{n} language model", "{n} language models", count),
             *(
                 ngettext(
                     "static vectors of {n:,} word",
                     "static vectors of {n:,} words",
                     len(static.words),
-                ).format(n=len(static.words))
+                )
                 for static in self.statics
             ),
         ]
         if self.layers:
-            parts.append(
-                _("BiLSTM {layers} × {width}").format(layers=self.layers, width=2 * self.hidden)
-            )
+            parts.append(_("BiLSTM {layers} × {width}", layers=self.layers, width=2 * self.hidden))
         parts.append(_("CRF") if self.crf else _("softmax"))
         tags, all_parts = ", ".join(self.outputs), ", ".join(parts)
         if not self.task:
             return _(
                 "A tagger of flair with the tags {tags} ({parts}). A CRF over tags of single words "
                 "is not supported: its layers can be trained for another task, but it does not "
-                "predict."
-            ).format(tags=tags, parts=all_parts)
+                "predict.",
+                tags=tags,
+                parts=all_parts,
+            )
         return _(
             "A tagger of flair with the tags {tags} ({parts}). It can predict without training. "
-            "Training freezes its language models and vectors and updates the layers above them."
-        ).format(tags=tags, parts=all_parts)
+            "Training freezes its language models and vectors and updates the layers above them.",
+            tags=tags,
+            parts=all_parts,
+        )
 
 
 def is_tagger(content: object) -> bool:
@@ -169,8 +171,10 @@ def described(path: Path, content: Any, problems: list[str]) -> TaggerFile | Non
         tagger, reason = None, str(error) or type(error).__name__
     if reason:
         problems.append(
-            _("{file} is not a tagger that can be read ({reason})").format(
-                file=path.name, reason=reason[:200]
+            _(
+                "{file} is not a tagger that can be read ({reason})",
+                file=path.name,
+                reason=reason[:200],
             )
         )
         return None
@@ -244,8 +248,11 @@ def _part(
         raise ValueError(
             _(
                 "its embeddings {kind} are not supported; supported are {known}, alone or in "
-                "{stack}"
-            ).format(kind=kind, known=f"{FLAIR}, {STATIC}", stack=STACK)
+                "{stack}",
+                kind=kind,
+                known=f"{FLAIR}, {STATIC}",
+                stack=STACK,
+            )
         )
     inside = f"{place}lm."
     weights = {
@@ -263,16 +270,21 @@ def _part(
 def _contradiction(tagger: TaggerFile) -> str:
     """Why the weights do not fit the settings; "" if they do."""
     if tagger.layers and tagger.recurrent not in RECURRENT:
-        return _("its recurrent layers are {kind}, supported are {known}").format(
-            kind=tagger.recurrent, known=", ".join(RECURRENT)
+        return _(
+            "its recurrent layers are {kind}, supported are {known}",
+            kind=tagger.recurrent,
+            known=", ".join(RECURRENT),
         )
     for name, shape in _expected(tagger).items():
         if tagger.shapes.get(name) != shape:
-            return _("{name} has shape {shape}, expected {expected}").format(
-                name=name, shape=tagger.shapes.get(name), expected=shape
+            return _(
+                "{name} has shape {shape}, expected {expected}",
+                name=name,
+                shape=tagger.shapes.get(name),
+                expected=shape,
             )
     if missing := [tag for tag in (START, STOP) if tagger.crf and tag not in tagger.tags]:
-        return _("its tags lack {tag}").format(tag=missing[0])
+        return _("its tags lack {tag}", tag=missing[0])
     return ""
 
 

@@ -73,9 +73,7 @@ class ElmoInfo(FamilyInfo):
         weights = files.weights_file(path) if path.is_dir() else None
         if weights is None or files.options_file(path) is not None:
             return ""
-        return _("it has weights of ELMo ({file}), but options.json is missing").format(
-            file=weights.name
-        )
+        return _("it has weights of ELMo ({file}), but options.json is missing", file=weights.name)
 
     def shapes(self, path: Path) -> Mapping[str, tuple[int, ...]]:
         return {
@@ -92,9 +90,7 @@ class ElmoInfo(FamilyInfo):
         longest = _longest(options or {}, problems)
         if problems:
             raise ModelError(
-                _("{path} cannot be read: {problems}.").format(
-                    path=path, problems="; ".join(problems)
-                )
+                _("{path} cannot be read: {problems}.", path=path, problems="; ".join(problems))
             )
         preparer = WordCharacters(longest)
         preparer.segmenter = stored.read(path)
@@ -113,9 +109,7 @@ def read_sizes(path: Path, problems: list[str]) -> configs.Sizes | None:
 def read_shapes(path: Path, problems: list[str]) -> files.Shapes:
     weights = files.weights_file(path)
     if weights is None:
-        problems.append(
-            _("it needs one file whose name ends with {name}").format(name=files.WEIGHTS)
-        )
+        problems.append(_("it needs one file whose name ends with {name}", name=files.WEIGHTS))
         return {}
     return files.read_shapes(weights, problems)
 
@@ -130,9 +124,7 @@ def _softmax(path: Path, sizes: configs.Sizes | None, problems: list[str]) -> in
         words = len(files.read_words(vocabulary))
     except (OSError, ValueError) as error:
         problems.append(
-            _("{file} cannot be read ({error})").format(
-                file=vocabulary.name, error=unreadable(error, 80)
-            )
+            _("{file} cannot be read ({error})", file=vocabulary.name, error=unreadable(error, 80))
         )
         return 0
     shapes = files.read_shapes(weights, problems)
@@ -141,8 +133,12 @@ def _softmax(path: Path, sizes: configs.Sizes | None, problems: list[str]) -> in
         problems.append(
             _(
                 "Number of words: {words:,} in {vocabulary}, {rows:,} in {weights}; they are from "
-                "different models"
-            ).format(vocabulary=vocabulary.name, words=words, weights=weights.name, rows=rows)
+                "different models",
+                vocabulary=vocabulary.name,
+                words=words,
+                weights=weights.name,
+                rows=rows,
+            )
         )
     elif shapes:
         expected = {files.SOFTMAX_W: (words, sizes.projection), files.SOFTMAX_B: (words,)}

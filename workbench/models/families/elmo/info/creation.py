@@ -23,8 +23,10 @@ def filters(text: str) -> list[list[int]]:
     if pairs and all(len(pair) == 2 and 0 < min(pair) <= max(pair) <= 8192 for pair in pairs):
         return pairs
     raise SpecError(
-        _("filters is {text!r}, expected pairs such as {example!r}.").format(
-            text=text, example="2x32 3x64"
+        _(
+            "filters is {text!r}, expected pairs such as {example!r}.",
+            text=text,
+            example="2x32 3x64",
         ),
         hint=_("Each filter is its width in characters, x and their number, from 1 to 8192."),
     )
@@ -70,8 +72,10 @@ def published(options: Mapping[str, Any]) -> dict[str, Any]:
     widest = max(width for width, _count in pairs)
     if widest > options["longest_word"]:
         raise SpecError(
-            _("filters has one of width {width}, but longest_word is {longest}.").format(
-                width=widest, longest=options["longest_word"]
+            _(
+                "filters has one of width {width}, but longest_word is {longest}.",
+                width=widest,
+                longest=options["longest_word"],
             ),
             hint=_("Use narrower filters or longer words."),
         )

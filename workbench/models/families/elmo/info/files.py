@@ -47,15 +47,13 @@ def read_shapes(path: Path, problems: list[str]) -> Shapes:
     try:
         with open(path, "rb") as file:
             if file.read(len(SIGNATURE)) != SIGNATURE:
-                problems.append(_("{file} is not an HDF5 file").format(file=name))
+                problems.append(_("{file} is not an HDF5 file", file=name))
                 return {}
         with h5py.File(path, "r") as file:
             return _shapes(file)
     except (OSError, RuntimeError, KeyError, ValueError, TypeError) as error:
         reason = one_line(str(error), 100)
-        problems.append(
-            _("{file} is damaged or truncated ({error})").format(file=name, error=reason)
-        )
+        problems.append(_("{file} is damaged or truncated ({error})", file=name, error=reason))
         return {}
 
 

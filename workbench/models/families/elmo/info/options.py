@@ -145,6 +145,9 @@ def _filters(value: object, problems: list[str]) -> tuple[tuple[int, int], ...]:
 
 
 def _unexpected(name: str, value: object, expected: str) -> str:
-    return _("options.json gives {name} as {value}, expected {expected}").format(
-        name=name, value=quoted(value), expected=expected
+    return _(
+        "options.json gives {name} as {value}, expected {expected}",
+        name=name,
+        value=quoted(value),
+        expected=expected,
     )

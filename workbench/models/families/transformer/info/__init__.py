@@ -138,8 +138,9 @@ def _notes(path: Path, architecture: str, config: Mapping[str, Any]) -> Iterator
     if config.get("use_lang_emb") is True and configs.number(config, "n_langs") > 1:
         yield _("Its language embeddings are not used: texts are read without a language.")
     if name := trained.unread(architecture, config):
-        yield _("Its trained head ({name}) is not used. The model can be fine-tuned.").format(
-            name=one_line(name, 60)
+        yield _(
+            "Its trained head ({name}) is not used. The model can be fine-tuned.",
+            name=one_line(name, 60),
         )
 
 
@@ -164,16 +165,16 @@ def _architecture(config: Mapping[str, Any] | None, problems: list[str]) -> str:
     model_type = config.get("model_type")
     known = ", ".join(sorted(architectures.ARCHITECTURES))
     if not model_type:
-        problems.append(
-            _("config.json names no model_type (known: {families})").format(families=known)
-        )
+        problems.append(_("config.json names no model_type (known: {families})", families=known))
     elif isinstance(model_type, str) and model_type in architectures.REJECTED:
         problems.append(_(architectures.REJECTED[model_type]))
     elif not isinstance(model_type, str) or model_type not in architectures.ARCHITECTURES:
         problems.append(
             _(
-                "config.json names the family {family}, which is not supported (known: {families})"
-            ).format(family=quoted(model_type), families=known)
+                "config.json names the family {family}, which is not supported (known: {families})",
+                family=quoted(model_type),
+                families=known,
+            )
         )
     return one_line(model_type, 40) if isinstance(model_type, str) else ""
 

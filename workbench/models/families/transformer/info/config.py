@@ -141,17 +141,20 @@ def size_problems(config: Mapping[str, Any], shapes: Shapes) -> list[str]:
     Otherwise missing weights would be random, or use all memory.
     """
     problems = [
-        _("config.json gives {name} as {value}, expected a whole number up to {most:,}").format(
-            name=name, value=quoted(config[name]), most=most
+        _(
+            "config.json gives {name} as {value}, expected a whole number up to {most:,}",
+            name=name,
+            value=quoted(config[name]),
+            most=most,
         )
         for name, most in LIMITS.items()
         if config.get(name) not in _ABSENT and not _fits(name, config[name])
     ]
     table = config.get("id2label")
     if table is not None and not isinstance(table, dict):
-        problems.append(_("config.json gives id2label as {value}").format(value=quoted(table)))
+        problems.append(_("config.json gives id2label as {value}", value=quoted(table)))
     elif table is not None and len(table) > MAX_LABELS:
-        problems.append(_("config.json names too many labels: {count:,}").format(count=len(table)))
+        problems.append(_("config.json names too many labels: {count:,}", count=len(table)))
     if shapes and not problems:
         problems += _differences(config, shapes)
     return problems

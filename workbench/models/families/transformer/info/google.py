@@ -79,7 +79,7 @@ def read(index: Path, problems: list[str]) -> Weights:
         problems.append(str(error))
         return Weights()
     if not by_name:
-        problems.append(_("{file} holds no weights of BERT").format(file=index.name))
+        problems.append(_("{file} holds no weights of BERT", file=index.name))
     shapes: Mapping[str, tuple[int, ...]] = {
         name: place.shape[::-1] if KERNELS.search(variable) else place.shape
         for name, (variable, place) in by_name.items()

@@ -25,18 +25,19 @@ def note(folder: Path, problems: list[str]) -> tuple[str, ...]:
     kind = (read_object(folder / CONFIG, problems) or {}).get("peft_type")
     if kind != LORA:
         problems.append(
-            _("{file} describes an adapter of the type {type}; only LoRA can be merged").format(
-                file=CONFIG, type=one_line(kind, 40) if isinstance(kind, str) else "?"
+            _(
+                "{file} describes an adapter of the type {type}; only LoRA can be merged",
+                file=CONFIG,
+                type=one_line(kind, 40) if isinstance(kind, str) else "?",
             )
         )
     elif not (folder / WEIGHTS).is_file():
         problems.append(
-            _("{file} describes an adapter, but {weights} is missing").format(
-                file=CONFIG, weights=WEIGHTS
-            )
+            _("{file} describes an adapter, but {weights} is missing", file=CONFIG, weights=WEIGHTS)
         )
     return (
-        _("It has a LoRA adapter ({file}), which is merged into the weights on loading.").format(
-            file=WEIGHTS
+        _(
+            "It has a LoRA adapter ({file}), which is merged into the weights on loading.",
+            file=WEIGHTS,
         ),
     )

@@ -51,8 +51,10 @@ class Ensemble(Kind):
 
     def no_model(self, run: Run) -> SpecError:
         return SpecError(
-            _("Run {name!r} has no weights of its own: it averages {members}.").format(
-                name=run.name, members=", ".join(ensemble.names_of(run))
+            _(
+                "Run {name!r} has no weights of its own: it averages {members}.",
+                name=run.name,
+                members=", ".join(ensemble.names_of(run)),
             ),
             hint=_("Choose one of these runs."),
         )

@@ -123,16 +123,20 @@ class Matched:
         lines = []
         if self.unknown:
             names = ", ".join(f"{name} ({n})" for name, n in self.unknown.items())
-            template = _("Labels that the layer {layer!r} does not have: {names}.")
-            lines.append(template.format(layer=self.layer.name, names=names))
+            template = _(
+                "Labels that the layer {layer!r} does not have: {names}.",
+                layer=self.layer.name,
+                names=names,
+            )
+            lines.append(template)
         lines += [_line(problem) for problem in self.unmatched[:SHOWN]]
         if (more := len(self.unmatched) - SHOWN) > 0:
-            lines.append(ngettext("{n:,} more line", "{n:,} more lines", more).format(n=more))
+            lines.append(ngettext("{n:,} more line", "{n:,} more lines", more))
         return tuple(lines)
 
 
 def _line(problem: Skipped) -> str:
-    return _("Line {line}: {reason}.").format(line=problem.line, reason=problem.reason)
+    return _("Line {line}: {reason}.", line=problem.line, reason=problem.reason)
 
 
 def match(project: Project, path: Path, layer: str = "", *, watch: Watch = QUIET) -> Matched:
@@ -144,24 +148,24 @@ def match(project: Project, path: Path, layer: str = "", *, watch: Watch = QUIET
     chosen = [item for item in every if layer in ("", item.name)]
     if not chosen:
         raise SpecError(
-            _("The project has no layer {name!r} that can be predicted.").format(name=layer)
+            _("The project has no layer {name!r} that can be predicted.", name=layer)
             if layer
             else _("The project has no layer that can be predicted."),
-            hint=_("Layers: {known}.").format(known=", ".join(item.name for item in every)),
+            hint=_("Layers: {known}.", known=", ".join(item.name for item in every)),
         )
     known = _Documents(record.document for record in documents.records(project.db, layers=()))
     matches = [_match(path, item, known) for (item,) in watch.over(chosen, 1)]
     best = max(matches, key=lambda matched: (len(matched.answers), matched.has_predictions))
     if not best.answers:
         raise WorkbenchError(
-            _("{file} has no prediction for a document of the project.").format(file=path.name),
+            _("{file} has no prediction for a document of the project.", file=path.name),
             hint=" ".join(best.problems)
             or _("Each line needs the key or text of a document, and a label, number or spans."),
         )
     equal = [item.layer.name for item in matches if len(item.answers) == len(best.answers)]
     if len(equal) > 1:
         raise SpecError(
-            _("The predictions fit several layers: {names}.").format(names=", ".join(equal)),
+            _("The predictions fit several layers: {names}.", names=", ".join(equal)),
             hint=_("Choose one of them with --layer."),
         )
     return best
@@ -187,7 +191,7 @@ class _Documents:
         same_text = self.by_texts.get(line.texts, []) if line.texts else []
         both = [document for document in same_key if document in same_text]
         if len(same_key) > 1 and not both:
-            raise Fault(_("several documents have the key {key!r}").format(key=line.key))
+            raise Fault(_("several documents have the key {key!r}", key=line.key))
         if candidates := both or same_key:
             return candidates
         if line.key.isdecimal() and int(line.key) in self.by_id and not line.texts:
@@ -195,11 +199,9 @@ class _Documents:
         if same_text:
             return same_text
         if line.key:
-            raise Fault(_("there is no document with the key {key!r}").format(key=line.key))
+            raise Fault(_("there is no document with the key {key!r}", key=line.key))
         if line.texts:
-            raise Fault(
-                _("there is no document with the text {text!r}").format(text=line.texts[0][:60])
-            )
+            raise Fault(_("there is no document with the text {text!r}", text=line.texts[0][:60]))
         raise Fault(_("there is neither a key nor a text"))
 
 
@@ -245,7 +247,7 @@ def _joined(before: Prediction, answer: Prediction, line: int) -> Prediction:
     """Answers to several questions about a document are one prediction. Raises Fault otherwise."""
     old, new = before.get(Answers), answer.get(Answers)
     if old is None or new is None or any(old.to(item.question) for item in new.answers):
-        raise Fault(_("line {line} has a prediction for the same document").format(line=line))
+        raise Fault(_("line {line} has a prediction for the same document", line=line))
     return Prediction((Answers((*old.answers, *new.answers)),))
 
 

@@ -57,8 +57,8 @@ class UnknownLabel(Fault):
     """A label that the layer does not have."""
 
     def __init__(self, label: str, layer: str):
-        message = _("the layer {layer!r} has no label {label!r}")
-        super().__init__(message.format(layer=layer, label=label))
+        message = _("the layer {layer!r} has no label {label!r}", layer=layer, label=label)
+        super().__init__(message)
         self.label = label
 
 
@@ -104,7 +104,7 @@ def lines(path: Path, layer: Layer) -> Iterator[FileLine | Skipped]:
     source = Source(path)
     head = source.head()
     if not head.strip():
-        raise ImportFailed(_("{file} is empty.").format(file=path.name))
+        raise ImportFailed(_("{file} is empty.", file=path.name))
     if jsonl.opens(head):
         return _objects(source)
     format = detect(source).format
@@ -131,8 +131,10 @@ def _rows(source: Source, delimiter: str, layer: Layer) -> Iterator[FileLine | S
         if isinstance(row, Fault):
             yield Skipped(number, str(row))
         elif len(row) != len(names):
-            message = _("number of columns: {n}, expected {expected}")
-            yield Skipped(number, message.format(n=len(row), expected=len(names)))
+            message = _(
+                "number of columns: {n}, expected {expected}", n=len(row), expected=len(names)
+            )
+            yield Skipped(number, message)
         else:
             yield FileLine(number, dict(zip(names, row, strict=True)))
 
@@ -182,8 +184,9 @@ def prediction(line: FileLine, document: Document, layer: Layer, task: TaskInfo)
         if output in task.outputs:
             return make(line, document, layer)
     raise Fault(
-        _("predictions of the task {task} can only be read in the format of Glossbench").format(
-            task=_(task.title)
+        _(
+            "predictions of the task {task} can only be read in the format of Glossbench",
+            task=_(task.title),
         )
     )
 
@@ -193,7 +196,7 @@ def _own(raw: Mapping[str, Any], layer: Layer, task: TaskInfo) -> Prediction:
     try:
         prediction = Prediction.from_json(raw)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise Fault(_("the prediction is incomplete: {error!r}").format(error=error)) from None
+        raise Fault(_("the prediction is incomplete: {error!r}", error=error)) from None
     kinds = {type(field).__name__ for field in prediction.fields}
     if not kinds & {*task.outputs}:
         message = _("a prediction of {kinds}, expected {expected}")
@@ -286,9 +289,9 @@ def _span(item: Any, document: Document, layer: Layer) -> Span:
     elif isinstance(item, list | tuple) and len(item) in (3, 4):
         start, end, label, score = (*item, None)[:4]
     else:
-        raise Fault(_("{value!r} is not a span").format(value=item))
+        raise Fault(_("{value!r} is not a span", value=item))
     if not (isinstance(start, int) and isinstance(end, int)):
-        raise Fault(_("the span {value!r} has no start and end").format(value=item))
+        raise Fault(_("the span {value!r} has no start and end", value=item))
     if not 0 <= start < end <= len(document.text):
         message = _("the span {start}–{end} is outside the text, which ends at {length}")
         raise Fault(message.format(start=start, end=end, length=len(document.text)))
@@ -311,7 +314,7 @@ def _answers(line: FileLine, document: Document, _layer: Layer) -> Prediction:
     questions = document.questions
     question = line.values.get("question") or (questions[0] if len(questions) == 1 else None)
     if question is None or question not in questions:
-        raise Fault(_("the document has no question {question!r}").format(question=question))
+        raise Fault(_("the document has no question {question!r}", question=question))
     if not any(name in line.values for name in ANSWER):
         raise _missing(ANSWER)
     text = str(line.first(ANSWER) or "")
@@ -319,7 +322,7 @@ def _answers(line: FileLine, document: Document, _layer: Layer) -> Prediction:
     if not isinstance(start, int):
         start = document.text.find(text)
     if text and document.text[start : start + len(text)] != text:
-        raise Fault(_("the text does not contain the answer {answer!r}").format(answer=text))
+        raise Fault(_("the text does not contain the answer {answer!r}", answer=text))
     chance = _probability(line)
     chance = 1.0 if chance is None else chance
     candidates = (Candidate(start, start + len(text), chance),) if text else ()
@@ -353,7 +356,7 @@ def _probability(line: FileLine) -> float | None:
         return None
     chance = _float(value)
     if not 0 <= chance <= 1:
-        raise Fault(_("the probability {value} is not between 0 and 1").format(value=value))
+        raise Fault(_("the probability {value} is not between 0 and 1", value=value))
     return chance
 
 
@@ -363,10 +366,10 @@ def _float(value: object) -> float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise Fault(_("{value!r} is not a number").format(value=value))
+        raise Fault(_("{value!r} is not a number", value=value))
     return number
 
 
 def _missing(names: Sequence[str]) -> NoPrediction:
     """names: fields that would have one."""
-    return NoPrediction(_("there is no field or column {names}").format(names=", ".join(names[:4])))
+    return NoPrediction(_("there is no field or column {names}", names=", ".join(names[:4])))

@@ -73,8 +73,10 @@ class PretrainingKind(Kind):
         path = owned_folder.current(Path(run.spec[OUT]))
         if not path.exists():
             raise ModelError(
-                _("The model of run {name!r} is missing: there is no {path}.").format(
-                    name=run.name, path=run.spec[OUT]
+                _(
+                    "The model of run {name!r} is missing: there is no {path}.",
+                    name=run.name,
+                    path=run.spec[OUT],
                 ),
                 hint=_("Pretrain again, or restore its folder."),
             )

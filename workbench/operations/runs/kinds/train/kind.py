@@ -57,11 +57,13 @@ def with_settings(run: Run) -> str:
     options = {**run.spec.get("options", {}), **trained(run).options}
     parts = [model_name(run)]
     if adapted := options.get("adapt_epochs"):
-        message = ngettext("adapted for {n} epoch", "adapted for {n} epochs", int(adapted))
-        parts.append(message.format(n=adapted))
+        message = ngettext(
+            "adapted for {n} epoch", "adapted for {n} epochs", int(adapted), n=adapted
+        )
+        parts.append(message)
     if (method := options.get("method", methods.DEFAULT)) != methods.DEFAULT:
         known = {method.id: _(method.title) for method in methods.all_methods()}
         parts.append(known.get(method, method))
     if epochs := options.get("epochs"):
-        parts.append(ngettext("{n} epoch", "{n} epochs", int(epochs)).format(n=epochs))
+        parts.append(ngettext("{n} epoch", "{n} epochs", int(epochs), n=epochs))
     return ", ".join(parts)

@@ -119,20 +119,20 @@ class AttentionView(InspectorView):
         self._fit()
         for part in (self._matrix, self._lines):
             part.set(result)
-        layers = ngettext("{n} layer", "{n} layers", result.layers).format(n=result.layers)
-        heads = ngettext("{n} head", "{n} heads", result.heads).format(n=result.heads)
+        layers = ngettext("{n} layer", "{n} layers", result.layers)
+        heads = ngettext("{n} head", "{n} heads", result.heads)
         self._size.setText(f"{layers} × {heads}")
         title = TITLES[result.combine]
         self._title.setText(title.format(layer=result.layer, head=result.head))
         self._combine.set(result.combine)
         bits = float(result.entropies[result.layer - 1, result.head - 1])
-        about = _("entropy {bits:.2f} bits").format(bits=bits)
+        about = _("entropy {bits:.2f} bits", bits=bits)
         masks = _MASKS[result.mask]
         is_head = result.combine == "head"  # the entropy is that of a head
         self._about.setText(f"{about} · {masks}" if is_head else masks)
         self._legend.set_masked(result.mask != "none")
-        place = _("Window {window} of {windows}")
-        self._window.setText(place.format(window=result.window, windows=result.windows))
+        place = _("Window {window} of {windows}", window=result.window, windows=result.windows)
+        self._window.setText(place)
         self._windows.setVisible(result.windows > 1)
         self._hover(-1, -1)
 
@@ -240,8 +240,8 @@ def _row_words(result: Attention, query: int) -> str:
     keys = " · ".join(
         f"{result.tokens[key].shown} {formats.decimal(float(weights[key]), 2)}" for key in best
     )
-    message = _("{query} attends most to {keys}")
-    text = message.format(query=result.tokens[query].shown, keys=keys)
+    message = _("{query} attends most to {keys}", query=result.tokens[query].shown, keys=keys)
+    text = message
     if (rest := float(result.hidden[query])) > 0.005:
-        text += "  ·  " + _("special tokens, hidden: {rest:.2f}").format(rest=rest)
+        text += "  ·  " + _("special tokens, hidden: {rest:.2f}", rest=rest)
     return text

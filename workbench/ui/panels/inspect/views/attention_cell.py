@@ -79,23 +79,27 @@ class AttentionCellView(InspectorView):
         fill(self._query, [(at, f"{at}  {query.shown}") for at, query in enumerate(result.queries)])
         choose(self._query, result.query)
         fill(self._kind, [(kind, KINDS[kind]) for kind in result.kinds], result.kind)
-        place = _("Layer {layer} of {layers}, head {head} of {heads}, head width {width}")
-        message = place.format(
+        place = _(
+            "Layer {layer} of {layers}, head {head} of {heads}, head width {width}",
             layer=result.layer,
             layers=result.layers,
             head=result.head,
             heads=result.heads,
             width=len(result.q),
         )
+        message = place
         self._note.setText(f"{message} · {MASKS[result.mask_kind]}")
         self._target.setVisible("cross" in result.kinds)
-        written = _("Decoder output: {text}").format(text=result.target)
+        written = _("Decoder output: {text}", text=result.target)
         self._target.set_hint(written if result.target else "")
         self._table.setColumnHidden(BIAS, not _has_bias(result))
         equal = result.difference <= EQUAL
         self._mark.set("circle-check" if equal else "circle-x", "good" if equal else "bad")
-        largest = _("Largest difference from the model's own output: {n}")
-        self._verdict.setText(largest.format(n=formats.scientific(result.difference)))
+        largest = _(
+            "Largest difference from the model's own output: {n}",
+            n=formats.scientific(result.difference),
+        )
+        self._verdict.setText(largest)
         self._table.set_rows(list(range(len(result.keys))))
         if not self._table.chosen_rows():
             self._table.choose({int(result.weights.argmax())})

@@ -193,8 +193,12 @@ class HeadsMap(QWidget):
 
     def _words(self, layer: int, head: int) -> str:
         bits = float(self._shown.entropies[layer - 1, head - 1])
-        message = _("Layer {layer}, head {head}: mean entropy {bits:.2f} bits")
-        return message.format(layer=layer, head=head, bits=bits)
+        return _(
+            "Layer {layer}, head {head}: mean entropy {bits:.2f} bits",
+            layer=layer,
+            head=head,
+            bits=bits,
+        )
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip:

@@ -207,6 +207,6 @@ def cell_words(result: Attention, row: int, column: int) -> str:
     """Describe a cell: both tokens and the weight."""
     query, key = result.tokens[row].shown, result.tokens[column].shown
     if result.masked[row, column]:
-        return _("{query} → {key}: masked").format(query=query, key=key)
+        return _("{query} → {key}: masked", query=query, key=key)
     weight = float(result.weights[row, column])
-    return _("{query} → {key}: {weight:.3f}").format(query=query, key=key, weight=weight)
+    return _("{query} → {key}: {weight:.3f}", query=query, key=key, weight=weight)

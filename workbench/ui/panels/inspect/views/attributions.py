@@ -112,10 +112,12 @@ class AttributionsView(InspectorView):
         self._bars.set(sorted(pairs, key=lambda pair: -abs(pair[2])))
         self._figures.set(_figures(result))
         ms = self.state.answer.milliseconds if self.state.answer else 0
-        parts = [_("{ms:.0f} ms").format(ms=ms)]
+        parts = [_("{ms:.0f} ms", ms=ms)]
         if result.temperature != 1:
-            message = _("without the temperature of predictions ({value:.2f})")
-            parts.append(message.format(value=result.temperature))
+            message = _(
+                "without the temperature of predictions ({value:.2f})", value=result.temperature
+            )
+            parts.append(message)
         self._note.setText(" · ".join(parts))
 
     def data(self) -> list[list[object]]:

@@ -52,7 +52,7 @@ class ClassesView(InspectorView):
         elif gold == best:
             text, icon, tone = _("Agrees with gold"), "circle-check", "good"
         else:
-            text, icon, tone = _("Gold: {label}").format(label=gold), "circle-x", "bad"
+            text, icon, tone = _("Gold: {label}", label=gold), "circle-x", "bad"
         self._verdict.setText(text)
         self._mark.set(icon, tone)
 

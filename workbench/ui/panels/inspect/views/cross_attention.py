@@ -89,12 +89,14 @@ class CrossAttentionView(InspectorView):
     def show_result(self, result: CrossAttention) -> None:
         self._cells.set(result)
         self._fit()
-        title = _("Layer {layer} of {layers}, head {head} of {heads}")
-        self._title.setText(
-            title.format(
-                layer=result.layer, layers=result.layers, head=result.head, heads=result.heads
-            )
+        title = _(
+            "Layer {layer} of {layers}, head {head} of {heads}",
+            layer=result.layer,
+            layers=result.layers,
+            head=result.head,
+            heads=result.heads,
         )
+        self._title.setText(title)
         bits = float(result.entropies[result.layer - 1, result.head - 1])
         message = _("entropy {bits:.2f} bits · the model writes: {target}")
         if not result.own:

@@ -223,9 +223,12 @@ class DocumentMapView(InspectorView):
     def _list_selected(self) -> None:
         numbers = self._map.chosen.nonzero()[0]
         message = ngettext(
-            "{n:,} of {total:,} selected", "{n:,} of {total:,} selected", len(numbers)
+            "{n:,} of {total:,} selected",
+            "{n:,} of {total:,} selected",
+            len(numbers),
+            total=len(self._map.points),
         )
-        self._count.setText(message.format(n=len(numbers), total=len(self._map.points)))
+        self._count.setText(message)
         self._data.setEnabled(bool(len(numbers)))
         self._label.setEnabled(bool(len(numbers)) and self.page.corpus.can_write)
         self._table.set_rows(self._points(numbers[:LISTED].tolist()))
@@ -337,7 +340,7 @@ def _noted(result: DocumentMap, is_of_uses: bool) -> str:
         parts.append(_("a random sample"))
     if result.shares:
         share = formats.decimal(100 * sum(result.shares), 1)
-        parts.append(_("explained variance: {share}%").format(share=share))
+        parts.append(_("explained variance: {share}%", share=share))
     return " · ".join(parts)
 
 

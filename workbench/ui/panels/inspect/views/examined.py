@@ -92,4 +92,4 @@ class ExaminedView(InspectorView):
             "{n:,} documents of the project are read by the model. The result is kept.",
             count,
         )
-        return _("Not examined yet"), hint.format(n=count)
+        return _("Not examined yet"), hint

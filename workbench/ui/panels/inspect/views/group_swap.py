@@ -122,8 +122,8 @@ def _summary(result: GroupSwap) -> str:
         "{n:,} are predicted differently for some group",
         result.changed,
     )
-    text = _("{found} (of {total}); {changed}. Change: to the mean of the groups.")
-    return text.format(
+    return _(
+        "{found} (of {total}); {changed}. Change: to the mean of the groups.",
         found=found.format(n=result.documents),
         total=formats.count(result.read),
         changed=changed.format(n=result.changed),

@@ -63,7 +63,7 @@ class LayerSimilarityView(ExaminedView):
         return rows + [[number, *values] for number, values in enumerate(result.values)]
 
     def _summary(self, result: LayerSimilarity) -> str:
-        counted = ngettext("{n:,} word", "{n:,} words", result.words).format(n=result.words)
+        counted = ngettext("{n:,} word", "{n:,} words", result.words)
         read = ngettext("{n:,} document", "{n:,} documents", result.documents)
         if result.same:
             text = _("Rows and columns: layers of {model}, from {counted} of {documents}")

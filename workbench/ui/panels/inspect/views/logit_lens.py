@@ -79,7 +79,7 @@ class LogitLensView(InspectorView):
         current = self._table.currentIndex()
         self._show_cell(current.row(), current.column())
         ms = self.state.answer.milliseconds if self.state.answer else 0
-        self._note.setText(_("{ms:.0f} ms").format(ms=ms))
+        self._note.setText(_("{ms:.0f} ms", ms=ms))
         self._mask.setVisible(result.masked)
 
     def data(self) -> list[list[object]]:
@@ -103,7 +103,7 @@ class LogitLensView(InspectorView):
 
     def _column_name(self, result: LogitLens, column: int) -> str:
         token = result.tokens[result.positions[column]]
-        return _("masked: {word}").format(word=token.shown) if self._hides(column) else token.shown
+        return _("masked: {word}", word=token.shown) if self._hides(column) else token.shown
 
     def _hides(self, column: int) -> bool:
         result: LogitLens = self.state.result
@@ -150,11 +150,9 @@ def _cell(result: LogitLens, layer: int, column: int) -> HeatCell:
 def _sentence(result: LogitLens, layer: int, column: int) -> str:
     """Layer, token, prediction and probabilities of one cell."""
     assert result.shares is not None and result.final is not None and result.entropies is not None
-    text = _(
+    return _(
         "Layer {layer}, at “{token}”: {best} with {share}%, the final prediction {final} with "
-        "{own}%, entropy {bits} bits"
-    )
-    return text.format(
+        "{own}%, entropy {bits} bits",
         layer=formats.count(layer),
         token=result.tokens[result.positions[column]].shown,
         best=result.best[layer][column],

@@ -94,7 +94,7 @@ class MaskedWordsView(InspectorView):
         words_ = [self._painted(result, at, at in masked) for at in range(len(result.words))]
         self._strip.set(words_, rtl=starts_rtl(text))
         ms = self.state.answer.milliseconds if self.state.answer else 0
-        self._note.setText(_("{ms:.0f} ms").format(ms=ms))
+        self._note.setText(_("{ms:.0f} ms", ms=ms))
         self._none.setVisible(bool(masked))
         self._tables.setVisible(bool(masked))
         self._show_rest(result)
@@ -131,8 +131,7 @@ class MaskedWordsView(InspectorView):
         result = self.state.result
         if result is None or number >= len(result.bits):
             return ""
-        message = _("{bits:.1f} bits when masked alone")
-        return message.format(bits=result.bits[number])
+        return _("{bits:.1f} bits when masked alone", bits=result.bits[number])
 
     def _see(self, area: QRectF) -> None:
         center = area.center()

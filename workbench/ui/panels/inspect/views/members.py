@@ -81,9 +81,8 @@ def _verdict(result: Members) -> str:
     for member in result.members:
         by_class.setdefault(member.predicted, []).append(member.name)
     if len(by_class) == 1:
-        return _("All runs predict {label}.").format(label=next(iter(by_class)))
+        return _("All runs predict {label}.", label=next(iter(by_class)))
     parts = [
-        _("{label}: {runs}").format(label=label, runs=", ".join(runs))
-        for label, runs in by_class.items()
+        _("{label}: {runs}", label=label, runs=", ".join(runs)) for label, runs in by_class.items()
     ]
     return " · ".join(parts)

@@ -60,7 +60,7 @@ class NeighboursView(InspectorView):
         note = ngettext(
             "{n:,} word in the vocabulary", "{n:,} words in the vocabulary", result.size
         )
-        self._note.setText(note.format(n=result.size))
+        self._note.setText(note)
         names = [word.text for word in result.words]
         if names:
             before = chosen[0].text if chosen and chosen[0].text in names else ""
@@ -102,10 +102,10 @@ class NeighboursView(InspectorView):
 
 def _heading(near_word: NearWord) -> str:
     if not near_word.form:
-        return _("“{word}” has no vector").format(word=near_word.text)
+        return _("“{word}” has no vector", word=near_word.text)
     if not near_word.in_vocabulary:
-        return _("Nearest to “{word}” (vector composed of its n-grams)").format(word=near_word.text)
-    return _("Nearest to “{word}”").format(word=near_word.form)
+        return _("Nearest to “{word}” (vector composed of its n-grams)", word=near_word.text)
+    return _("Nearest to “{word}”", word=near_word.form)
 
 
 def _word_columns() -> list[Column]:

@@ -92,7 +92,7 @@ class NextWordsView(InspectorView):
         self._cut.setText(self.cut_words())
         self._undo.setEnabled(bool(result.added))
         ms = self.state.answer.milliseconds if self.state.answer else 0
-        self._note.setText(_("{ms:.0f} ms").format(ms=ms))
+        self._note.setText(_("{ms:.0f} ms", ms=ms))
 
     def data(self) -> list[list[object]]:
         head = [_("Token"), _("Id"), _("Model"), _("Sampled")]
@@ -114,7 +114,7 @@ class NextWordsView(InspectorView):
             )
             for at, (token, share) in enumerate(zip(result.tokens, result.shares, strict=True))
         ]
-        step = _("step {n}").format(n=len(added) + 1)
+        step = _("step {n}", n=len(added) + 1)
         end = StripWord(len(added), "    ", frame="accent", caption=step, ink_caption="accent")
         if result.backward:
             return [end, *reversed(added), *strip_words]

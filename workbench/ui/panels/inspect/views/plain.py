@@ -161,5 +161,5 @@ def _text(value: object) -> str:
     if isinstance(value, float):
         return formats.significant(value, 4)
     if hasattr(value, "shape"):
-        return _("array of shape {shape}").format(shape=" × ".join(map(str, value.shape)))
+        return _("array of shape {shape}", shape=" × ".join(map(str, value.shape)))
     return str(value)[:MAX_VALUE_LENGTH]

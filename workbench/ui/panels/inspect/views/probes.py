@@ -91,8 +91,8 @@ class ProbesView(ExaminedView):
         real = [layer.accuracy for layer in model.layers]
         control = [layer.control for layer in model.layers]
         return [
-            _curve(_("{model}: labels").format(model=name), layers, real, tones[0], False),
-            _curve(_("{model}: control task").format(model=name), layers, control, tones[1], True),
+            _curve(_("{model}: labels", model=name), layers, real, tones[0], False),
+            _curve(_("{model}: control task", model=name), layers, control, tones[1], True),
         ]
 
     def _point_chosen(self, series: int, point: int) -> None:
@@ -125,12 +125,10 @@ def _summary(result: Probes) -> str:
         counted = ngettext("{n:,} word of dev", "{n:,} words of dev", result.dev)
     else:
         counted = ngettext("{n:,} document of dev", "{n:,} documents of dev", result.dev)
-    text = _(
+    return _(
         "Best: layer {layer} with {accuracy}% (95%: {low} – {high}), selectivity {selectivity}, of "
         "{counted}; always the most frequent label: {majority}%. {seen}% of dev is of "
-        "a type that occurs in train."
-    )
-    return text.format(
+        "a type that occurs in train.",
         layer=formats.count(model.best),
         accuracy=formats.points(best.accuracy.value),
         low=formats.points(best.accuracy.low),

@@ -76,10 +76,10 @@ class SamplesView(InspectorView):
 
     def _show_rest(self, result: Samples) -> None:
         ms = self.state.answer.milliseconds if self.state.answer else 0
-        message = _("{ms:.0f} ms").format(ms=ms)
+        message = _("{ms:.0f} ms", ms=ms)
         if self.state.continuing:
             text = ngettext("{n} more token…", "{n} more tokens…", result.rest)
-            message = text.format(n=result.rest)
+            message = text
         self._note.setText(message)
         self._stop.setVisible(self.state.continuing)
 
@@ -116,7 +116,7 @@ class SamplesView(InspectorView):
         samples = self.page.kept_samples()
         self._kept.set_rows(list(enumerate(samples)))
         message = ngettext("{n} kept sample", "{n} kept samples", len(samples))
-        self._title.setText(message.format(n=len(samples)))
+        self._title.setText(message)
         if not samples:
             self._title.setText(_("Kept samples: none yet. Enter keeps a sample."))
         for part in (self._kept, self._drop):

@@ -74,28 +74,25 @@ def _y(result: Senses, name: str) -> tuple[float, ...]:
 
 def _describe(result: Senses, layer: int) -> str:
     counts = " · ".join(
-        _("{name} {count}").format(name=name, count=formats.count(count))
+        _("{name} {count}", name=name, count=formats.count(count))
         for name, count in result.counts.items()
     )
     if not result.counts:
         return _("No use has a label in this layer. Select uses and assign a sense.")
     if not result.layers:
-        return _("{counts}. Scores need two senses with two uses each.").format(counts=counts)
+        return _("{counts}. Scores need two senses with two uses each.", counts=counts)
     here: LayerSenses = next(
         (senses for senses in result.layers if senses.layer == layer), result.layers[-1]
     )
-    message = ngettext(
+    return ngettext(
         "Layer {layer}: F1 {f1}%, accuracy {accuracy}% of {n:,} labelled use, each left out of "
         "its centroid; most frequent sense: F1 {frequent}%. {counts}",
         "Layer {layer}: F1 {f1}%, accuracy {accuracy}% of {n:,} labelled uses, each left out of "
         "its centroid; most frequent sense: F1 {frequent}%. {counts}",
         result.scored,
-    )
-    return message.format(
         layer=here.layer,
         f1=formats.decimal(100 * here.f1, 1),
         accuracy=formats.decimal(100 * here.accuracy, 1),
-        n=result.scored,
         frequent=formats.decimal(100 * result.frequent_f1, 1),
         counts=counts,
     )

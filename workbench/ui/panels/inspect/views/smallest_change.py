@@ -111,8 +111,8 @@ class SmallestChangeView(InspectorView):
         known = {target.id: target for target in result.targets}
         target = known.get(result.target)
         value = target.value if target is not None else None
-        message = _("predicted: {outcome}")
-        self._note.setText(message.format(outcome=_outcome(result.label, result.share, value)))
+        message = _("predicted: {outcome}", outcome=_outcome(result.label, result.share, value))
+        self._note.setText(message)
         fill(
             self._target,
             [(target.id, target_name(target, result.words)) for target in result.targets],

@@ -54,7 +54,7 @@ class SpanScoresView(InspectorView):
     def show_result(self, result: SpanScoreTable) -> None:
         named = [("", _("Most probable label")), *((label, label) for label in result.labels)]
         fill(self._label, named, str(self._label.currentData() or ""))
-        message = _("Part {part} of {parts}").format(part=result.part, parts=result.parts)
+        message = _("Part {part} of {parts}", part=result.part, parts=result.parts)
         self._part.setText(message)
         self._parts.setVisible(result.parts > 1)
         self._about.setText(_summary(result))
@@ -135,7 +135,7 @@ def _describe(result: SpanScoreTable, first: int, last: int) -> str:
         none = (
             max(0.0, 1 - scores.sum()) if no_span is None else float(no_span[first, last - first])
         )
-        shares.append(_("no label {share}%").format(share=formats.points(none)))
+        shares.append(_("no label {share}%", share=formats.points(none)))
     text = " ".join(word.text for word in result.words[first : last + 1])
     return f"{text}: {', '.join(shares)}"
 
@@ -151,12 +151,12 @@ def _best(result: SpanScoreTable) -> tuple[int, int] | None:
 
 def _summary(result: SpanScoreTable) -> str:
     count = len(_places(result))
-    message = ngettext("{n:,} candidate", "{n:,} candidates", count).format(n=count)
+    message = ngettext("{n:,} candidate", "{n:,} candidates", count)
     n = len(result.spans)
-    predicted = ngettext("{n:,} predicted", "{n:,} predicted", n).format(n=n)
+    predicted = ngettext("{n:,} predicted", "{n:,} predicted", n)
     parts = [message, predicted]
     if result.rejected:
-        parts.append(_("{n:,} rejected because of overlap").format(n=result.rejected))
+        parts.append(_("{n:,} rejected because of overlap", n=result.rejected))
     if result.temperature != 1:
-        parts.append(_("temperature {value:.2f} applied").format(value=result.temperature))
+        parts.append(_("temperature {value:.2f} applied", value=result.temperature))
     return " · ".join(parts)

@@ -132,8 +132,9 @@ class SpansView(InspectorView):
         if gold.left_out:
             message.append(
                 _(
-                    "Nested spans are left out, as tags are flat: {n} overlapped by a longer span."
-                ).format(n=gold.left_out)
+                    "Nested spans are left out, as tags are flat: {n} overlapped by a longer span.",
+                    n=gold.left_out,
+                )
             )
         return " ".join(message)
 

@@ -57,7 +57,7 @@ class SurprisalView(InspectorView):
         self._strip.set(painted, rtl=starts_rtl(text))
         self._table.set_rows([(at, word, bits) for at, (word, bits) in enumerate(pairs)])
         ms = self.state.answer.milliseconds if self.state.answer else 0
-        self._note.setText(_("{ms:.0f} ms").format(ms=ms))
+        self._note.setText(_("{ms:.0f} ms", ms=ms))
         self._figures.set(_figures(result))
 
     def data(self) -> list[list[object]]:
@@ -70,7 +70,7 @@ class SurprisalView(InspectorView):
     def _tip(self, number: int) -> str:
         result = self.state.result
         bits = result.bits[number] if result is not None and number < len(result.bits) else None
-        return "" if bits is None else _("{bits:.1f} bits").format(bits=bits)
+        return "" if bits is None else _("{bits:.1f} bits", bits=bits)
 
     def _see(self, area: QRectF) -> None:
         center = area.center()

@@ -93,4 +93,4 @@ def _counts(word: WordCounts) -> str:
     if len(word.counts) > MAX_COUNTS:
         tags.append("…")
     text = ", ".join(tags)
-    return text if word.known else _("all words: {counts}").format(counts=text)
+    return text if word.known else _("all words: {counts}", counts=text)

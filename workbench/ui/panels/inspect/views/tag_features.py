@@ -89,11 +89,11 @@ class TagFeaturesView(InspectorView):
         self._strip.set(painted, rtl=starts_rtl(text))
         self._strip.choose(result.word)
         word = result.words[result.word]
-        message = _("“{word}” for {tag}").format(word=word.text, tag=result.tag)
+        message = _("“{word}” for {tag}", word=word.text, tag=result.tag)
         self._of_word.setText(message)
-        self._of_tag.setText(_("{tag} in the whole model").format(tag=result.tag))
-        count = ngettext("{n} feature", "{n} features", result.of)
-        self._count.setText(count.format(n=formats.count(result.of)))
+        self._of_tag.setText(_("{tag} in the whole model", tag=result.tag))
+        count = ngettext("{n} feature", "{n} features", result.of, n=formats.count(result.of))
+        self._count.setText(count)
         self._own.set_rows(result.features)
         self._strongest.set_rows(result.strongest)
         self._figures.set(_figures(result))
@@ -127,8 +127,11 @@ class TagFeaturesView(InspectorView):
         if result is None:
             return ""
         word = result.words[number]
-        message = _("{tag}: sum of the weights {score}")
-        return message.format(tag=word.tag, score=formats.decimal(word.score, 3, signed=True))
+        return _(
+            "{tag}: sum of the weights {score}",
+            tag=word.tag,
+            score=formats.decimal(word.score, 3, signed=True),
+        )
 
     def _see(self, area: QRectF) -> None:
         center = area.center()
@@ -161,7 +164,7 @@ def _feature_text(item: TagFeature) -> str:
 
 
 def _step(step: TagTransition) -> str:
-    return _("{before} → {after}").format(before=step.before, after=step.after)
+    return _("{before} → {after}", before=step.before, after=step.after)
 
 
 def _figures(result: TagFeatures) -> list[tuple[str, str]]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def target_name(target: Target, words: Sequence[WordRow]) -> str:
     """A target as text: its words, its label, its probability."""
     if target.value is not None:
-        return _("Number: {value}").format(value=formats.decimal(target.value, 3))
+        return _("Number: {value}", value=formats.decimal(target.value, 3))
     if target.question:
         return _answer_name(target)
     share = formats.points(target.share, 0)

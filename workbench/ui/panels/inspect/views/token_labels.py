@@ -117,8 +117,11 @@ class TokenLabelsView(InspectorView):
         self._result, self._units = result, _units(result)
         ms = self.state.answer.milliseconds if self.state.answer else 0
         self._note.setText(
-            _("Words: {words} · Tokens: {tokens} · {ms:.0f} ms").format(
-                words=len(result.words), tokens=result.count, ms=ms
+            _(
+                "Words: {words} · Tokens: {tokens} · {ms:.0f} ms",
+                words=len(result.words),
+                tokens=result.count,
+                ms=ms,
             )
         )
         self._basis.setText(result.message)
@@ -130,7 +133,7 @@ class TokenLabelsView(InspectorView):
         names = result.outputs
         if result.logits is None:
             names = sorted({name for token in result.tokens for name, _share in token.best})
-        logits = [_("Logit of {label}").format(label=name) for name in names]
+        logits = [_("Logit of {label}", label=name) for name in names]
         rows: list[list[object]] = [[*head, *names, *(logits if result.logits is not None else ())]]
         for unit in self._units:
             for number, token in enumerate(unit.tokens, unit.first):
@@ -293,8 +296,8 @@ def _about(unit: _Unit) -> str:
     pieces = " · ".join(
         token.shown if token.id is None else f"{token.shown} {token.id}" for token in unit.tokens
     )
-    offsets = _("offsets {start}–{end}")
-    return f"{pieces} · " + offsets.format(start=unit.row.start, end=unit.tokens[-1].end)
+    offsets = _("offsets {start}–{end}", start=unit.row.start, end=unit.tokens[-1].end)
+    return f"{pieces} · " + offsets
 
 
 def _predicted(result: TokenLabels | None, unit: _Unit | None) -> str:
@@ -306,9 +309,8 @@ def _predicted(result: TokenLabels | None, unit: _Unit | None) -> str:
         if word.start < end and start < word.end:
             share = formats.points(word.score)
             if not word.label:
-                return _("Predicted: no label, {share}%").format(share=share)
-            message = _("Predicted: {label}, {share}%")
-            return message.format(label=word.label, share=share)
+                return _("Predicted: no label, {share}%", share=share)
+            return _("Predicted: {label}, {share}%", label=word.label, share=share)
     return ""
 
 

@@ -82,7 +82,8 @@ class TokensView(InspectorView):
         self._strip.set(self._words(result), lines=self.lines, rtl=starts_rtl(text))
         self._table.rows_model.set_rows(list(enumerate(result.tokens)))
         self._note.setText(
-            _("Words: {words} · Tokens: {tokens} · {ms:.0f} ms").format(
+            _(
+                "Words: {words} · Tokens: {tokens} · {ms:.0f} ms",
                 words=len(result.words),
                 tokens=result.count,
                 ms=self.state.answer.milliseconds if self.state.answer else 0,
@@ -205,9 +206,12 @@ class ExpectedWordsView(TokensView):
         message = message.format(n=n)
         if self.state.continuing:
             text = ngettext(
-                "Computing: {done} of {n} token…", "Computing: {done} of {n} tokens…", result.count
+                "Computing: {done} of {n} token…",
+                "Computing: {done} of {n} tokens…",
+                result.count,
+                done=result.count - n,
             )
-            message = text.format(done=result.count - n, n=result.count)
+            message = text
         self._rest.setText(message)
         self._more.setVisible(not self.state.continuing)
         self._stop.setVisible(self.state.continuing)

@@ -69,8 +69,8 @@ class TransitionsView(InspectorView):
         self._table.scores.set(result)
         self._table.fit()
         low, high = self._table.scores.bounds()
-        message = _("from {low} to {high}")
-        self._range.setText(message.format(low=_signed(low), high=_signed(high)))
+        message = _("from {low} to {high}", low=_signed(low), high=_signed(high))
+        self._range.setText(message)
 
 
 def _signed(score: float, digits: int = 2) -> str:
@@ -131,9 +131,9 @@ class _Scores(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             names = {"before": self._down[at[0]], "after": self._across[at[1]]}
             if forbidden:
-                return escaping.tip(_("{before} → {after}: not allowed").format(**names))
-            message = _("{before} → {after}: {score}")
-            return escaping.tip(message.format(**names, score=_signed(score, 3)))
+                return escaping.tip(_("{before} → {after}: not allowed", **names))
+            message = _("{before} → {after}: {score}", **names, score=_signed(score, 3))
+            return escaping.tip(message)
         return None
 
     def headerData(

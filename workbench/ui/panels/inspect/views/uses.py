@@ -169,7 +169,7 @@ class UsesView(InspectorView):
         layer = self._layer.value
         self._count.setText(_describe(result))
         self._title.setText(
-            _("Nearest uses, layer {n}").format(n=layer) if result.rankings else _("Nearest uses")
+            _("Nearest uses, layer {n}", n=layer) if result.rankings else _("Nearest uses")
         )
         self._table.set_rows(self.rows(result))
         self._chart.show_senses(result.senses, layer)
@@ -287,10 +287,8 @@ class UsesView(InspectorView):
         return [*chosen, MenuChoice(_("&New sense…"), lambda: self._ask_sense(layer))]
 
     def _ask_sense(self, layer: str) -> None:
-        message = _("Name of the sense; saved as a label of the layer “{layer}”:")
-        name, fine = QInputDialog.getText(
-            self.window(), _("New sense"), message.format(layer=layer)
-        )
+        message = _("Name of the sense; saved as a label of the layer “{layer}”:", layer=layer)
+        name, fine = QInputDialog.getText(self.window(), _("New sense"), message)
         if fine and name.strip():
             self._give(layer, name.strip())
 
@@ -316,7 +314,7 @@ def _line(use: Use) -> str:
 def _describe(result: Uses) -> str:
     """What was compared with what."""
     if not result.count:
-        return _("“{word}” does not occur in your documents.").format(word=result.word)
+        return _("“{word}” does not occur in your documents.", word=result.word)
     of = next((use for use in result.uses if use.number == result.of), None)
     if of is not None:
         message = _("compared with the use in {key}: {line}")
@@ -334,8 +332,8 @@ def _static_text(result: Uses) -> str:
     if not result.static_name:
         return _("no model with static vectors")
     if not result.static:
-        return _("not in {name}").format(name=result.static_name)
-    return _("{name}: the same in every context").format(name=result.static_name)
+        return _("not in {name}", name=result.static_name)
+    return _("{name}: the same in every context", name=result.static_name)
 
 
 def _static_columns() -> list[Column]:

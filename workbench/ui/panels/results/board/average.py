@@ -121,8 +121,12 @@ class AverageDialog(Dialog):
             score = item.cells.get(layer.layer)
             if score is None:
                 return ""
-            message = ngettext("{n} run: {names}", "{n} runs: {names}", len(score.runs))
-            return message.format(n=len(score.runs), names=", ".join(score.runs))
+            return ngettext(
+                "{n} run: {names}",
+                "{n} runs: {names}",
+                len(score.runs),
+                names=", ".join(score.runs),
+            )
 
         text = lambda item: self.state.cell(item, layer)  # noqa: E731
         return Column(layer.title, text, CELL, right=True, tip=runs, sort=value, hint=layer.title)

@@ -89,6 +89,6 @@ class AverageState(State):
         is_markdown = path.suffix.lower() == ".md"
         make = board_average.to_markdown if is_markdown else board_average.to_csv
         text = make(self.average)
-        message = _("The board was saved as {path}.").format(path=path)
+        message = _("The board was saved as {path}.", path=path)
         write = lambda: path.write_text(text, encoding="utf-8", newline="\n")  # noqa: E731
         self.context.task((self, "save"), write, lambda _n: self.context.note(message))

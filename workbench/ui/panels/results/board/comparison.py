@@ -138,11 +138,9 @@ class ComparisonView(QFrame):
         letters = {"a": state.letter(pair.first), "b": state.letter(pair.second)}
         title = message.format(**about, **letters)
         if (n := len(state.ids)) > 2:
-            title = ngettext("{title}, of {n} run", "{title}, of {n} runs", n).format(
-                title=title, n=n
-            )
+            title = ngettext("{title}, of {n} run", "{title}, of {n} runs", n, title=title)
         self._title.setText(title)
-        swap = _("Swap {a} and {b}").format(**letters)
+        swap = _("Swap {a} and {b}", **letters)
         self._swap.set_text(swap)
         for number in self._parts.made():
             self._fill(number)

@@ -143,7 +143,7 @@ class TestsPart(_Part):
         def value(pair: SystemPair) -> float | None:
             return next((test.holm for test in pair.tests if test.test == kind), None)
 
-        hint = _("p of the test: {test}").format(test=term(kind))
+        hint = _("p of the test: {test}", test=term(kind))
         text = lambda pair: p_text(value(pair))  # noqa: E731
         return Column(title, text, 86, right=True, hint=hint, sort=value)
 
@@ -157,7 +157,7 @@ class TestsPart(_Part):
         if pair is None or comparison is None:
             return
         main = pair.differences.get(comparison.score)
-        message = _("Difference in {score}").format(score=score_title(comparison.score))
+        message = _("Difference in {score}", score=score_title(comparison.score))
         self._names[0].setText(message)
         escaping.set_tip(
             self._names[0], f"{score_hint(comparison.score)}\n{_(comparison.definition)}"
@@ -168,8 +168,10 @@ class TestsPart(_Part):
         self._names[1].setText(_("Correct documents"))
         share = (right[0] - right[1]) / comparison.n
         self._accuracy.setText(points(share, signed=True))
-        counts = _("{first:,} and {second:,} of {n:,}")
-        self._correct.setText(counts.format(first=right[0], second=right[1], n=comparison.n))
+        counts = _(
+            "{first:,} and {second:,} of {n:,}", first=right[0], second=right[1], n=comparison.n
+        )
+        self._correct.setText(counts)
         rows = []
         for test in pair.tests:
             better = pair.higher(test)
@@ -179,8 +181,7 @@ class TestsPart(_Part):
         self._message.setText(
             _(
                 "Both correct {both:,}, only {a} {first:,}, only {b} {second:,}, both wrong "
-                "{none:,}."
-            ).format(
+                "{none:,}.",
                 both=pair.both_right,
                 a=state.letter(pair.first),
                 first=len(pair.only_first),
@@ -194,7 +195,7 @@ class TestsPart(_Part):
         if many:
             self._pairs.set_rows(comparison.pairs)
             self._pairs.fit_height(6)
-        samples = ngettext("{n:,} sample.", "{n:,} samples.", pair.rounds).format(n=pair.rounds)
+        samples = ngettext("{n:,} sample.", "{n:,} samples.", pair.rounds)
         note = _(CORRECTED) if many else _(PLAIN)
         self._note.setText(f"{samples} {note}" if pair.rounds else note)
 
@@ -425,7 +426,7 @@ def _on(test: Test) -> str:
 
 
 def _result(test: TestRow) -> str:
-    return _("{name} is higher").format(name=test.better) if test.better else _("not significant")
+    return _("{name} is higher", name=test.better) if test.better else _("not significant")
 
 
 def _result_icon(test: TestRow) -> tuple[str, str]:

@@ -165,7 +165,7 @@ class Comparing(State):
                 self.load()
                 return
             run = waiting.pop(0)
-            self._scoring = _("Scoring {run}…").format(run=run.name)
+            self._scoring = _("Scoring {run}…", run=run.name)
             self.update(busy=self._scoring)
             work = partial(results.evaluate, self.project, page.context.queue, run, split)
             page.context.task((self, "score"), work, score_next, failed=failed)

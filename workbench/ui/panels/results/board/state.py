@@ -209,7 +209,7 @@ class BoardState(State):
         if not any(board_export.has_interval(entry, self.score) for entry in entries):
             return title, hint
         hint = f"{hint}\n{interval_method()}".strip()
-        return _("{score} and 95% interval").format(score=title), hint
+        return _("{score} and 95% interval", score=title), hint
 
     @property
     def over(self) -> BoardEntry | None:
@@ -247,7 +247,7 @@ class BoardState(State):
         waiting, split = [other for other in others if other.problem], self.split
 
         def score(entry: BoardEntry) -> None:
-            self._scoring = _("Scoring {run}…").format(run=entry.run.name)
+            self._scoring = _("Scoring {run}…", run=entry.run.name)
             self.update(busy=self._scoring)
             if split == self.split:
                 self._scored = (*self._scored, entry.run.id)
@@ -284,6 +284,6 @@ class BoardState(State):
     def save(self, path: Path) -> None:
         """Write the board; the suffix .md selects Markdown, any other CSV."""
         text = self.text(path.suffix.lower() == ".md")
-        message = _("The board was saved as {path}.").format(path=path)
+        message = _("The board was saved as {path}.", path=path)
         write = lambda: path.write_text(text, encoding="utf-8", newline="\n")  # noqa: E731
         self.context.task("save-board", write, lambda _n: self.context.note(message))

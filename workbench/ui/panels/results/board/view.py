@@ -197,7 +197,7 @@ class BoardTable(Table):
         self.rows_model.set_title(SCORE, *state.heading)
         over, second = state.over, score_title(self.second) if self.second else ""
         self.rows_model.set_title(SECOND, second, score_hint(self.second))
-        message = _("Gain over {letter}").format(letter=state.letter(over)) if over else _("Gain")
+        message = _("Gain over {letter}", letter=state.letter(over)) if over else _("Gain")
         self.rows_model.set_title(GAIN, message)
         self.setColumnHidden(GAIN, over is None)
         self.set_rows(state.rows())
@@ -228,8 +228,11 @@ def _note(entry: BoardEntry) -> str:
     """Why a run has no score on this test set, after the score that it has stored."""
     if not (missing_task(entry.run) and entry.run.scores.get("dev")):
         return entry.problem
-    message = _("Original score on dev: {score}. {problem}")
-    return message.format(score=main_score(entry.run), problem=entry.problem)
+    return _(
+        "Original score on dev: {score}. {problem}",
+        score=main_score(entry.run),
+        problem=entry.problem,
+    )
 
 
 class BoardView(QFrame):
@@ -361,7 +364,7 @@ class BoardView(QFrame):
             self._about.setText("")
             return
         self._about.setText(self._describe())
-        test_set = _("Fingerprint of the test set: {hash}").format(hash=board.fingerprint)
+        test_set = _("Fingerprint of the test set: {hash}", hash=board.fingerprint)
         escaping.set_tip(self._about, f"{_(board.definition)}\n{test_set}")
         self.table.show_state()
         self._fit_columns()
@@ -459,14 +462,14 @@ class BoardView(QFrame):
         table.render(image)
         table.deleteLater()
         context = self.state.context
-        message = _("The board was saved as {path}.").format(path=path)
+        message = _("The board was saved as {path}.", path=path)
         work = partial(_save, image, path)
         context.task("save-picture", work, lambda _done: context.note(message))
 
 
 def _save(image: QImage, path: Path) -> None:
     if not image.save(str(path)):
-        raise OSError(_("{path} cannot be written.").format(path=path))
+        raise OSError(_("{path} cannot be written.", path=path))
 
 
 def _about(entry: BoardEntry) -> str:
@@ -482,4 +485,4 @@ def _about(entry: BoardEntry) -> str:
 
 def _parameters(entry: BoardEntry) -> str:
     n: Any = entry.parameters
-    return "" if n is None else ngettext("{n:,} parameter", "{n:,} parameters", n).format(n=n)
+    return "" if n is None else ngettext("{n:,} parameter", "{n:,} parameters", n)

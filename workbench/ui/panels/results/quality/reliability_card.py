@@ -129,11 +129,9 @@ class ReliabilityCard(QFrame):
         for part in (self._after, self._after_range, self._temperature):
             part.setVisible(has)
         if after is not None:
-            self._after.setText(_("● after: ECE {value}").format(value=points(after.error)))
-            message = _("Temperature {value}")
-            self._temperature.setText(
-                message.format(value=formats.decimal(calibrated.temperature, 2))
-            )
+            self._after.setText(_("● after: ECE {value}", value=points(after.error)))
+            message = _("Temperature {value}", value=formats.decimal(calibrated.temperature, 2))
+            self._temperature.setText(message)
         self._use.setVisible(calibrated.can_scale)
         self._use.setEnabled(not self._state.project.read_only)
         self._use.set_text(_("Stop using it") if calibrated.in_use else _("Use temperature"))
@@ -144,7 +142,7 @@ class ReliabilityCard(QFrame):
 
 
 def _bin_text(n: int, correct: Measured) -> str:
-    message = ngettext("{n:,} decision", "{n:,} decisions", n).format(n=n)
+    message = ngettext("{n:,} decision", "{n:,} decisions", n)
     return " · ".join(part for part in (message, named_interval(pair_of(correct))) if part)
 
 

@@ -58,5 +58,11 @@ class ScatterCard(QFrame):
             for name, value in numbers.scores.items()
         )
         count = len(numbers.gold)
-        message = ngettext("{n} document. {scores}", "{n} documents. {scores}", count)
-        self._message.setText(message.format(n=formats.count(count), scores=scores))
+        message = ngettext(
+            "{n} document. {scores}",
+            "{n} documents. {scores}",
+            count,
+            n=formats.count(count),
+            scores=scores,
+        )
+        self._message.setText(message)

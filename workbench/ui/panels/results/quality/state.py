@@ -250,10 +250,13 @@ class QualityState(State):
         change = partial(calibration.set_thresholds, self.project, run.id)
         title = ngettext("Change {n} threshold", "Change {n} thresholds", len(changes))
         message = ngettext(
-            "{n} threshold of {run} was set.", "{n} thresholds of {run} were set.", len(changes)
+            "{n} threshold of {run} was set.",
+            "{n} thresholds of {run} were set.",
+            len(changes),
+            run=run.name,
         )
         self._note_step(
-            message.format(n=len(changes), run=run.name),
+            message,
             title.format(n=len(changes)),
             partial(change, before),
             partial(change, values),
@@ -310,8 +313,10 @@ class QualityState(State):
         label = "" if curve.pooled else self.label
         rows = quality.wrong_at(loaded.evidence, label, threshold)
         ids = [row_id(loaded.evidence.documents[at]) for at in rows]
-        message = _("{label}, threshold {value:.2f}: wrong decisions")
-        what = message.format(label=self.label, value=threshold)
+        message = _(
+            "{label}, threshold {value:.2f}: wrong decisions", label=self.label, value=threshold
+        )
+        what = message
         self.open_documents(ids, what, self.label if curve.threshold is not None else "")
 
     def open_documents(self, ids: Sequence[int], what: str, label: str = "") -> None:
@@ -363,7 +368,8 @@ def _loaded(
             "“{pattern}” matches fewer than {n} document, or all; this is not a slice.",
             "“{pattern}” matches fewer than {n} documents, or all; this is not a slice.",
             MIN_EXAMPLES,
+            pattern=added,
         )
-        problem = message.format(pattern=added, n=MIN_EXAMPLES)
+        problem = message
         patterns = tuple(pattern for pattern in patterns if pattern != added)
     return loaded, problem, patterns

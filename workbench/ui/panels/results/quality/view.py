@@ -242,14 +242,15 @@ class SlicesCard(QFrame):
             "{n} slices were tested, so about {expected} have p below 0.05 by chance. Marked: "
             "worse than all documents, p < 0.05 after Holm correction.",
             count,
+            expected=formats.decimal(count / 20, 1),
         )
-        self._caution.setText(caution.format(n=count, expected=formats.decimal(count / 20, 1)))
+        self._caution.setText(caution)
         self._caution.setVisible(bool(count))  # scores of some plugins cannot be tested
 
 
 def _threshold_text(curve: Curve, point: int) -> str:
     value = formats.significant(float(curve.thresholds[point]), 3)
-    return _("threshold {value}").format(value=value)
+    return _("threshold {value}", value=value)
 
 
 class CurvesCard(QFrame):

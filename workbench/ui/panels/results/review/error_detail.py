@@ -380,9 +380,9 @@ class ErrorDetail(QFrame):
         self._answers.choose({row for row in marked if own and row[1] == decided})
         note = ""
         if asks:
-            note = ngettext("{n} answer", "{n} answers", len(rows)).format(n=len(rows))
+            note = ngettext("{n} answer", "{n} answers", len(rows))
         elif place is not None:
-            note = ngettext("{n} word", "{n} words", len(rows)).format(n=len(rows))
+            note = ngettext("{n} word", "{n} words", len(rows))
         self._answer_note.setText(note)
 
     def _mark(
@@ -395,7 +395,7 @@ class ErrorDetail(QFrame):
         if label not in thresholds:
             return _("gold") if gold else ""
         value = points(thresholds[label])
-        return _("{threshold} · gold").format(threshold=value) if gold else value
+        return _("{threshold} · gold", threshold=value) if gold else value
 
 
 def _keys(spans: tuple[Span, ...], field: str) -> set[tuple[int, int, str]]:
@@ -409,7 +409,7 @@ def _asked(item: ErrorItem | Suspect, detail: Detail) -> str:
         " ".join(text[slice(*at)].split()) if at is not None else _("no answer in the text")
         for at in (mistake.at, mistake.predicted_at)
     )
-    return _("Gold: {gold} · Predicted: {predicted}").format(gold=gold, predicted=predicted)
+    return _("Gold: {gold} · Predicted: {predicted}", gold=gold, predicted=predicted)
 
 
 def _headline(item: ErrorItem | Suspect) -> str:
@@ -420,7 +420,7 @@ def _headline(item: ErrorItem | Suspect) -> str:
         "predicted": mistake.predicted or NONE,
     }
     if mistake.place is None:
-        return _("Gold {gold}, predicted {predicted}").format(**about)
+        return _("Gold {gold}, predicted {predicted}", **about)
     message = {
         LABEL: _("Label error: “{text}” is {gold}, predicted {predicted}"),
         BOUNDARY: _("Boundary error: “{text}”, {gold}"),

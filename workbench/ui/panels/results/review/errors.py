@@ -295,12 +295,13 @@ class ErrorsView(QFrame):
         if documents is None:
             return state.caption
         wrong = len({item.document_id for item in state.shown})
-        message = ngettext(
+        return ngettext(
             "{what}: {wrong} of {n} document has an error.",
             "{what}: {wrong} of {n} documents have an error.",
             len(documents),
+            what=state.caption,
+            wrong=wrong,
         )
-        return message.format(what=state.caption, wrong=wrong, n=len(documents))
 
     def _show_counts(self) -> None:
         state = self.state
@@ -313,8 +314,8 @@ class ErrorsView(QFrame):
                 "{n:,} of {total:,} error on {split}", "{n:,} of {total:,} errors on {split}", every
             )
         self._count.setText(message.format(**about))
-        done = _("{n:,} reviewed, {accepted:,} accepted")
-        self._reviewed.setText(done.format(n=state.reviewed, accepted=state.accepted))
+        done = _("{n:,} reviewed, {accepted:,} accepted", n=state.reviewed, accepted=state.accepted)
+        self._reviewed.setText(done)
         self._reviewed.setVisible(state.reviewed > 0)
         self._meter.set(state.reviewed / every if every else 0.0)
 
@@ -352,7 +353,8 @@ class ErrorsView(QFrame):
 def _describe(item: ErrorItem) -> str:
     """The tooltip of a row."""
     mistake = item.mistake
-    message = _("{key}: {kind}, gold {gold}, predicted {predicted}").format(
+    message = _(
+        "{key}: {kind}, gold {gold}, predicted {predicted}",
         key=item.key,
         kind=_(TITLES[mistake.kind]),
         gold=mistake.gold or NONE,

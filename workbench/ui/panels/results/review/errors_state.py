@@ -343,5 +343,5 @@ class ErrorsState(State):
         """Documents on Data; by default those of the present restriction, correct ones included."""
         run, documents = self.page.run, ids or self.filters.documents
         if documents and run is not None:
-            message = _("{run}: {what}").format(run=run.name, what=what or self.caption)
+            message = _("{run}: {what}", run=run.name, what=what or self.caption)
             self.context.go("data", ids=tuple(dict.fromkeys(documents)), caption=message)

@@ -96,8 +96,8 @@ class LabelErrorsView(QFrame):
         self._model = _combo(_("Model of the folds"))
         self._folds = _combo(_("Number of folds"))
         for count in CHOICES:
-            title = ngettext("{n} fold", "{n} folds", count)
-            self._folds.addItem(title.format(n=formats.count(count)), count)
+            title = ngettext("{n} fold", "{n} folds", count, n=formats.count(count))
+            self._folds.addItem(title, count)
         self._folds.setCurrentIndex(CHOICES.index(FOLDS))
         self._measure = Button(
             _("Measure"),
@@ -210,15 +210,14 @@ class LabelErrorsView(QFrame):
         self._measure.set_text(_("Measure again") if ranking is not None else _("Measure"))
         self._progress.set(state.share)
         share = formats.points(state.share or 0.0)
-        self._running.setText(_("Training the folds: {share}%").format(share=share))
+        self._running.setText(_("Training the folds: {share}%", share=share))
         self._problem.set(state.problem, "bad")
         message = ""
         if ranking is not None:
             about = {"model": ranking.measured.model, "when": when_iso(ranking.measured.at)}
             message = ngettext(
                 "{n} fold of {model}, {when}.", "{n} folds of {model}, {when}.",
-                ranking.measured.folds,
-            ).format(n=ranking.measured.folds, **about)  # fmt: skip
+                ranking.measured.folds, **about)  # fmt: skip
             message = f"{message} {_agreement(ranking)}".rstrip()
             if ranking.changed:
                 more = ngettext(
@@ -226,7 +225,7 @@ class LabelErrorsView(QFrame):
                     "Gold has changed since in {n:,} documents.",
                     ranking.changed,
                 )
-                message = f"{message} {more.format(n=ranking.changed)}"
+                message = f"{message} {more}"
         self._message.setText(message)
         self._message.setVisible(bool(message))
 
@@ -266,7 +265,7 @@ class LabelErrorsView(QFrame):
             ranking.units,
         )
         doubtful.set(formats.count(n), message.format(n=ranking.units))
-        done = _("{done} of {n}").format(done=formats.count(state.count()), n=formats.count(n))
+        done = _("{done} of {n}", done=formats.count(state.count()), n=formats.count(n))
         reviewed.set(done, _("labels"))
         message = _("{changed} changed · {kept} kept")
         counts = {"changed": formats.count(state.corrected), "kept": formats.count(state.kept)}
@@ -321,9 +320,13 @@ def _share(ranking: SuspectRanking) -> tuple[str, str]:
         return NONE, _("not estimated for numbers")
     if ranking.share is None or ranking.low is None or ranking.high is None:
         return NONE, _("not estimated: most disagreement may be errors of the model")
-    interval = _("95%: {low} – {high}, if the model is right where it is confident")
-    text = interval.format(low=points(ranking.low), high=points(ranking.high))
-    return _("{share}%").format(share=points(ranking.share)), text
+    interval = _(
+        "95%: {low} – {high}, if the model is right where it is confident",
+        low=points(ranking.low),
+        high=points(ranking.high),
+    )
+    text = interval
+    return _("{share}%", share=points(ranking.share)), text
 
 
 def _combo(name: str) -> QComboBox:

@@ -54,8 +54,12 @@ class Averaging:
             state.refresh()
             state.choose((run.id,))
             names = ", ".join(member.name for member in members)
-            message = _("{name} averages the class probabilities of {members}.")
-            state.context.note(message.format(name=run.name, members=names))
+            message = _(
+                "{name} averages the class probabilities of {members}.",
+                name=run.name,
+                members=names,
+            )
+            state.context.note(message)
 
         work = partial(ensemble.create, state.project, state.context.queue, members)
         state.context.task("average", work, added, failed=state.not_done)

@@ -72,7 +72,7 @@ def describe(run: Run) -> Iterator[tuple[str, str]]:
         title = titles.get(name) or name.replace("_", " ").capitalize()
         yield title, term("auto" if value is None else str(value))
     for name, value in run.versions.items():
-        yield _("Version of {name}").format(name=name), str(value)
+        yield _("Version of {name}", name=name), str(value)
     yield _("Test score views"), str(run.seen_test)
 
 
@@ -129,10 +129,14 @@ def _adaptation(adaptation: Adaptation) -> Iterator[tuple[str, object]]:
     """What the language model learned before the task, and from how much text."""
     known = {info.id: _(info.title) for info in objectives()}
     yield _("Adapted with"), known.get(adaptation.objective, adaptation.objective)
-    documents = _("{n:,}, and {held_out:,} to measure perplexity")
+    documents = _(
+        "{n:,}, and {held_out:,} to measure perplexity",
+        n=adaptation.documents,
+        held_out=adaptation.held_out,
+    )
     yield (
         _("Documents of the adaptation"),
-        documents.format(n=adaptation.documents, held_out=adaptation.held_out),
+        documents,
     )
     yield _("Steps of the adaptation"), adaptation.steps
     yield _("Duration of the adaptation, s"), adaptation.seconds
@@ -146,9 +150,7 @@ def _adaptation(adaptation: Adaptation) -> Iterator[tuple[str, object]]:
             )
             yield (
                 title,
-                _("{before} before the adaptation, {after} after").format(
-                    before=before, after=after
-                ),
+                _("{before} before the adaptation, {after} after", before=before, after=after),
             )
 
 
@@ -158,7 +160,7 @@ def _describe_prompt(spec: Mapping[str, Any], result: PromptResult) -> Iterator[
         yield _("Examples"), f"{spec['shots']}, {term(spec.get('order', 'balanced'))}"
     yield _("Calibration"), term(spec.get("calibration", "none"))
     for label, share in (result.prior or {}).items():
-        yield _("Prior of {label}").format(label=label), f"{formats.points(share)}%"
+        yield _("Prior of {label}", label=label), f"{formats.points(share)}%"
 
 
 def files_below(folder: Path) -> tuple[tuple[str, int], ...]:

@@ -28,7 +28,7 @@ def gold_text(
         return ""
     about = {"split": SPLITS[evaluation.split], "documents": documents_text(evaluation.n)}
     if gold == "today":
-        message = [_("{split}: {documents}, against the current gold labels.").format(**about)]
+        message = [_("{split}: {documents}, against the current gold labels.", **about)]
         if changed is not None:
             same = _("Nothing has changed since the run.")
             if otherwise:
@@ -39,14 +39,14 @@ def gold_text(
     elif evaluation.at:
         text = _(
             "{split}: {documents}, against the gold labels when this score was first shown "
-            "({when})."
+            "({when}).",
+            when=when_iso(evaluation.at),
+            **about,
         )
-        message = [text.format(when=when_iso(evaluation.at), **about)]
+        message = [text]
     else:
         message = [
-            _("{split}: {documents}, against the gold labels at the end of the run.").format(
-                **about
-            )
+            _("{split}: {documents}, against the gold labels at the end of the run.", **about)
         ]
     return " ".join((*message, _("0/0 counts as 0.")))
 
@@ -97,7 +97,7 @@ def today_text(
     if interval is None or interval[0] == interval[1]:
         if not changed:
             return about["documents"]
-        return _("original · current gold {score} ({documents})").format(**about)
+        return _("original · current gold {score} ({documents})", **about)
     text = _("95%: {low} – {high} ({documents})")
     if changed:
         text = _("original · current gold {score}, 95%: {low} – {high} ({documents})")
@@ -106,4 +106,4 @@ def today_text(
 
 
 def documents_text(n: int) -> str:
-    return ngettext("{n:,} document", "{n:,} documents", n).format(n=n)
+    return ngettext("{n:,} document", "{n:,} documents", n)

@@ -42,7 +42,7 @@ class Organising:
         return _("Res&tore from archive") if self.all_archived else _("Arc&hive")
 
     def rename(self, run: Run, name: str) -> None:
-        message = _("Renamed {old} to {name}.").format(old=run.name, name=name.strip())
+        message = _("Renamed {old} to {name}.", old=run.name, name=name.strip())
         rename = partial(run_list.rename, self._state.project, run.id, name)
         self._change(rename, _("Rename run"), message)
 
@@ -89,7 +89,7 @@ class Organising:
             return earlier
 
         message = ngettext("{n} run was changed.", "{n} runs were changed.", n)
-        self._change(change, _("Organise runs"), message.format(n=n))
+        self._change(change, _("Organise runs"), message)
 
     def shared_tags(self) -> tuple[str, ...]:
         """The tags that all selected runs have."""

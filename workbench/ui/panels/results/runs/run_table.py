@@ -111,7 +111,7 @@ class RunTable(QFrame):
         hidden = len(state.runs) - len(runs)
         organised = groups(state.runs) or tags(state.runs) or hidden
         self._head.setVisible(bool(organised))
-        message = ngettext("{n} run is hidden", "{n} runs are hidden", hidden).format(n=hidden)
+        message = ngettext("{n} run is hidden", "{n} runs are hidden", hidden)
         self._message.setText(message if hidden else "")
 
     def arrange(self, wide: bool) -> None:
@@ -194,11 +194,11 @@ def _icon(run: Run) -> tuple[str, str]:
 
 def _tip(run: Run) -> str:
     listing = run.listing
-    lines = [_("{name}: {status}").format(name=run.name, status=status_words(run.status))]
+    lines = [_("{name}: {status}", name=run.name, status=status_words(run.status))]
     if listing.group:
-        lines.append(_("Group: {name}").format(name=listing.group))
+        lines.append(_("Group: {name}", name=listing.group))
     if listing.tags:
-        lines.append(_("Tags: {names}").format(names=", ".join(listing.tags)))
+        lines.append(_("Tags: {names}", names=", ".join(listing.tags)))
     if listing.archived:
         lines.append(_("Archived"))
     return "\n".join([*lines, *([listing.note] if listing.note else [])])

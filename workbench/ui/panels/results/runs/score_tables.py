@@ -86,4 +86,4 @@ def _outcome(name: str, row: SchemeRow) -> str:
 def _score_name(row: ScoreRow) -> str:
     if row.split == "dev":
         return row.name
-    return _("{score}, test").format(score=row.name)
+    return _("{score}, test", score=row.name)

@@ -291,7 +291,7 @@ class ScoresView(QFrame):
         predicted.
         """
         state = self._state
-        message = _("label {label}").format(label=score.label)
+        message = _("label {label}", label=score.label)
         state.browser.show(split=state.by_label[0], label=score.label, caption=message)
 
     def _average_precision(self, row: LabelScore) -> float | None:
@@ -399,7 +399,7 @@ class ScoresView(QFrame):
             self._stored_tiles(self._state.shown_run, scores)
             return
         for tile, name in ((self._main, info.main), (self._second, info.second)):
-            title = _("{score}, dev").format(score=score_title(name))
+            title = _("{score}, dev", score=score_title(name))
             interval, changed = _interval_of(details, name), self._changed(details)
             hint = today_text(details, (name,), interval, changed=changed)
             tile.set(score_text(name, scores.get(name)), hint, title)
@@ -412,7 +412,7 @@ class ScoresView(QFrame):
             self._third.set(
                 " · ".join(score_text(name, scores.get(name)) for name in names),
                 today_text(details, names, alone, changed=self._changed(details)),
-                _("{score}, dev").format(score=" · ".join(map(score_title, info.beside))),
+                _("{score}, dev", score=" · ".join(map(score_title, info.beside))),
             )
             escaping.set_tip(self._third, self._definition(details, info, info.beside))
         else:
@@ -448,7 +448,7 @@ class ScoresView(QFrame):
         words = words_of(run)
         names = words.order(stored)[: len(tiles)]
         for tile, name in zip(tiles, names, strict=False):
-            title = _("{score}, dev").format(score=words.title(name))
+            title = _("{score}, dev", score=words.title(name))
             tile.set(words.text(name, stored[name]), _("at the end of the run"), title)
         for place, tile in enumerate(tiles):
             tile.setVisible(place < len(names))
@@ -470,8 +470,8 @@ class ScoresView(QFrame):
         then = state.evaluation("test", "run")
         if then is not None and (state.gold_changed("test") or redecided(then, evaluation)):
             before = score_text(main, then.scores.get(main))
-            hint = _("current gold · original {score} · {rest}").format(score=before, rest=hint)
-        title = _("{score}, test").format(score=score_title(main))
+            hint = _("current gold · original {score} · {rest}", score=before, rest=hint)
+        title = _("{score}, test", score=score_title(main))
         self._test.set(score_text(main, evaluation.scores.get(main)), hint, title)
         escaping.set_tip(self._test, score_tip(main, evaluation.interval(main)))
 

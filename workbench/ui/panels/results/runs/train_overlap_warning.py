@@ -47,17 +47,17 @@ class TrainOverlapWarning(Callout):
             document.document_id for scored in self._overlaps for document in scored.seen
         )
         names = ", ".join(scored.name for scored in self._overlaps)
-        self._shown_by(tuple(ids), _("training data of {runs}").format(runs=names))
+        self._shown_by(tuple(ids), _("training data of {runs}", runs=names))
 
 
 def _sentence(overlap: TrainOverlap) -> str:
-    message = ngettext(
+    return ngettext(
         "The text of {seen:,} of {n:,} {split} document was in the training data of {run}: its "
         "scores are too optimistic.",
         "The texts of {seen:,} of {n:,} {split} documents were in the training data of {run}: its "
         "scores are too optimistic.",
         overlap.n,
-    )
-    return message.format(
-        seen=len(overlap.seen), n=overlap.n, split=term(overlap.split), run=overlap.name
+        seen=len(overlap.seen),
+        split=term(overlap.split),
+        run=overlap.name,
     )
