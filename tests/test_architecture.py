@@ -523,7 +523,7 @@ def test_a_view_imports_only_its_state_and_widgets():
     ("module", "fine"),
     [
         ("workbench.ui.panels.train.state", True),
-        ("workbench.ui.widgets.table", True),
+        ("workbench.ui.widgets.tables.table", True),
         ("workbench.base.i18n", True),
         ("workbench.operations.runs.train", False),
         ("workbench.storage.runs.runs", False),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from subword_report.info import Fertility
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.inspector_state import InspectorState
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.layout import card, layout_of, row
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.tables.table import Column, Table
 
 
 class FertilityView(InspectorView):

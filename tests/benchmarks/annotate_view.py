@@ -43,8 +43,8 @@ from workbench.text.spans import Span
 from workbench.ui.panels.annotate.actions import AnnotateActions
 from workbench.ui.panels.annotate.view import AnnotateView
 from workbench.ui.style import style_sheet, theme
-from workbench.ui.widgets.span_layout import TextSpan
-from workbench.ui.widgets.text_view import TextView
+from workbench.ui.widgets.text.span_layout import TextSpan
+from workbench.ui.widgets.text.view import TextView
 
 LENGTH, SPANS, LIMIT = 100_000, 2_000, 16.0
 BIG_LENGTH, BIG_SPANS = 1_000_000, 20_000

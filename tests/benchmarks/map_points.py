@@ -15,8 +15,8 @@ from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QApplication
 
 from workbench.ui.style import theme
-from workbench.ui.widgets.point_map import PointGroup, PointMap
-from workbench.ui.widgets.point_stamps import SHAPES
+from workbench.ui.widgets.charts.point_map import PointGroup, PointMap
+from workbench.ui.widgets.charts.point_stamps import SHAPES
 
 COUNT, GROUPS, ROUNDS = 100_000, 8, 40
 

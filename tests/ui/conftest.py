@@ -23,7 +23,7 @@ def plots():
 def look(qapp):
     """The Qt application in the light theme, for tests of single widgets."""
     from workbench.ui.style import style_sheet, theme
-    from workbench.ui.widgets import combo_access
+    from workbench.ui.widgets.controls import combo_access
 
     combo_access.install()
     qapp.setStyle("Fusion")
@@ -39,7 +39,7 @@ def page_look(qapp):
     It is built in half the time that it takes with one on the application.
     """
     from workbench.ui.style import style_sheet, theme
-    from workbench.ui.widgets import combo_access
+    from workbench.ui.widgets.controls import combo_access
 
     combo_access.install()
     qapp.setStyle("Fusion")

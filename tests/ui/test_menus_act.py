@@ -18,7 +18,7 @@ from tests.inline import InlineQueue
 from workbench.jobs import threads
 from workbench.operations.runs import train
 from workbench.ui import dialogs
-from workbench.ui.widgets.text_view import TextView
+from workbench.ui.widgets.text.view import TextView
 
 pytestmark = pytest.mark.slow
 

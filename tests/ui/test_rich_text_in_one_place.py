@@ -31,9 +31,9 @@ PLACES = {  # file → the names that may be used there
     "widgets/charts/layers.py": {"TextItem"},
     "panels/prompts/boxes.py": {"QTextEdit"},  # only its ExtraSelection, for a QPlainTextEdit
     "style/escaping.py": TIPS,
-    "widgets/document_cells.py": {"QStaticText"},  # its format is plain text
-    "widgets/markdown.py": RICH,
-    "widgets/words.py": LABELS,
+    "widgets/tables/document_cells.py": {"QStaticText"},  # its format is plain text
+    "widgets/text/markdown.py": RICH,
+    "widgets/controls/words.py": LABELS,
 }
 
 

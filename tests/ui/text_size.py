@@ -92,7 +92,7 @@ def parts(way: Sized) -> None:
     """The tabs of each page and the choices of its segments, which change what is shown."""
     from PySide6.QtWidgets import QPushButton, QTabBar
 
-    from workbench.ui.widgets.button import Segments
+    from workbench.ui.widgets.controls.button import Segments
 
     for page in way.window.pages():
         view = way.go(page.id).view

@@ -531,8 +531,8 @@ def exchange(way: Walk, folder: Path) -> None:
 
 
 def jobs(way: Walk) -> None:
-    from workbench.ui.widgets.delegates import RUN_TONES
     from workbench.ui.widgets.job_row import JobRow
+    from workbench.ui.widgets.tables.delegates import RUN_TONES
 
     for status in RUN_TONES:
         job = fake_job(status)

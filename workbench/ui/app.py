@@ -26,7 +26,8 @@ from workbench.ui.shell.plugin_watch import PluginWatch
 from workbench.ui.shell.window import Window
 from workbench.ui.style import locale, style_sheet, theme
 from workbench.ui.tasks import Tasks
-from workbench.ui.widgets import combo_access, safe_focus
+from workbench.ui.widgets import safe_focus
+from workbench.ui.widgets.controls import combo_access
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue

@@ -6,7 +6,7 @@ from tests.ui.panels.train.test_state import context, state  # noqa: F401 (fixtu
 from workbench.base.errors import JobFailed
 from workbench.ui.dialogs.batch import BatchDialog
 from workbench.ui.dialogs.batch_state import BatchState
-from workbench.ui.widgets.unit_flow import UnitFlow
+from workbench.ui.widgets.tokens.unit_flow import UnitFlow
 
 ROW = {
     "original": ["the", "tram", "is"],

@@ -10,7 +10,7 @@ from workbench.base import registry
 from workbench.ui.dialogs.plugins import PERMISSION, PluginCard, PluginsPage
 from workbench.ui.dialogs.plugins_state import PluginsState
 from workbench.ui.dialogs.settings import PLUGINS, SettingsDialog
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
 
 
 @pytest.fixture(autouse=True)

@@ -321,8 +321,8 @@ def test_a_note_goes_with_the_project_that_its_button_would_act_on(app, project_
 def test_the_style_sheet_is_on_the_windows_and_reaches_dialogs_and_pages_of_their_own(
     app, project_file
 ):
+    from workbench.ui.widgets.controls.words import words
     from workbench.ui.widgets.dialog import Dialog
-    from workbench.ui.widgets.words import words
 
     app.open_project(project_file, page="labels")
     app.window.tear_off()

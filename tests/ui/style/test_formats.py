@@ -56,7 +56,7 @@ def test_numbers_and_shares():
 
 # file → why it formats numbers itself
 EXCUSED = {
-    "widgets/form.py": "numbers that are typed, as on the command line",
+    "widgets/controls/form.py": "numbers that are typed, as on the command line",
 }
 
 

@@ -1,8 +1,8 @@
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.controls.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.layout import bar

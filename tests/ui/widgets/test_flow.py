@@ -4,9 +4,9 @@ import pytest
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
+from workbench.ui.widgets.controls.words import Wrapped
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import TurningRow
-from workbench.ui.widgets.words import Wrapped
 
 
 def part(width: int, height: int = 20) -> QWidget:

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from workbench.text.labels import Label
 from workbench.ui.style import theme
-from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.chip import ChipButton
-from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.chip import ChipButton
+from workbench.ui.widgets.tables.table import Column, Table
 
 ROOT = Path(theme.__file__).parent
 
@@ -87,11 +87,11 @@ def painted():
     from workbench.ui.panels.inspect.views.attention_heads import HeadsMap
     from workbench.ui.widgets.charts.axes import Axis
     from workbench.ui.widgets.charts.chart import Chart
-    from workbench.ui.widgets.point_map import PointMap
-    from workbench.ui.widgets.signed_bars import SignedBars
-    from workbench.ui.widgets.text_view import TextView
-    from workbench.ui.widgets.token_strip import TokenStrip
-    from workbench.ui.widgets.word_strip import WordStrip
+    from workbench.ui.widgets.charts.point_map import PointMap
+    from workbench.ui.widgets.charts.signed_bars import SignedBars
+    from workbench.ui.widgets.text.view import TextView
+    from workbench.ui.widgets.tokens.token_strip import TokenStrip
+    from workbench.ui.widgets.tokens.word_strip import WordStrip
 
     def list_of_two():
         view = QListWidget()

@@ -20,17 +20,17 @@ from PySide6.QtWidgets import (
 from workbench.base import settings
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets import layout
-from workbench.ui.widgets.button import Button, Segments, icon_button
 from workbench.ui.widgets.callout import Callout
-from workbench.ui.widgets.chip import Chip, ChipButton, chip_width
+from workbench.ui.widgets.controls.button import Button, Segments, icon_button
+from workbench.ui.widgets.controls.chip import Chip, ChipButton, chip_width
+from workbench.ui.widgets.controls.field import TitledField, combo, fill
+from workbench.ui.widgets.controls.form import Form
+from workbench.ui.widgets.controls.words import Counted, Elided, IconLabel, words
 from workbench.ui.widgets.empty import EmptyState
-from workbench.ui.widgets.field import TitledField, combo, fill
-from workbench.ui.widgets.form import Form
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.job_row import progress_of
 from workbench.ui.widgets.note_line import NoteLine
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import Counted, Elided, IconLabel, words
+from workbench.ui.widgets.tables.table import Column, Table
 
 
 @dataclass(frozen=True)

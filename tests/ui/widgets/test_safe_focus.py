@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from workbench.ui.style import theme
 from workbench.ui.widgets import whole as whole_module
 from workbench.ui.widgets.layout import scrolled
-from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.tables.table import Column, Table
 from workbench.ui.widgets.whole import whole
 
 ROWS = 40

@@ -17,10 +17,10 @@ from PySide6.QtWidgets import QApplication
 from workbench.base import paths
 from workbench.base.i18n import _
 from workbench.ui.style import icons
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.words import picture, words
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.layout import column, row
-from workbench.ui.widgets.words import picture, words
 from workbench.version import __version__
 
 if TYPE_CHECKING:

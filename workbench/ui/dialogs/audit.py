@@ -12,14 +12,14 @@ from workbench.base.i18n import _
 from workbench.ui.dialogs.audit_state import KINDS, MEANINGS, TITLES, AuditState
 from workbench.ui.shell import key_positions
 from workbench.ui.style import formats, theme
-from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.words import KeyCap, words
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import row
-from workbench.ui.widgets.meter import Meter
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import KeyCap, words
+from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from workbench.operations.evaluation.alignment_audit import Finding

@@ -7,13 +7,13 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 from workbench.base.i18n import _, ngettext
 from workbench.ui.dialogs.batch_state import BatchState, Input
 from workbench.ui.style import formats, theme
-from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.layout import card, clear, column, scrolled
-from workbench.ui.widgets.meter import Meter
-from workbench.ui.widgets.unit_flow import Unit, UnitFlow
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.tokens.unit_flow import Unit, UnitFlow
 
 MAX_INPUTS_SHOWN = 32  # inputs that are shown of a batch
 LEGEND = _(

@@ -7,9 +7,9 @@ from PySide6.QtWidgets import QWidget
 from workbench.base import paths
 from workbench.base.i18n import _
 from workbench.ui.style import theme
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.markdown import MarkdownView
+from workbench.ui.widgets.text.markdown import MarkdownView
 
 
 class ChangesDialog(Dialog):

@@ -8,10 +8,10 @@ from PySide6.QtCore import QTimer
 
 from workbench.base.i18n import _, ngettext
 from workbench.ui.dialogs import moved, unsaved
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.meter import Meter
-from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job

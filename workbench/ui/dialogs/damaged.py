@@ -12,11 +12,11 @@ from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _, ngettext
 from workbench.ui.dialogs.damaged_state import DamagedState
 from workbench.ui.style import theme
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.layout import row
-from workbench.ui.widgets.meter import Meter
-from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.project.recovery import Recovered

@@ -8,9 +8,9 @@ from pathlib import Path
 from PySide6.QtWidgets import QWidget
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.words import words
 
 
 class DataTarget(Dialog):

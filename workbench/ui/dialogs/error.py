@@ -18,9 +18,9 @@ from PySide6.QtWidgets import QApplication, QPlainTextEdit
 from workbench.base import paths, plugins
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.ui.app import App

@@ -13,12 +13,12 @@ from workbench.operations.schema import labels
 from workbench.operations.schema.label_keys import PAGE_OF_KEYS
 from workbench.ui.commands import Command
 from workbench.ui.shell.keys import PORTABLE, bare_name, conflicts, keys_of, remap, shown
-from workbench.ui.widgets import key_cap
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls import key_cap
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.field import TitledField
+from workbench.ui.widgets.controls.words import call
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import TitledField
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import call
+from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from workbench.ui.app import App

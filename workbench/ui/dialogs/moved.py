@@ -12,11 +12,11 @@ from workbench.base import paths
 from workbench.base.events import ALL
 from workbench.base.i18n import _
 from workbench.ui.dialogs.moved_state import MovedState
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.layout import row
-from workbench.ui.widgets.meter import Meter
-from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.project.project import Project

@@ -30,12 +30,12 @@ from workbench.text.labels import (
 )
 from workbench.ui.dialogs.files import folder_of
 from workbench.ui.style import escaping, theme
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.field import TitledField
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import TitledField
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import card, row
-from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.ui.app import App

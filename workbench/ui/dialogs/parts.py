@@ -11,9 +11,9 @@ from workbench.base.events import ALL
 from workbench.base.i18n import _
 from workbench.text.sentences import PARAGRAPH, SENTENCE
 from workbench.ui.dialogs.parts_state import PartsState
-from workbench.ui.widgets.button import Button, Segments
+from workbench.ui.widgets.controls.button import Button, Segments
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext

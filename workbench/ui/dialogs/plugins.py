@@ -14,11 +14,11 @@ from workbench.base.i18n import N_, _, ngettext
 from workbench.base.plugins import Plugin
 from workbench.ui.dialogs.plugins_state import DISABLED, ENABLED, ERROR, PluginsState, PluginStatus
 from workbench.ui.style import theme
-from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
-from workbench.ui.widgets.chip import Chip
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.chip import Chip
+from workbench.ui.widgets.controls.words import Elided, IconLabel, words
 from workbench.ui.widgets.layout import clear, column, fill, layout_of, row
-from workbench.ui.widgets.words import Elided, IconLabel, words
 
 LOOKS = {  # state → icon, icon tone, chip tone
     ENABLED: ("circle-check", "good", "good"),

@@ -20,12 +20,12 @@ from workbench.base.i18n import N_, _
 from workbench.ui.dialogs.plugins import PluginsPage
 from workbench.ui.dialogs.plugins_state import PluginsState
 from workbench.ui.style import theme
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.field import TitledField
+from workbench.ui.widgets.controls.form import Form
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import TitledField
-from workbench.ui.widgets.form import Form
 from workbench.ui.widgets.layout import column, layout_of, row, scrolled
-from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.ui.app import App

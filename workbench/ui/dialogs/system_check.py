@@ -12,13 +12,13 @@ from workbench.base.system_check import GROUPS, OK, PROBLEM, WARNING, Check
 from workbench.base.terms import term
 from workbench.ui.dialogs.system_check_state import SystemCheckState
 from workbench.ui.style import formats, theme
-from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.words import IconLabel, call, words
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.focus_ring import FocusRing
 from workbench.ui.widgets.layout import clear, column, fixed, line, row, scrolled
-from workbench.ui.widgets.meter import Meter
-from workbench.ui.widgets.words import IconLabel, call, words
 
 if TYPE_CHECKING:
     from workbench.ui.app import App

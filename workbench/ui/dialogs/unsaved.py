@@ -13,9 +13,9 @@ from workbench.base import paths
 from workbench.base.i18n import _, ngettext
 from workbench.ui.project import unsaved
 from workbench.ui.style import theme
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.words import call, words
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.words import call, words
 
 if TYPE_CHECKING:
     from workbench.base.errors import WorkbenchError

@@ -14,14 +14,14 @@ from workbench.base.terms import term
 from workbench.ui.commands import MenuChoice
 from workbench.ui.dialogs.versions_state import VersionsState
 from workbench.ui.style import formats, theme
-from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.context_menu import RowMenu
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.layout import row
-from workbench.ui.widgets.meter import Meter
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.tables.table import Column, Table
+from workbench.ui.widgets.text.context_menu import RowMenu
 
 if TYPE_CHECKING:
     from workbench.project.backup import Version

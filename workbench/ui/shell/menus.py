@@ -13,7 +13,7 @@ from workbench.base.i18n import N_, _
 from workbench.base.settings import Settings
 from workbench.ui.commands import MENUS, Command
 from workbench.ui.shell.keys import sequences, shown
-from workbench.ui.widgets import context_menu
+from workbench.ui.widgets.text import context_menu
 
 LAST = "quit"  # this group is placed at the end of its menu, as is customary
 MAX_ENTRIES = 15  # a menu with more entries has its named groups in submenus

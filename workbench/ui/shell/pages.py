@@ -13,7 +13,7 @@ from workbench.base.i18n import _
 from workbench.base.manifest import BUILTIN, Contribution
 from workbench.base.registry import PluginError, Registry
 from workbench.ui.panel import Panel
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
 from workbench.ui.widgets.empty import EmptyState
 
 NEUTRAL = "square"  # the icon of a page that names none

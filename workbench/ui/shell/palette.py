@@ -12,7 +12,7 @@ from workbench.base.i18n import _
 from workbench.ui.shell.keys import shown
 from workbench.ui.shell.menus import Entry
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from workbench.ui.app import App

@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QStatusBar
 
 from workbench.base.i18n import _, ngettext
 from workbench.ui.style import escaping
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.words import IconLabel, words
 from workbench.ui.widgets.job_row import progress_of
 from workbench.ui.widgets.layout import fixed, row
-from workbench.ui.widgets.meter import Meter
-from workbench.ui.widgets.words import IconLabel, words
 
 if TYPE_CHECKING:
     from workbench.base.settings import Settings

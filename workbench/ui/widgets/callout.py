@@ -7,10 +7,10 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, 
 from workbench.base.errors import ProjectDamaged, ProjectError
 from workbench.base.i18n import _
 from workbench.ui.style import theme
-from workbench.ui.widgets.button import Button, icon_button
+from workbench.ui.widgets.controls.button import Button, icon_button
+from workbench.ui.widgets.controls.words import IconLabel, call, set_tone, words
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import TurningRow
-from workbench.ui.widgets.words import IconLabel, call, set_tone, words
 
 ICONS = {"accent": "info", "good": "circle-check", "warn": "triangle-alert", "bad": "circle-x"}
 

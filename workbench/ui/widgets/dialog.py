@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QDialog, QPushButton, QVBoxLayout, QWidget
 
 from workbench.ui.style import theme
 from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.layout import bar, column, layout_of, scrolled
-from workbench.ui.widgets.words import words
 
 FRAME = 40  # pixels of the screen that the frame of a dialog and a margin take
 

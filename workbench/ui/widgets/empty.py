@@ -7,8 +7,8 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from workbench.ui.style import theme
+from workbench.ui.widgets.controls.words import IconLabel, words
 from workbench.ui.widgets.layout import layout_of, row
-from workbench.ui.widgets.words import IconLabel, words
 
 FULL_MARGIN, SMALL_MARGIN = (
     24,

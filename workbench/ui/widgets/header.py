@@ -7,9 +7,9 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from workbench.ui.style import theme
+from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import column, layout_of
-from workbench.ui.widgets.words import Elided, words
 
 MARGIN, GAP = 24, 8
 

@@ -14,14 +14,14 @@ from workbench.base.i18n import N_, _
 from workbench.base.terms import term
 from workbench.ui.commands import SEPARATOR, MenuChoice
 from workbench.ui.style import formats
-from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.chip import Chip
-from workbench.ui.widgets.context_menu import ContextMenu
-from workbench.ui.widgets.delegates import RUN_TONES
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.chip import Chip
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.layout import Part, row
-from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.tables.delegates import RUN_TONES
+from workbench.ui.widgets.text.context_menu import ContextMenu
 from workbench.ui.widgets.wait_line import first_button, waiting_for
-from workbench.ui.widgets.words import Elided, words
 
 # requested by the user, until the worker has ended
 ENDING_WORDS = {"stop": N_("stopping"), "cancel": N_("cancelling")}

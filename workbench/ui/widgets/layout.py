@@ -25,8 +25,8 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.ui.style import theme
+from workbench.ui.widgets.controls.words import Wrapped
 from workbench.ui.widgets.flow import FlowLayout, flow
-from workbench.ui.widgets.words import Wrapped
 
 W = TypeVar("W", bound=QWidget)
 Margins = tuple[int, int, int, int]  # pixels: left, top, right, bottom

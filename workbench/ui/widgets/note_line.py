@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QSizePolicy, QW
 
 from workbench.base.i18n import _
 from workbench.ui.style import theme
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.layout import clear, layout_of, row
-from workbench.ui.widgets.words import words
 
 
 class NoteLine(QFrame):

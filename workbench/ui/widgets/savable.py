@@ -10,7 +10,7 @@ from PySide6.QtGui import QPainter, QRegion
 
 from workbench.ui.style import theme
 from workbench.ui.widgets.charts.saving import Savable, save_drawing
-from workbench.ui.widgets.marked_table import MarkedTable
+from workbench.ui.widgets.tables.marked_table import MarkedTable
 from workbench.ui.widgets.whole import whole
 
 NOTHING = (None, "", "–")  # cells without a value

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout
 from workbench.base.i18n import _
 from workbench.ui.project.queue_position import QueuePosition
 from workbench.ui.style import escaping, theme
-from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.words import IconLabel, words
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.words import IconLabel, words
 
 WIDEST = 220  # maximum width of the name of the job waited for, pixels at 100%
 

@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from workbench.base.i18n import _
 from workbench.ui.style import escaping, theme
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.layout import fixed
-from workbench.ui.widgets.meter import Meter
-from workbench.ui.widgets.words import Elided, words
 
 TITLE = 320  # longer titles, such as those with long file names, are elided
 

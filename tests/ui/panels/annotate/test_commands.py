@@ -11,8 +11,8 @@ from workbench.ui.panels.annotate.commands import BARE_COMMANDS
 from workbench.ui.panels.annotate.view import AnnotateView
 from workbench.ui.shell.bare_keys import BareKeys
 from workbench.ui.shell.keys import conflicts, remap
-from workbench.ui.widgets import key_cap
-from workbench.ui.widgets.key_cap import CommandCap
+from workbench.ui.widgets.controls import key_cap
+from workbench.ui.widgets.controls.key_cap import CommandCap
 
 Key, NO, SHIFT = Qt.Key, Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier
 CTRL = Qt.KeyboardModifier.ControlModifier

@@ -5,8 +5,8 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 
 from workbench.ui.panels.annotate.label_rows import PICTURES_PER_FRAME, LabelAndText, LabelTable
-from workbench.ui.widgets.marked_table import MarkedTable
-from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.tables.marked_table import MarkedTable
+from workbench.ui.widgets.tables.table import Column, Table
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from workbench.operations.schema import labels
 from workbench.text.labels import Label
 from workbench.ui.panels.annotate.actions import AnnotateActions
 from workbench.ui.style import theme
-from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.chip import ChipButton
-from workbench.ui.widgets.label_palette import LabelPalette
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.chip import ChipButton
+from workbench.ui.widgets.controls.label_palette import LabelPalette
 
 NAMES = tuple(f"topic_{number:02}" for number in range(30))
 

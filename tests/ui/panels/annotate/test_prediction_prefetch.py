@@ -13,7 +13,7 @@ from workbench.operations.runs import results, run_folders
 from workbench.operations.schema import labels
 from workbench.storage.runs import runs
 from workbench.text.fields import ClassScores, Prediction
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from workbench.storage.runs import runs
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.ui.panels.annotate.error_review import ErrorReview
-from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.words import Elided
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.words import Elided
 
 TEXT = "Ada met Bob in Rome on Monday."
 

@@ -7,9 +7,9 @@ from workbench.operations.schema import labels
 from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
-from workbench.ui.widgets.chip import ChipButton
-from workbench.ui.widgets.label_palette import LabelPalette
-from workbench.ui.widgets.text_view import TextView
+from workbench.ui.widgets.controls.chip import ChipButton
+from workbench.ui.widgets.controls.label_palette import LabelPalette
+from workbench.ui.widgets.text.view import TextView
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from workbench.text.document import Document
 from workbench.ui.panels.annotate.actions import AnnotateActions
 from workbench.ui.panels.annotate.shown_spans import ShownSpans
 from workbench.ui.panels.annotate.view import AnnotateView
-from workbench.ui.widgets.span_layout import GOLD, SpanIndex
+from workbench.ui.widgets.text.span_layout import GOLD, SpanIndex
 
 
 @pytest.fixture

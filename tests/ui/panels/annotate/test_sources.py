@@ -9,7 +9,7 @@ from workbench.operations.annotation import annotate, document_view, suggestion_
 from workbench.operations.annotation.annotate import NewSuggestion
 from workbench.storage.annotation.origins import Origin
 from workbench.ui.panels.annotate.sources import BELOW, BY_SCORE, BY_SOURCE, SURE_ONES
-from workbench.ui.widgets.chip import ChipButton
+from workbench.ui.widgets.controls.chip import ChipButton
 
 NAMES, TIMES = Origin("rule", "pattern:names"), Origin("rule", "pattern:times")
 

@@ -12,7 +12,7 @@ from workbench.operations.schema import labels
 from workbench.storage.runs import runs
 from workbench.text.fields import Prediction, WordTag, WordTags
 from workbench.ui.panels.annotate import tokens
-from workbench.ui.widgets.chip import ChipButton
+from workbench.ui.widgets.controls.chip import ChipButton
 
 Key = Qt.Key
 

@@ -16,9 +16,9 @@ from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.ui.panels.annotate.state import SpanTarget
 from workbench.ui.project import folded_labels
-from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.chip import ChipButton
-from workbench.ui.widgets.label_palette import LabelPalette
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.chip import ChipButton
+from workbench.ui.widgets.controls.label_palette import LabelPalette
 
 CONTROL, SHIFT, ALT = (
     Qt.KeyboardModifier.ControlModifier,

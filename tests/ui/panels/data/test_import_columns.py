@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QComboBox, QPushButton, QStyleOptionViewItem
 from workbench.ui.panels.data.import_columns import ImportColumns
 from workbench.ui.panels.data.import_state import ImportState
 from workbench.ui.widgets.callout import Callout
-from workbench.ui.widgets.offsets import is_rtl
+from workbench.ui.widgets.text.offsets import is_rtl
 
 ROWS = "".join(f"text {n},A\n" for n in range(30))
 ERRORS = f"text,label\nfine,A\n,B\n{ROWS},late\nlast,C\n"

@@ -7,10 +7,10 @@ from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton, QSpinBo
 from workbench.base.options import Option
 from workbench.operations.annotation import annotate
 from workbench.operations.documents import corpus
-from workbench.ui.widgets.button import Segments
-from workbench.ui.widgets.document_rows import CLASSES, KEY, LENGTH, SPANS, STATE, TEXT
-from workbench.ui.widgets.document_table import DocumentTable
-from workbench.ui.widgets.table import Table
+from workbench.ui.widgets.controls.button import Segments
+from workbench.ui.widgets.tables.document_rows import CLASSES, KEY, LENGTH, SPANS, STATE, TEXT
+from workbench.ui.widgets.tables.document_table import DocumentTable
+from workbench.ui.widgets.tables.table import Table
 
 
 @pytest.fixture

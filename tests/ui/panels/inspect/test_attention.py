@@ -13,7 +13,7 @@ from workbench.inspection.spec import TokenRow
 from workbench.ui.panels.inspect.inspector_state import InspectorState
 from workbench.ui.panels.inspect.views.attention import AttentionView
 from workbench.ui.style import theme
-from workbench.ui.widgets import heat
+from workbench.ui.widgets.charts import heat
 
 WORDS = ("[CLS]", "the", "tram", "was", "late", "[SEP]")
 

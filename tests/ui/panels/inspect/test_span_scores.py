@@ -11,7 +11,7 @@ from workbench.inspection.span_scores.info import CandidateWord, SpanScoreTable
 from workbench.text.spans import Span
 from workbench.ui.panels.inspect.inspector_state import InspectorState
 from workbench.ui.panels.inspect.views.span_scores import SpanScoresView
-from workbench.ui.widgets.heat_table import CELL
+from workbench.ui.widgets.tables.heat_table import CELL
 
 TEXT = "Ada of York"
 WORDS = (CandidateWord("Ada", 0, 3), CandidateWord("of", 4, 6), CandidateWord("York", 7, 11))

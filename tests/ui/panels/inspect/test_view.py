@@ -31,8 +31,8 @@ from workbench.ui.panels.inspect.views.number import NumberView
 from workbench.ui.panels.inspect.views.option_field import OptionForm
 from workbench.ui.panels.inspect.views.plain import PlainView
 from workbench.ui.panels.inspect.views.transitions import TransitionsView
-from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.text_box import TextBox
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.text_box import TextBox
 
 TEXT = "Ada met Bob in Paris."
 CLASSIFIER = InspectableModel("run 2", "first", "/run/2", "classify", 2, "spans")

@@ -15,7 +15,7 @@ from workbench.operations.models import recommend
 from workbench.pretraining.results import ModelFit
 from workbench.ui.panels.models.dialogs import Delete, DownloadDialog, Trust
 from workbench.ui.panels.models.tokenizers_dialog import Tokenizers
-from workbench.ui.widgets.block_map import BlockMap
+from workbench.ui.widgets.tables.block_map import BlockMap
 
 
 @pytest.fixture

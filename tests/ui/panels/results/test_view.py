@@ -26,7 +26,7 @@ from workbench.ui.panels.results.review.error_detail import ErrorDetail
 from workbench.ui.panels.results.runs.scores import INTERVAL_COLUMN
 from workbench.ui.style.interval_text import score_tip
 from workbench.ui.widgets.empty import EmptyState
-from workbench.ui.widgets.text_view import TextView
+from workbench.ui.widgets.text.view import TextView
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from workbench.storage.runs.runs import Run
 from workbench.ui.panels.train.ladder_cells import CellTable
 from workbench.ui.panels.train.ladder_state import LadderState, RungSetting
 from workbench.ui.widgets.charts.system_scores import LadderChart, SystemScores, scale
-from workbench.ui.widgets.table import Table
+from workbench.ui.widgets.tables.table import Table
 
 
 @pytest.fixture

@@ -335,7 +335,7 @@ def test_a_model_that_lacks_what_the_task_needs_is_grey_with_the_reason(page, mo
 
 
 def test_the_model_map_of_a_run_says_what_is_trained(page, qtbot):
-    from workbench.ui.widgets.run_map import RunMapDialog
+    from workbench.ui.widgets.tables.run_map import RunMapDialog
 
     page.state.set_values({"method": "frozen"})
     dialog = RunMapDialog(None, "run", page.state.ask_map)

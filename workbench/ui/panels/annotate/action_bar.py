@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QWidget
 
 from workbench.base.i18n import _
 from workbench.ui.style import escaping, theme
-from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.key_cap import CommandCap, follow_tip
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.key_cap import CommandCap, follow_tip
+from workbench.ui.widgets.controls.words import Elided, set_tone
 from workbench.ui.widgets.layout import TurningRow, bar, row
-from workbench.ui.widgets.words import Elided, set_tone
 
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.actions import AnnotateActions

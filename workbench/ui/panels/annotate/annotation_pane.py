@@ -29,15 +29,15 @@ from workbench.ui.panels.annotate.sources import (
 from workbench.ui.panels.annotate.state import SUGGESTED
 from workbench.ui.panels.annotate.token_side import TokenSide
 from workbench.ui.style import formats, theme
-from workbench.ui.widgets import context_menu
-from workbench.ui.widgets.button import Button, icon_button
-from workbench.ui.widgets.field import combo, fill
+from workbench.ui.widgets.controls.button import Button, icon_button
+from workbench.ui.widgets.controls.field import combo, fill
+from workbench.ui.widgets.controls.key_cap import CommandCap, follow_tip, with_key
+from workbench.ui.widgets.controls.words import Counted, Elided, call, words
 from workbench.ui.widgets.flow import flow
-from workbench.ui.widgets.key_cap import CommandCap, follow_tip, with_key
 from workbench.ui.widgets.layout import column, free_height, layout_of, line, row
-from workbench.ui.widgets.markdown import MarkdownView
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import Counted, Elided, call, words
+from workbench.ui.widgets.tables.table import Column, Table
+from workbench.ui.widgets.text import context_menu
+from workbench.ui.widgets.text.markdown import MarkdownView
 
 if TYPE_CHECKING:
     from workbench.storage.annotation.annotations import SpanRow

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QVBoxLa
 from workbench.base.i18n import _
 from workbench.ui.panels.annotate.choices import ShownChoice
 from workbench.ui.style import escaping, formats, theme
-from workbench.ui.widgets.span_layout import starts_rtl
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.controls.words import words
+from workbench.ui.widgets.text.span_layout import starts_rtl
 
 CAP = 22  # pixels of the frame around a number, at 100%
 

@@ -16,8 +16,8 @@ from workbench.ui.commands import SEPARATOR, MenuChoice
 from workbench.ui.panels.annotate.keys import moved
 from workbench.ui.panels.annotate.source_menu import of_source
 from workbench.ui.style import escaping
-from workbench.ui.widgets.context_menu import ContextMenu, RowMenu
-from workbench.ui.widgets.text_view import TextView
+from workbench.ui.widgets.text.context_menu import ContextMenu, RowMenu
+from workbench.ui.widgets.text.view import TextView
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import RelationRow, SpanRow, SuggestionRow

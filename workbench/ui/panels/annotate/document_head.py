@@ -15,11 +15,11 @@ from workbench.text.sentences import WHOLE
 from workbench.ui.panels.annotate.layers_button import LayersButton
 from workbench.ui.panels.annotate.units import TITLES
 from workbench.ui.style import escaping, theme
-from workbench.ui.widgets.button import Button, icon_button
-from workbench.ui.widgets.chip import Chip
+from workbench.ui.widgets.controls.button import Button, icon_button
+from workbench.ui.widgets.controls.chip import Chip
+from workbench.ui.widgets.controls.words import Elided
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import TurningRow, row
-from workbench.ui.widgets.words import Elided
 
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.actions import AnnotateActions

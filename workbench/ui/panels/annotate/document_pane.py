@@ -25,13 +25,13 @@ from workbench.ui.panels.annotate.token_pane import TokenPane
 from workbench.ui.panels.annotate.value_stack import ValueStack
 from workbench.ui.project import folded_labels
 from workbench.ui.style import theme
-from workbench.ui.widgets.key_cap import CommandCap
-from workbench.ui.widgets.label_bar import LabelBar
+from workbench.ui.widgets.controls.key_cap import CommandCap
+from workbench.ui.widgets.controls.label_bar import LabelBar
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.layout import layout_of, line, remove, scrolled
-from workbench.ui.widgets.offsets import is_rtl
-from workbench.ui.widgets.text_scroll import LEFT
-from workbench.ui.widgets.text_view import TextView
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.text.offsets import is_rtl
+from workbench.ui.widgets.text.scroll import LEFT
+from workbench.ui.widgets.text.view import TextView
 
 if TYPE_CHECKING:
     from workbench.text.labels import Layer

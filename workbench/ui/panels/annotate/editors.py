@@ -32,10 +32,10 @@ from workbench.base.i18n import _
 from workbench.text.labels import NUMBER, WRITING
 from workbench.ui.shell.keys import current
 from workbench.ui.style import escaping, formats, theme
-from workbench.ui.widgets.button import icon_button
-from workbench.ui.widgets.key_cap import follow
-from workbench.ui.widgets.text_box import align_by_text
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.controls.button import icon_button
+from workbench.ui.widgets.controls.key_cap import follow
+from workbench.ui.widgets.controls.text_box import align_by_text
+from workbench.ui.widgets.controls.words import words
 
 if TYPE_CHECKING:
     from workbench.text.labels import Layer

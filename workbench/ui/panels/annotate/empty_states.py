@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtWidgets import QWidget
 
 from workbench.base.i18n import _
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
 from workbench.ui.widgets.empty import EmptyState
 
 

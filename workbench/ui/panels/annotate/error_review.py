@@ -6,10 +6,10 @@ from workbench.base.i18n import _, ngettext
 from workbench.ui.panels.annotate.actions import AnnotateActions
 from workbench.ui.panels.annotate.differences import Differences
 from workbench.ui.style import formats
-from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.key_cap import CommandCap
 from workbench.ui.widgets.flow import flow
-from workbench.ui.widgets.key_cap import CommandCap
 from workbench.ui.widgets.layout import layout_of, row
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.ui.panels.annotate.actions import AnnotateActions
 from workbench.ui.panels.annotate.document_pane import DocumentPane
 from workbench.ui.panels.annotate.finder import TextMatch
-from workbench.ui.widgets.find_bar import FindBar
+from workbench.ui.widgets.text.find_bar import FindBar
 
 MAX_QUERY_LENGTH = 100  # code points of selected text that Ctrl+F uses as the query
 

@@ -16,10 +16,10 @@ from PySide6.QtGui import QKeyEvent
 
 from workbench.base.i18n import _
 from workbench.ui.style import theme
-from workbench.ui.widgets.chip import Chip
+from workbench.ui.widgets.controls.chip import Chip
 
 if TYPE_CHECKING:
-    from workbench.ui.widgets.text_view import TextView
+    from workbench.ui.widgets.text.view import TextView
 
 KEY, EXTEND = "'", '"'
 LETTERS = 2

@@ -16,9 +16,9 @@ from workbench.ui.panels.annotate import jump
 from workbench.ui.panels.annotate.commands import BARE_COMMANDS
 from workbench.ui.shell import key_positions
 from workbench.ui.shell.bare_keys import BareKeys
-from workbench.ui.widgets import text_caret
-from workbench.ui.widgets.text_view import TextView
-from workbench.ui.widgets.token_grid import TokenGrid
+from workbench.ui.widgets.text import caret
+from workbench.ui.widgets.text.view import TextView
+from workbench.ui.widgets.tokens.token_grid import TokenGrid
 
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.view import AnnotateView
@@ -243,7 +243,7 @@ class Keys(QObject):
         if span is None or text is None:
             return False
         rtl = text.text.rtl(text.text.paragraph_at(span.end))
-        step = text_caret.following if to_right != rtl else text_caret.previous
+        step = caret.following if to_right != rtl else caret.previous
         self._state.resize(span.start, step(text.pieces, span.end))
         return True
 
@@ -257,13 +257,9 @@ def moved(
     """
     words, pieces = text.bounds.of(snap), text.pieces
     if which == "[":
-        return (
-            text_caret.previous(pieces, start) if letters else words.word_start_before(start)
-        ), end
+        return (caret.previous(pieces, start) if letters else words.word_start_before(start)), end
     if which == "]":
-        return (
-            text_caret.following(pieces, start) if letters else words.word_start_after(start)
-        ), end
+        return (caret.following(pieces, start) if letters else words.word_start_after(start)), end
     if which == "{":
-        return start, (text_caret.previous(pieces, end) if letters else words.word_end_before(end))
-    return start, (text_caret.following(pieces, end) if letters else words.word_end_after(end))
+        return start, (caret.previous(pieces, end) if letters else words.word_end_before(end))
+    return start, (caret.following(pieces, end) if letters else words.word_end_after(end))

@@ -10,7 +10,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QApplication, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.ui.style import theme
-from workbench.ui.widgets.label_bar import MOST_LINES, LabelBar
+from workbench.ui.widgets.controls.label_bar import MOST_LINES, LabelBar
 
 GAP = 6  # between two bars
 LINE = 28  # height of a line of labels, pixels at 100%

@@ -19,10 +19,10 @@ from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QS
 
 from workbench.base.i18n import _
 from workbench.ui.style import escaping, formats, icons, theme
-from workbench.ui.widgets.chip import chip_width, paint_chip
-from workbench.ui.widgets.delegates import ground
-from workbench.ui.widgets.marked_table import mark_current
-from workbench.ui.widgets.table import Column, RowsModel, Table
+from workbench.ui.widgets.controls.chip import chip_width, paint_chip
+from workbench.ui.widgets.tables.delegates import ground
+from workbench.ui.widgets.tables.marked_table import mark_current
+from workbench.ui.widgets.tables.table import Column, RowsModel, Table
 
 if TYPE_CHECKING:
     from workbench.text.labels import Label

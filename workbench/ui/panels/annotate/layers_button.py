@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from workbench.base.i18n import _
 from workbench.ui.style import escaping
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
 
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.actions import AnnotateActions

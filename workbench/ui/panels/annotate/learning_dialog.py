@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QWidget
 
 from workbench.base.i18n import _
-from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.charts.axes import Axis
 from workbench.ui.widgets.charts.chart import Chart, Series
 from workbench.ui.widgets.charts.legend import CIRCLE, SQUARE, ChartLegend
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.field import combo
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import combo
-from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.instant import InstantState

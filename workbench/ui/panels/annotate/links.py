@@ -15,9 +15,9 @@ from workbench.text.labels import TEXT, Label, Layer
 from workbench.text.relations import directed
 from workbench.text.rows import row_id
 from workbench.ui.panels.annotate.state import SpanTarget
-from workbench.ui.widgets import span_layout
-from workbench.ui.widgets.label_palette import LabelChoice
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.controls.label_palette import LabelChoice
+from workbench.ui.widgets.controls.words import words
+from workbench.ui.widgets.text import span_layout
 
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.actions import AnnotateActions

@@ -28,14 +28,14 @@ from PySide6.QtWidgets import (
 from workbench.base.i18n import _
 from workbench.text.rows import row_id
 from workbench.ui.style import escaping, formats, icons, theme
-from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.chip import ChipButton
-from workbench.ui.widgets.delegates import ground
-from workbench.ui.widgets.key_cap import CommandCap, follow_tip
-from workbench.ui.widgets.label_palette import LEAST_ROWS, LabelChoice, LabelSearch
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.chip import ChipButton
+from workbench.ui.widgets.controls.key_cap import CommandCap, follow_tip
+from workbench.ui.widgets.controls.label_palette import LEAST_ROWS, LabelChoice, LabelSearch
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.words import Elided, call, words
 from workbench.ui.widgets.layout import clear, layout_of, row
-from workbench.ui.widgets.meter import Meter
-from workbench.ui.widgets.words import Elided, call, words
+from workbench.ui.widgets.tables.delegates import ground
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

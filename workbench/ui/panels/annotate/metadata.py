@@ -14,9 +14,9 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QTextEdit, QVBoxLayout
 from workbench.base.i18n import _
 from workbench.text import parts
 from workbench.ui.style import theme
-from workbench.ui.widgets.button import icon_button
+from workbench.ui.widgets.controls.button import icon_button
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.layout import line, row
-from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.actions import AnnotateActions

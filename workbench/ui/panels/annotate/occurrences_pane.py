@@ -24,14 +24,14 @@ from workbench.ui.panels.annotate.occurrences import (
     OccurrencesState,
 )
 from workbench.ui.style import icons, theme
-from workbench.ui.widgets.button import Button, Segments, icon_button
-from workbench.ui.widgets.delegates import ground
-from workbench.ui.widgets.field import combo, fill
+from workbench.ui.widgets.controls.button import Button, Segments, icon_button
+from workbench.ui.widgets.controls.field import combo, fill
+from workbench.ui.widgets.controls.words import Elided, IconLabel, KeyCap
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import row
-from workbench.ui.widgets.offsets import Utf16Map
-from workbench.ui.widgets.table import Column, RowsModel, Table
-from workbench.ui.widgets.words import Elided, IconLabel, KeyCap
+from workbench.ui.widgets.tables.delegates import ground
+from workbench.ui.widgets.tables.table import Column, RowsModel, Table
+from workbench.ui.widgets.text.offsets import Utf16Map
 
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.actions import AnnotateActions

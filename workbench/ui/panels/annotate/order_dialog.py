@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QWidget
 from workbench.base.i18n import _
 from workbench.ui.panels.annotate.instant import InstantState
 from workbench.ui.panels.annotate.queue import FILES
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.field import TitledField, combo, fill
+from workbench.ui.widgets.controls.spin import SpinBox
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import TitledField, combo, fill
-from workbench.ui.widgets.spin import SpinBox
 
 RUN, OTHER, VECTORS = "decisions", "second", "vectors"  # what an order may read
 

@@ -22,13 +22,13 @@ from workbench.text.patterns import REGEX, WORDS, Pattern
 from workbench.text.rows import row_id
 from workbench.ui.panels.annotate.patterns import PatternRow, PatternsState
 from workbench.ui.style import formats, icons, theme
-from workbench.ui.widgets.button import Button, Segments
-from workbench.ui.widgets.delegates import ground
+from workbench.ui.widgets.controls.button import Button, Segments
+from workbench.ui.widgets.controls.field import choose, combo
+from workbench.ui.widgets.controls.words import Elided, call
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import choose, combo
 from workbench.ui.widgets.layout import column, line, row
-from workbench.ui.widgets.table import Column, RowsModel, Table
-from workbench.ui.widgets.words import Elided, call
+from workbench.ui.widgets.tables.delegates import ground
+from workbench.ui.widgets.tables.table import Column, RowsModel, Table
 
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.actions import AnnotateActions

@@ -20,10 +20,10 @@ from workbench.base.settings import Settings
 from workbench.ui.panels.annotate.questions import ShownQuestion
 from workbench.ui.shell.keys import current
 from workbench.ui.style import escaping, formats, theme
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.words import KeyCap, call, set_tone, words
 from workbench.ui.widgets.layout import column, layout_of, line, row, scrolled
-from workbench.ui.widgets.span_layout import starts_rtl
-from workbench.ui.widgets.words import KeyCap, call, set_tone, words
+from workbench.ui.widgets.text.span_layout import starts_rtl
 
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.actions import AnnotateActions

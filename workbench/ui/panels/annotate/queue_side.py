@@ -23,17 +23,17 @@ from workbench.text.document import SPLITS
 from workbench.ui.commands import MenuChoice
 from workbench.ui.panels.annotate.queue import NO_SPLIT, UNLABELLED
 from workbench.ui.style import escaping, formats, theme
-from workbench.ui.widgets import context_menu
-from workbench.ui.widgets.button import Button, icon_button
-from workbench.ui.widgets.document_list import DocumentList
+from workbench.ui.widgets.controls.button import Button, icon_button
+from workbench.ui.widgets.controls.key_cap import follow_tip, with_key
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
-from workbench.ui.widgets.key_cap import follow_tip, with_key
 from workbench.ui.widgets.layout import clear, column, layout_of, line, row
-from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.pages import PageLayout
-from workbench.ui.widgets.query_bar import QueryBar
-from workbench.ui.widgets.words import Elided, words
+from workbench.ui.widgets.tables.document_list import DocumentList
+from workbench.ui.widgets.tables.query_bar import QueryBar
+from workbench.ui.widgets.text import context_menu
 
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.actions import AnnotateActions

@@ -12,10 +12,10 @@ from workbench.ui.panels.annotate.label_rows import LabelAndText
 from workbench.ui.panels.annotate.state import LINKED
 from workbench.ui.shell.keys import current
 from workbench.ui.style import formats, theme
-from workbench.ui.widgets.key_cap import CommandCap, follow
+from workbench.ui.widgets.controls.key_cap import CommandCap, follow
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.layout import column, line, row
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import RelationRow

@@ -11,13 +11,13 @@ from PySide6.QtWidgets import QMenu, QPlainTextEdit, QWidget
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.ui.style import escaping
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.key_cap import with_key
+from workbench.ui.widgets.controls.text_box import align_by_text
+from workbench.ui.widgets.controls.words import Elided, IconLabel, call
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.filter_name import FilterName
-from workbench.ui.widgets.key_cap import with_key
 from workbench.ui.widgets.layout import row
-from workbench.ui.widgets.text_box import align_by_text
-from workbench.ui.widgets.words import Elided, IconLabel, call
+from workbench.ui.widgets.tables.filter_name import FilterName
 
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.remarks import RemarkState

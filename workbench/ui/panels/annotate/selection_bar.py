@@ -14,14 +14,14 @@ from workbench.base.i18n import _
 from workbench.text.labels import Label
 from workbench.text.rows import row_id
 from workbench.ui.style import theme
-from workbench.ui.widgets.button import icon_button
-from workbench.ui.widgets.chip import ChipButton
-from workbench.ui.widgets.key_cap import with_key
+from workbench.ui.widgets.controls.button import icon_button
+from workbench.ui.widgets.controls.chip import ChipButton
+from workbench.ui.widgets.controls.key_cap import with_key
 from workbench.ui.widgets.layout import clear, layout_of
 
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.view import AnnotateView
-    from workbench.ui.widgets.text_view import TextView
+    from workbench.ui.widgets.text.view import TextView
 
 MAX_LABELS = 5  # labels; the others are behind the magnifier
 WIDEST = 150  # of a label, pixels at 100%

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.ui.panels.annotate.remarks import GOLD
-from workbench.ui.widgets.arc_layout import TextArc
+from workbench.ui.widgets.text.arc_layout import TextArc
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import RelationRow, SpanRow

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.base.i18n import _
 from workbench.ui.style import theme
-from workbench.ui.widgets import span_layout
-from workbench.ui.widgets.span_layout import TextSpan
+from workbench.ui.widgets.text import span_layout
+from workbench.ui.widgets.text.span_layout import TextSpan
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import SpanRow

@@ -10,10 +10,17 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from workbench.base.i18n import _
 from workbench.ui.style import theme
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.layout import scrolled
-from workbench.ui.widgets.span_layout import starts_rtl
-from workbench.ui.widgets.token_grid import NONE, PREDICTED, SUGGESTED, GridToken, Tag, TokenGrid
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.text.span_layout import starts_rtl
+from workbench.ui.widgets.tokens.token_grid import (
+    NONE,
+    PREDICTED,
+    SUGGESTED,
+    GridToken,
+    Tag,
+    TokenGrid,
+)
 
 if TYPE_CHECKING:
     from workbench.storage.annotation.annotations import SpanRow

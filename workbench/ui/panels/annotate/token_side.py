@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QVBoxLayout
 
 from workbench.base.i18n import _
 from workbench.ui.style import escaping, formats, theme
-from workbench.ui.widgets.chip import ChipButton
-from workbench.ui.widgets.key_cap import CommandCap
+from workbench.ui.widgets.controls.chip import ChipButton
+from workbench.ui.widgets.controls.key_cap import CommandCap
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.layout import clear, line, row
-from workbench.ui.widgets.meter import Meter
-from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.actions import AnnotateActions

@@ -38,12 +38,12 @@ from workbench.ui.panels.annotate.selection_bar import SelectionBar
 from workbench.ui.panels.annotate.sources import EVERY
 from workbench.ui.panels.annotate.spans_only import SpansOnly
 from workbench.ui.style import escaping, theme
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.key_cap import follow_tip, with_key
+from workbench.ui.widgets.controls.label_palette import LabelPalette
 from workbench.ui.widgets.header import PageHeader
-from workbench.ui.widgets.key_cap import follow_tip, with_key
-from workbench.ui.widgets.label_palette import LabelPalette
 from workbench.ui.widgets.pages import PageLayout
-from workbench.ui.widgets.text_view import TextView
+from workbench.ui.widgets.text.view import TextView
 
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.actions import AnnotateActions

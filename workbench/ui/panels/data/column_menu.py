@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from workbench.base.i18n import N_, _
 from workbench.ui.panels.data.state import DataState
 from workbench.ui.style import escaping, formats
-from workbench.ui.widgets.document_rows import Extra
+from workbench.ui.widgets.tables.document_rows import Extra
 
 TITLES = {
     "flags": N_("Flags"),

@@ -6,9 +6,9 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.base.i18n import _, ngettext
 from workbench.ui.panels.data.state import DataState, Removal
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.words import words
 
 # number of documents from which deletion is confirmed, as an accidental key press might go
 # unnoticed

@@ -22,16 +22,16 @@ from workbench.ui.panels.data.duplicates_state import (
     DuplicatesState,
 )
 from workbench.ui.style import escaping, formats, theme
-from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.field import combo, fill
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.empty import EmptyState
-from workbench.ui.widgets.field import combo, fill
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import column, line, row
-from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.pages import PageLayout
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from workbench.operations.documents.duplicates import DuplicateGroup

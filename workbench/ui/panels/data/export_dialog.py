@@ -18,12 +18,12 @@ from workbench.operations.runs import results as runs
 from workbench.operations.transfer import data_export
 from workbench.ui.project.opened import opened
 from workbench.ui.style import escaping
-from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.controls.button import Button, Segments
+from workbench.ui.widgets.controls.field import TitledField, combo
+from workbench.ui.widgets.controls.meter import Meter
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import TitledField, combo
 from workbench.ui.widgets.layout import row
-from workbench.ui.widgets.meter import Meter
 
 if TYPE_CHECKING:
     from workbench.storage.runs.runs import Run

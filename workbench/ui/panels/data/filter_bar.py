@@ -16,11 +16,11 @@ from workbench.text.rows import row_id
 from workbench.ui.panels.data.column_menu import ColumnMenu
 from workbench.ui.panels.data.state import DataState
 from workbench.ui.style import escaping, formats, theme
-from workbench.ui.widgets.button import Segments, icon_button
-from workbench.ui.widgets.field import combo, fill
+from workbench.ui.widgets.controls.button import Segments, icon_button
+from workbench.ui.widgets.controls.field import combo, fill
+from workbench.ui.widgets.controls.words import Elided
 from workbench.ui.widgets.layout import row
-from workbench.ui.widgets.query_bar import QueryBar
-from workbench.ui.widgets.words import Elided
+from workbench.ui.widgets.tables.query_bar import QueryBar
 
 STATES = (
     ("pending", _("Pending")),

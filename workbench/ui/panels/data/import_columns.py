@@ -24,13 +24,13 @@ from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.ui.panels.data.import_state import ImportState
 from workbench.ui.style import escaping, formats, icons, theme
-from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.callout import Callout
-from workbench.ui.widgets.delegates import follow_direction
-from workbench.ui.widgets.field import combo, fill
+from workbench.ui.widgets.controls.button import Button, icon_button
+from workbench.ui.widgets.controls.field import combo, fill
+from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.layout import card, row
-from workbench.ui.widgets.table import dress
-from workbench.ui.widgets.words import Elided, words
+from workbench.ui.widgets.tables.delegates import follow_direction
+from workbench.ui.widgets.tables.table import dress
 
 if TYPE_CHECKING:
     from workbench.operations.transfer.import_preview import ImportPreview, PreviewRow

@@ -24,16 +24,16 @@ from workbench.ui.panels.data.column_roles import DELIMITED
 from workbench.ui.panels.data.import_columns import ImportColumns
 from workbench.ui.panels.data.import_state import GUESS, ImportState
 from workbench.ui.style import formats, theme
-from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.field import TitledField, combo, fill
+from workbench.ui.widgets.controls.form import Form
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.empty import EmptyState
-from workbench.ui.widgets.field import TitledField, combo, fill
-from workbench.ui.widgets.form import Form
 from workbench.ui.widgets.layout import card, clear, column, layout_of, row, scrolled
-from workbench.ui.widgets.meter import Meter
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import Elided, words
+from workbench.ui.widgets.tables.table import Column, Table
 
 ENCODINGS = (
     "utf-8",

@@ -12,14 +12,14 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.ui.panels.data.overlap_state import SPLITS, OverlapState
 from workbench.ui.style import formats, theme
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.field import TitledField, combo
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.spin import SpinBox
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import TitledField, combo
 from workbench.ui.widgets.layout import column, row
-from workbench.ui.widgets.meter import Meter
-from workbench.ui.widgets.spin import SpinBox
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from workbench.operations.documents.overlap import Overlap, OverlapRow

@@ -16,16 +16,16 @@ from workbench.operations.documents.splits import LabelSplits, SplitPreview
 from workbench.text.labels import Label
 from workbench.ui.panels.data.splits_state import SplitsState
 from workbench.ui.style import escaping, formats, theme
-from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.controls.button import Button, Segments
+from workbench.ui.widgets.controls.field import TitledField
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.spin import SpinBox
+from workbench.ui.widgets.controls.words import call, words
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import TitledField
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.layout import column, row
-from workbench.ui.widgets.meter import Meter
-from workbench.ui.widgets.spin import SpinBox
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import call, words
+from workbench.ui.widgets.tables.table import Column, Table
 
 SPLITS = ("train", "dev", "test")
 HEIGHT = 680  # pixels at 100%

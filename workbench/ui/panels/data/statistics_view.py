@@ -15,17 +15,17 @@ from workbench.base.i18n import _, ngettext
 from workbench.ui.panel import View
 from workbench.ui.panels.data.statistics_state import BINS, LIMITS, StatisticsState
 from workbench.ui.style import escaping, formats, theme
-from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.charts.count_plots import DayPlot, StepPlot, Steps
+from workbench.ui.widgets.charts.pair_plot import PairPlot
+from workbench.ui.widgets.charts.plot import Plot
+from workbench.ui.widgets.charts.row_plot import PlotRow, RowPlot
 from workbench.ui.widgets.charts.saving import ask_numbers, ask_picture, save_menu
-from workbench.ui.widgets.field import combo, fill
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.field import combo, fill
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.layout import card, column, row, scrolled
-from workbench.ui.widgets.meter import Meter
-from workbench.ui.widgets.pair_plot import PairPlot
-from workbench.ui.widgets.plot import Plot
-from workbench.ui.widgets.row_plot import PlotRow, RowPlot
-from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
     from workbench.operations.documents.statistics import Agreement, LabelUsage, SpanLengths

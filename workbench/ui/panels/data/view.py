@@ -18,16 +18,16 @@ from workbench.ui.panels.data import column_menu, row_menu
 from workbench.ui.panels.data.filter_bar import FilterBar
 from workbench.ui.panels.data.state import DOCUMENTS, DUPLICATES, STATISTICS, DataState
 from workbench.ui.style import escaping, theme
-from workbench.ui.widgets.button import Button, Segments
-from workbench.ui.widgets.context_menu import RowMenu
-from workbench.ui.widgets.context_menu import fill as fill_menu
-from workbench.ui.widgets.document_table import DocumentTable
+from workbench.ui.widgets.controls.button import Button, Segments
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.layout import bar, line, scrolled
 from workbench.ui.widgets.pages import PageLayout
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.tables.document_table import DocumentTable
+from workbench.ui.widgets.text.context_menu import RowMenu
+from workbench.ui.widgets.text.context_menu import fill as fill_menu
 
 if TYPE_CHECKING:
     from workbench.ui.commands import MenuChoice

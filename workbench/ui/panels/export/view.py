@@ -24,17 +24,17 @@ from workbench.ui.project.queue_position import QueuePosition, of_project
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.style.formats import size, when_iso
 from workbench.ui.style.run_text import first_score
-from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.field import TitledField, combo, fill
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.words import Elided, Wrapped, call, words
 from workbench.ui.widgets.empty import EmptyState
-from workbench.ui.widgets.field import TitledField, combo, fill
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.layout import TurningRow, bar, card, column, layout_of, row, scrolled
-from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.pages import PageLayout
-from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.tables.table import Column, Table
 from workbench.ui.widgets.wait_line import WaitLine
-from workbench.ui.widgets.words import Elided, Wrapped, call, words
 
 if TYPE_CHECKING:
     from workbench.operations.models.export import FormatOffer

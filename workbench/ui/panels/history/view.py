@@ -11,13 +11,13 @@ from workbench.ui.commands import MenuChoice
 from workbench.ui.panel import View
 from workbench.ui.panels.history.state import HistoryState, StepRow
 from workbench.ui.style import formats, theme
-from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.context_menu import RowMenu
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.words import Elided
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.layout import column, row
 from workbench.ui.widgets.pages import PageLayout
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import Elided
+from workbench.ui.widgets.tables.table import Column, Table
+from workbench.ui.widgets.text.context_menu import RowMenu
 
 ROWS = 2  # this column is hidden if the dock is narrow
 MIN_WIDTH, NARROW_WIDTH = 300, 460  # pixels at 100%

@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.ui.style import theme
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.field import TitledField
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import TitledField
-from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from workbench.ui.panels.inspect.state import InspectState

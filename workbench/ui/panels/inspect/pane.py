@@ -22,13 +22,13 @@ from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.samples import Sample, samples
 from workbench.ui.panels.inspect.views.plain import plain_view
 from workbench.ui.style import theme
-from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.controls.button import Button, icon_button
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.words import Elided, IconLabel, words
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.layout import clear, column, layout_of, row, scrolled
-from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.pages import PageLayout
-from workbench.ui.widgets.words import Elided, IconLabel, words
 
 if TYPE_CHECKING:
     from workbench.ui.panels.inspect.inspector_state import InspectorState

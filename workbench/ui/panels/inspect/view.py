@@ -24,13 +24,13 @@ from workbench.ui.panels.inspect.saving import fill_menu
 from workbench.ui.panels.inspect.state import InspectState
 from workbench.ui.panels.inspect.view_list import ViewList
 from workbench.ui.style import theme
-from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.field import TitledField, combo, fill
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.field import TitledField, combo, fill
+from workbench.ui.widgets.controls.text_box import TextBox
+from workbench.ui.widgets.controls.words import KeyCap, words
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.layout import column, row
-from workbench.ui.widgets.text_box import TextBox
-from workbench.ui.widgets.words import KeyCap, words
 
 SIDE = 252  # pixels at 100%
 NARROW_WIDTH = 620  # below this width, buttons beside the text show their icons alone

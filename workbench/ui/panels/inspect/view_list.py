@@ -19,9 +19,9 @@ from PySide6.QtWidgets import (
 from workbench.base.i18n import _, ngettext
 from workbench.ui.panels.inspect.inspector_state import by_question
 from workbench.ui.style import escaping, icons, theme
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.layout import column, layout_of, scrolled
-from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.operations.inspecting.inspect import InspectorChoice

@@ -8,12 +8,12 @@ from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.ui.panel import View
 from workbench.ui.panels.jobs.state import JobsState
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.job_list import JobList
 from workbench.ui.widgets.layout import column, row, scrolled
 from workbench.ui.widgets.pages import PageLayout
-from workbench.ui.widgets.words import words
 
 
 class JobsView(View):

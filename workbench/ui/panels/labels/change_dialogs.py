@@ -10,12 +10,12 @@ from workbench.base.i18n import _
 from workbench.text.rows import row_id
 from workbench.ui.panels.labels.changes import ChangeState, MergeState, MoveState, SplitState
 from workbench.ui.style import formats, theme
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.field import TitledField, combo
+from workbench.ui.widgets.controls.words import call, words
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import TitledField, combo
 from workbench.ui.widgets.layout import row
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import call, words
+from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from workbench.ui.panels.labels.state import LabelsState

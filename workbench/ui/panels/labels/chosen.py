@@ -13,13 +13,13 @@ from workbench.ui.panels.labels.changes import MERGE, MOVE, SPLIT
 from workbench.ui.panels.labels.rules import KindPart
 from workbench.ui.panels.labels.state import LabelRow, LabelsState
 from workbench.ui.style import escaping, formats, theme
-from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.chip import Chip
-from workbench.ui.widgets.field import TitledField, combo
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.chip import Chip
+from workbench.ui.widgets.controls.field import TitledField, combo
+from workbench.ui.widgets.controls.swatches import Swatches
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import card, column, row, scrolled
-from workbench.ui.widgets.swatches import Swatches
-from workbench.ui.widgets.words import words
 
 CHOSEN_WIDTH = 270  # pixels; large text is wrapped
 

@@ -10,11 +10,11 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.ui.dialogs.new_project import ProjectKind, all_kinds, split_labels
 from workbench.ui.style import theme
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.field import TitledField, combo
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import TitledField, combo
 from workbench.ui.widgets.layout import column, row
-from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.ui.panels.labels.state import LabelsState

@@ -13,10 +13,10 @@ from PySide6.QtWidgets import (
 from workbench.base.events import concerns
 from workbench.base.i18n import _
 from workbench.ui.panels.labels.state import LabelsState
-from workbench.ui.widgets.button import Segments
+from workbench.ui.widgets.controls.button import Segments
+from workbench.ui.widgets.controls.words import call, words
 from workbench.ui.widgets.layout import column, line, row
-from workbench.ui.widgets.markdown import MarkdownView
-from workbench.ui.widgets.words import call, words
+from workbench.ui.widgets.text.markdown import MarkdownView
 
 SAVE_AFTER = 1500  # milliseconds after the last key press in the guideline
 

@@ -13,11 +13,11 @@ from workbench.base.i18n import _
 from workbench.text.relations import ANY, Pair, directed, pairs, span_layer
 from workbench.text.snap import TITLES
 from workbench.ui.style import escaping
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.field import TitledField, combo
+from workbench.ui.widgets.controls.words import call, words
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import TitledField, combo
 from workbench.ui.widgets.layout import column, scrolled
-from workbench.ui.widgets.words import call, words
 
 if TYPE_CHECKING:
     from workbench.text.labels import Layer

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 from workbench.base.i18n import _, ngettext
 from workbench.text.labels import NUMBERS
 from workbench.ui.style import escaping, formats, theme
-from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.field import TitledField
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.field import TitledField
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.layout import column, row
-from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.ui.panels.labels.state import LabelsState, ShownValues

@@ -24,15 +24,15 @@ from workbench.ui.panels.labels.rules import kind_icon
 from workbench.ui.panels.labels.state import LabelRow, LabelsState, LayerRow
 from workbench.ui.panels.labels.values import ValuesPage
 from workbench.ui.style import formats, theme
-from workbench.ui.widgets.button import Button, icon_button
-from workbench.ui.widgets.chip import chip_width
-from workbench.ui.widgets.delegates import INDENT
+from workbench.ui.widgets.controls.button import Button, icon_button
+from workbench.ui.widgets.controls.chip import chip_width
+from workbench.ui.widgets.controls.words import Elided, call, words
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.layout import bar, line, row
 from workbench.ui.widgets.pages import PageLayout
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import Elided, call, words
+from workbench.ui.widgets.tables.delegates import INDENT
+from workbench.ui.widgets.tables.table import Column, Table
 
 SIDE_WIDTH = 230  # pixels; large text is wrapped
 NAMES, CHIP_PAD = 190, 24  # pixels: minimum width of names at 100%; margin beside a chip

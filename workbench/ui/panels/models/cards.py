@@ -21,14 +21,14 @@ from workbench.ui.panels.models.state import (
     uses_text,
 )
 from workbench.ui.style import escaping, theme
-from workbench.ui.widgets.block_map import BlockMap, Mark
-from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
-from workbench.ui.widgets.chip import Chip
-from workbench.ui.widgets.context_menu import ContextMenu
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.chip import Chip
+from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import column, line, row, scrolled
-from workbench.ui.widgets.words import Elided, words
+from workbench.ui.widgets.tables.block_map import BlockMap, Mark
+from workbench.ui.widgets.text.context_menu import ContextMenu
 
 if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo

@@ -11,14 +11,14 @@ from workbench.base.i18n import _, ngettext
 from workbench.ui.panels.models.download import DownloadState, repository_words
 from workbench.ui.panels.models.state import UNKNOWN, facts
 from workbench.ui.style import formats
-from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.field import TitledField
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import TitledField
 from workbench.ui.widgets.layout import layout_of
-from workbench.ui.widgets.meter import Meter
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import Elided, words
+from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo

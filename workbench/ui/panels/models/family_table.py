@@ -12,7 +12,7 @@ from workbench.base.i18n import _
 from workbench.ui.panels.models.listing import ModelRow
 from workbench.ui.panels.models.state import number_words
 from workbench.ui.style import icons, theme
-from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.tables.table import Column, Table
 
 INDENT = 20  # pixels at 100%: models below the title of their family
 

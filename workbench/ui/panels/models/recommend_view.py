@@ -23,19 +23,19 @@ from workbench.ui.panels.models.recommend_state import (
     rule_words,
 )
 from workbench.ui.style import escaping, formats, theme
-from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.charts.axes import Axis
 from workbench.ui.widgets.charts.frame import ChartFrame
 from workbench.ui.widgets.charts.layers import Bars, ChartLayer, ChartLine, ChartText
+from workbench.ui.widgets.controls.button import Button, icon_button
+from workbench.ui.widgets.controls.field import combo
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.empty import EmptyState
-from workbench.ui.widgets.field import combo
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.later import LaterStack
 from workbench.ui.widgets.layout import TurningRow, card, column, fill, fixed, row, scrolled
-from workbench.ui.widgets.meter import Meter
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import Elided, words
+from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from workbench.operations.models.recommend import Ranked

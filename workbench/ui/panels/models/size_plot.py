@@ -15,9 +15,9 @@ from workbench.ui.panels.models.state import number_words
 from workbench.ui.widgets.charts.axes import Axis
 from workbench.ui.widgets.charts.named_points import NamedPoint, NamedPoints, marker
 from workbench.ui.widgets.charts.saving import Savable, save_menu
+from workbench.ui.widgets.controls.words import Elided, IconLabel, words
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import TurningRow, fill, row
-from workbench.ui.widgets.words import Elided, IconLabel, words
 
 
 class SizePlot(Savable, QFrame):

@@ -11,17 +11,17 @@ from workbench.base.events import ALL, concerns
 from workbench.base.i18n import N_, _
 from workbench.ui.panels.models.tokenizers_state import KINDS, TokenizersState
 from workbench.ui.style import formats, theme
-from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.field import TitledField, combo
+from workbench.ui.widgets.controls.field import fill as fill_box
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.spin import SpinBox
+from workbench.ui.widgets.controls.words import Elided, call, words
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import TitledField, combo
-from workbench.ui.widgets.field import fill as fill_box
 from workbench.ui.widgets.later import LaterStack
 from workbench.ui.widgets.layout import column, row
-from workbench.ui.widgets.meter import Meter
-from workbench.ui.widgets.spin import SpinBox
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import Elided, call, words
+from workbench.ui.widgets.tables.table import Column, Table
 
 TABS = (N_("Compare"), N_("Divide a word"), N_("Merges"), N_("Learn"))
 

@@ -22,15 +22,15 @@ from workbench.ui.panels.models.vectors_state import (
     with_ngrams,
 )
 from workbench.ui.style import formats, theme
-from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.charts.word_plot import WordPlot
+from workbench.ui.widgets.controls.button import Button, Segments
+from workbench.ui.widgets.controls.field import TitledField
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.spin import SpinBox
+from workbench.ui.widgets.controls.words import call, words
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import TitledField
 from workbench.ui.widgets.layout import fixed, row
-from workbench.ui.widgets.meter import Meter
-from workbench.ui.widgets.spin import SpinBox
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import call, words
+from workbench.ui.widgets.tables.table import Column, Table
 
 TYPED = 400  # milliseconds after the last change until it is computed
 WITH_NGRAMS = (5, 6)  # columns of `_set_columns`

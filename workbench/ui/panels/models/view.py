@@ -27,14 +27,14 @@ from workbench.ui.panels.models.family_table import FamilyTable
 from workbench.ui.panels.models.recommend_view import RecommendView
 from workbench.ui.panels.models.state import DIRECTION_CHOICES, ModelsState
 from workbench.ui.style import theme
-from workbench.ui.widgets.button import Button, Segments
+from workbench.ui.widgets.controls.button import Button, Segments
+from workbench.ui.widgets.controls.field import choose, combo, fill
+from workbench.ui.widgets.controls.words import call
 from workbench.ui.widgets.empty import EmptyState
-from workbench.ui.widgets.field import choose, combo, fill
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.later import LaterStack
 from workbench.ui.widgets.layout import TurningRow, clear, layout_of
 from workbench.ui.widgets.layout import row as line_of
-from workbench.ui.widgets.words import call
 
 if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo

@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
 from workbench.ui.style import escaping, theme
-from workbench.ui.widgets.offsets import DisplayText, Utf16Map
+from workbench.ui.widgets.text.offsets import DisplayText, Utf16Map
 
 GAP = 8  # pixels between a line number and the text
 

@@ -26,17 +26,17 @@ from workbench.ui.style.interval_text import (
     score_tip,
 )
 from workbench.ui.style.run_text import is_error, label_hint, score_text, score_title
-from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.controls.button import Button, Segments
+from workbench.ui.widgets.controls.meter import Meter, number
+from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.job_row import status_words
 from workbench.ui.widgets.later import LaterStack
 from workbench.ui.widgets.layout import TurningRow, card, column, layout_of, row
-from workbench.ui.widgets.meter import Meter, number
-from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.tables.table import Column, Table
 from workbench.ui.widgets.wait_line import WaitLine
-from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
     from workbench.metrics.classes import LabelScore

@@ -17,18 +17,18 @@ from workbench.ui.panels.prompts.outcome import Outcome, candidate_name, set_out
 from workbench.ui.panels.prompts.state import PromptsState
 from workbench.ui.panels.prompts.templates import OWN
 from workbench.ui.style import escaping, formats, theme
-from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.field import TitledField, combo, fill
+from workbench.ui.widgets.controls.form import Form
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.spin import SpinBox
+from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.empty import EmptyState
-from workbench.ui.widgets.field import TitledField, combo, fill
 from workbench.ui.widgets.flow import flow
-from workbench.ui.widgets.form import Form
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.later import LaterStack
 from workbench.ui.widgets.layout import TurningRow, card, column, layout_of, row, scrolled
-from workbench.ui.widgets.meter import Meter
-from workbench.ui.widgets.spin import SpinBox
-from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
     from workbench.operations.prompts.prompt_fill import PromptPreview

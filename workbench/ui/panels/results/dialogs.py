@@ -15,13 +15,13 @@ from workbench.base.i18n import _, ngettext
 from workbench.operations.runs import predict_files, run_list
 from workbench.operations.runs import results as operations
 from workbench.ui.style.formats import size
-from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.field import TitledField
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.field import TitledField
 from workbench.ui.widgets.layout import column, row
-from workbench.ui.widgets.meter import Meter
-from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.base.watch import Watch

@@ -37,18 +37,18 @@ from workbench.ui.project.queue_position import QueuePosition, of_project
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.style.formats import size
 from workbench.ui.style.run_text import main_score, missing_task, score_text, title_of
-from workbench.ui.widgets.button import Button, Segments, icon_button
 from workbench.ui.widgets.callout import Callout
-from workbench.ui.widgets.chip import Chip
-from workbench.ui.widgets.delegates import RUN_TONES
+from workbench.ui.widgets.controls.button import Button, Segments, icon_button
+from workbench.ui.widgets.controls.chip import Chip
+from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.job_row import status_words
 from workbench.ui.widgets.later import LaterStack
 from workbench.ui.widgets.layout import column, layout_of, row
+from workbench.ui.widgets.tables.delegates import RUN_TONES
 from workbench.ui.widgets.wait_line import WaitLine
-from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
     from workbench.storage.runs.runs import Run

@@ -18,14 +18,14 @@ from workbench.text.segmenters.base import DEFAULT, OPTION
 from workbench.ui.panels.train.layer_steps import LayerSteps
 from workbench.ui.panels.train.state import TrainState
 from workbench.ui.style import escaping, formats
-from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
-from workbench.ui.widgets.field import TitledField, combo, fill
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.field import TitledField, combo, fill
+from workbench.ui.widgets.controls.form import Form
+from workbench.ui.widgets.controls.spin import SpinBox
+from workbench.ui.widgets.controls.words import call, words
 from workbench.ui.widgets.flow import flow
-from workbench.ui.widgets.form import Form
 from workbench.ui.widgets.layout import bar, column, layout_of, row, scrolled
-from workbench.ui.widgets.spin import SpinBox
-from workbench.ui.widgets.words import call, words
 
 if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo
@@ -123,7 +123,7 @@ class Choices(QFrame):
         self.start = Button(_("Start training"), "play", "primary", on=state.start)
 
     def _show_map(self) -> None:
-        from workbench.ui.widgets.run_map import RunMapDialog
+        from workbench.ui.widgets.tables.run_map import RunMapDialog
 
         dialog = RunMapDialog(self.window(), self.state.model, self.state.ask_map)
         dialog.exec()

@@ -15,12 +15,12 @@ from workbench.ui.style import formats, theme
 from workbench.ui.style.run_text import is_error
 from workbench.ui.widgets.charts.saving import Savable, ask_picture, more_button
 from workbench.ui.widgets.charts.system_scores import LadderChart, LegendMark, SystemScores
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import card, clear, column, layout_of, row
 from workbench.ui.widgets.pages import PageLayout
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from workbench.operations.experiments.ladder_report import RungRow, Summary

@@ -24,15 +24,15 @@ from workbench.ui.panels.train.ladder_cells import CellTable
 from workbench.ui.panels.train.ladder_results import LadderResults
 from workbench.ui.panels.train.ladder_state import LadderState
 from workbench.ui.style import escaping, formats, theme
-from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.callout import Callout
-from workbench.ui.widgets.chip import Chip
-from workbench.ui.widgets.field import TitledField, combo, fill
+from workbench.ui.widgets.controls.button import Button, icon_button
+from workbench.ui.widgets.controls.chip import Chip
+from workbench.ui.widgets.controls.field import TitledField, combo, fill
+from workbench.ui.widgets.controls.form import Form
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.flow import flow
-from workbench.ui.widgets.form import Form
 from workbench.ui.widgets.layout import bar, clear, column, layout_of, line, row, scrolled
-from workbench.ui.widgets.meter import Meter
-from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.base.options import Option

@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _, ngettext
 from workbench.ui.style import escaping, formats, theme
-from workbench.ui.widgets import heat
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.charts import heat
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.flow import flow
-from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.training.rates import LayerRates

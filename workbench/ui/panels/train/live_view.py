@@ -27,19 +27,19 @@ from workbench.ui.panels.train.live import (
 from workbench.ui.project.queue_position import QueuePosition
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.style.run_text import score_hint, score_title
-from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.charts.layer_bars import LayerMixes
-from workbench.ui.widgets.chip import Chip
-from workbench.ui.widgets.delegates import RUN_TONES
+from workbench.ui.widgets.controls.button import Button, Segments
+from workbench.ui.widgets.controls.chip import Chip
+from workbench.ui.widgets.controls.meter import Meter, number
+from workbench.ui.widgets.controls.words import Elided, call
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.job_row import status_words
 from workbench.ui.widgets.layout import TurningRow, card, column, layout_of, row, scrolled
-from workbench.ui.widgets.meter import Meter, number
 from workbench.ui.widgets.pages import PageLayout
+from workbench.ui.widgets.tables.delegates import RUN_TONES
 from workbench.ui.widgets.wait_line import WaitLine
-from workbench.ui.widgets.words import Elided, call
 
 if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext

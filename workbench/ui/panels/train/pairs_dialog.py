@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 from workbench.base.i18n import _, ngettext
 from workbench.ui.panels.train.pairs_state import PairsState
 from workbench.ui.style import formats, theme
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.words import call, words
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.meter import Meter
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import call, words
+from workbench.ui.widgets.tables.table import Column, Table
 
 COLUMNS = (
     Column(_("Word"), lambda pair: pair.word, 170, sort=lambda pair: pair.word),

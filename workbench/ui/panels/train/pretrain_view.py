@@ -29,13 +29,13 @@ from workbench.ui.panels.train.pretrain_state import (
     PretrainState,
 )
 from workbench.ui.style import formats, theme
-from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
-from workbench.ui.widgets.field import TitledField, combo, fill
-from workbench.ui.widgets.form import Form
+from workbench.ui.widgets.controls.button import Button, Segments
+from workbench.ui.widgets.controls.field import TitledField, combo, fill
+from workbench.ui.widgets.controls.form import Form
+from workbench.ui.widgets.controls.spin import SpinBox
+from workbench.ui.widgets.controls.words import call, words
 from workbench.ui.widgets.layout import bar, column, layout_of, row, scrolled
-from workbench.ui.widgets.spin import SpinBox
-from workbench.ui.widgets.words import call, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable

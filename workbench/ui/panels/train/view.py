@@ -19,7 +19,7 @@ from workbench.ui.panels.train.live_view import LiveRun
 from workbench.ui.panels.train.pretrain_view import PretrainView
 from workbench.ui.panels.train.state import TrainState
 from workbench.ui.style import theme
-from workbench.ui.widgets.button import Segments
+from workbench.ui.widgets.controls.button import Segments
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.later import LaterStack
 

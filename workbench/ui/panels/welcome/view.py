@@ -25,8 +25,9 @@ from workbench.ui.panel import View
 from workbench.ui.panels.welcome.state import WelcomeState
 from workbench.ui.shell.recent import Recent
 from workbench.ui.style import escaping, theme
-from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.controls.button import Button, icon_button
+from workbench.ui.widgets.controls.words import Elided, IconLabel, words
 from workbench.ui.widgets.job_list import JobList
 from workbench.ui.widgets.job_row import JobRow
 from workbench.ui.widgets.layout import (
@@ -39,7 +40,6 @@ from workbench.ui.widgets.layout import (
     row,
     scrolled,
 )
-from workbench.ui.widgets.words import Elided, IconLabel, words
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job

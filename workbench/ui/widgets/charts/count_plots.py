@@ -14,7 +14,7 @@ from workbench.ui.style import formats, theme
 from workbench.ui.widgets.charts.axes import Axis
 from workbench.ui.widgets.charts.frame import ChartFrame
 from workbench.ui.widgets.charts.layers import ChartLayer, ChartLine, ChartText, Points
-from workbench.ui.widgets.plot import Plot
+from workbench.ui.widgets.charts.plot import Plot
 
 LIMITS = 12  # height of the texts of limits above the area, pixels at 100%
 

@@ -13,8 +13,8 @@ from workbench.ui.style.run_text import LayerMix, gamma_text, weight_texts
 from workbench.ui.widgets.charts.axes import Axis
 from workbench.ui.widgets.charts.frame import ChartFrame
 from workbench.ui.widgets.charts.layers import Bars, ChartLayer, ChartLine, ChartText
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.layout import card, layout_of
-from workbench.ui.widgets.words import words
 
 HEIGHT = 92  # pixels at 100%
 VALUES = 16  # height of the values above the bars

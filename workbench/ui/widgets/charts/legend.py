@@ -11,9 +11,9 @@ from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from workbench.ui.style import theme
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import clear, row
-from workbench.ui.widgets.words import words
 
 NO_MARK = ""
 CIRCLE, SQUARE, TRIANGLE, DIAMOND, CROSS = "circle", "square", "triangle", "diamond", "cross"

@@ -22,8 +22,8 @@ from workbench.ui.widgets.charts.frame import ChartFrame
 from workbench.ui.widgets.charts.layers import ChartLayer, ChartLine, Points, decimated
 from workbench.ui.widgets.charts.legend import TONES, ChartLegend, draw_names, names_height
 from workbench.ui.widgets.charts.saving import Savable, save_menu
+from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.layout import TurningRow, row
-from workbench.ui.widgets.words import Elided, words
 
 REDRAW_MS = 500
 MARGIN = 0.04  # of the range, around all points

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 from workbench.base.i18n import _
 from workbench.text import formulas
 from workbench.ui.style import formats, theme
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
 
 PICTURES, NUMBERS = "PNG (*.png);;SVG (*.svg)", "CSV (*.csv)"
 

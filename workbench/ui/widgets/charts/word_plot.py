@@ -9,13 +9,13 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QFrame
 
 from workbench.base.i18n import _
-from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.charts.axes import Axis
 from workbench.ui.widgets.charts.legend import SQUARE
 from workbench.ui.widgets.charts.named_points import NamedPoint, NamedPoints, marker
 from workbench.ui.widgets.charts.saving import Savable, save_menu
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.layout import fill, row
-from workbench.ui.widgets.words import Elided, words
 
 MARGIN = 0.06  # of the range, around all points
 STRONG, PLAIN = marker("accent", 8, shape=SQUARE), marker("strong_line", 5)

@@ -14,7 +14,7 @@ from workbench.text.labels import Layer
 from workbench.text.mistakes import LABEL, Mistake
 from workbench.ui.panels.results.review.error_keys import ERROR_COMMANDS
 from workbench.ui.shell.keys import remap
-from workbench.ui.widgets.meter import Tile
+from workbench.ui.widgets.controls.meter import Tile
 
 
 @pytest.fixture

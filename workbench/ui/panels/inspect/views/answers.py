@@ -9,11 +9,11 @@ from PySide6.QtCore import QRectF
 from workbench.base.i18n import _
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.style import formats, theme
+from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.layout import card, layout_of, line, row
-from workbench.ui.widgets.span_layout import starts_rtl
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.word_strip import Share, StripWord, WordStrip, strip_scrolled
-from workbench.ui.widgets.words import Elided, words
+from workbench.ui.widgets.tables.table import Column, Table
+from workbench.ui.widgets.text.span_layout import starts_rtl
+from workbench.ui.widgets.tokens.word_strip import Share, StripWord, WordStrip, strip_scrolled
 
 if TYPE_CHECKING:
     from workbench.inspection.answer_scores.info import (

@@ -16,10 +16,10 @@ from workbench.ui.panels.inspect.views.attention_heads import HeadsMap
 from workbench.ui.panels.inspect.views.attention_lines import HeadLines
 from workbench.ui.panels.inspect.views.attention_matrix import HeadMatrix, cell_words
 from workbench.ui.style import formats, theme
-from workbench.ui.widgets.button import Button, Segments, icon_button
-from workbench.ui.widgets.heat import Legend
+from workbench.ui.widgets.charts.heat import Legend
+from workbench.ui.widgets.controls.button import Button, Segments, icon_button
+from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.layout import TurningRow, card, column, layout_of, row, scrolled
-from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
     from workbench.inspection.attention.info import Attention

@@ -10,11 +10,11 @@ from workbench.base.i18n import _
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.option_field import OptionField
 from workbench.ui.style import formats
-from workbench.ui.widgets.field import TitledField, choose, combo, fill
+from workbench.ui.widgets.controls.field import TitledField, choose, combo, fill
+from workbench.ui.widgets.controls.words import Elided, IconLabel, words
 from workbench.ui.widgets.layout import card, layout_of, line, row
-from workbench.ui.widgets.numbers_strip import NumbersStrip
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import Elided, IconLabel, words
+from workbench.ui.widgets.tables.table import Column, Table
+from workbench.ui.widgets.tokens.numbers_strip import NumbersStrip
 
 if TYPE_CHECKING:
     from workbench.inspection.attention_cell.info import AttentionCell

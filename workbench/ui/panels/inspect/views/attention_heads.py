@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.base.i18n import _
 from workbench.ui.style import escaping, theme
-from workbench.ui.widgets import heat
+from workbench.ui.widgets.charts import heat
 from workbench.ui.widgets.focus_ring import FocusRing
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from PySide6.QtGui import (
 from workbench.base.i18n import _
 from workbench.ui.panels.inspect.views.attention_rows import MIN_SIDE, PAD, TokenRows
 from workbench.ui.style import escaping, theme
-from workbench.ui.widgets import heat
+from workbench.ui.widgets.charts import heat
 
 if TYPE_CHECKING:
     from workbench.inspection.attention.info import Attention

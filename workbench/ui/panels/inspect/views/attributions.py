@@ -15,12 +15,12 @@ from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.figures import Figures
 from workbench.ui.panels.inspect.views.target_names import target_name
 from workbench.ui.style import formats, theme
-from workbench.ui.widgets.field import TitledField, combo, fill
+from workbench.ui.widgets.charts.signed_bars import SignedBars
+from workbench.ui.widgets.controls.field import TitledField, combo, fill
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.layout import card, layout_of, line, row, scrolled
-from workbench.ui.widgets.signed_bars import SignedBars
-from workbench.ui.widgets.span_layout import starts_rtl
-from workbench.ui.widgets.word_strip import StripWord, WordStrip, strip_scrolled
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.text.span_layout import starts_rtl
+from workbench.ui.widgets.tokens.word_strip import StripWord, WordStrip, strip_scrolled
 
 if TYPE_CHECKING:
     from workbench.inspection.attributions.info import Attributions

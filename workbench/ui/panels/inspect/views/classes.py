@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.i18n import _
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.style import formats
+from workbench.ui.widgets.controls.words import IconLabel, words
 from workbench.ui.widgets.layout import card, layout_of, row
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import IconLabel, words
+from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from workbench.inspection.label_scores.info import LabelProbability

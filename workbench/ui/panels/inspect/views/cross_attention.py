@@ -13,11 +13,11 @@ from workbench.base.i18n import _
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.option_field import OptionField
 from workbench.ui.style import escaping, formats, theme
-from workbench.ui.widgets.heat import Legend
-from workbench.ui.widgets.heat_table import CELL, HeatCell, HeatPainter
+from workbench.ui.widgets.charts.heat import Legend
+from workbench.ui.widgets.charts.matrix import set_up_matrix
+from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.layout import card, layout_of, row
-from workbench.ui.widgets.matrix import set_up_matrix
-from workbench.ui.widgets.words import Elided, words
+from workbench.ui.widgets.tables.heat_table import CELL, HeatCell, HeatPainter
 
 if TYPE_CHECKING:
     from workbench.inspection.cross_attention.info import CrossAttention

@@ -16,16 +16,16 @@ from workbench.ui.commands import MenuChoice
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.layer_choice import LayerChoice
 from workbench.ui.style import escaping, formats, theme
-from workbench.ui.widgets.button import Button, Segments
-from workbench.ui.widgets.context_menu import fill
-from workbench.ui.widgets.field import TitledField, choose, combo
-from workbench.ui.widgets.field import fill as fill_combo
+from workbench.ui.widgets.charts.point_legend import PointLegend
+from workbench.ui.widgets.charts.point_map import PointGroup, PointMap
+from workbench.ui.widgets.charts.point_stamps import SHAPES
+from workbench.ui.widgets.controls.button import Button, Segments
+from workbench.ui.widgets.controls.field import TitledField, choose, combo
+from workbench.ui.widgets.controls.field import fill as fill_combo
+from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.layout import card, column, layout_of, row
-from workbench.ui.widgets.point_legend import PointLegend
-from workbench.ui.widgets.point_map import PointGroup, PointMap
-from workbench.ui.widgets.point_stamps import SHAPES
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import Elided, words
+from workbench.ui.widgets.tables.table import Column, Table
+from workbench.ui.widgets.text.context_menu import fill
 
 if TYPE_CHECKING:
     from workbench.inspection.document_map.info import DocumentMap

@@ -10,13 +10,13 @@ from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.project.queue_position import QueuePosition
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.field import TitledField
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.empty import EmptyState
-from workbench.ui.widgets.field import TitledField
 from workbench.ui.widgets.layout import card, layout_of, row
-from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.wait_line import WaitLine
-from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.ui.panels.inspect.examined import Examined

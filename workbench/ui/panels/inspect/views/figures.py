@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from PySide6.QtWidgets import QFrame, QHBoxLayout
 
+from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.layout import clear, column
-from workbench.ui.widgets.words import Elided, words
 
 
 class Figures(QFrame):

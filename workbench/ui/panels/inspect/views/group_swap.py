@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from workbench.base.i18n import _, ngettext
 from workbench.ui.panels.inspect.views.examined import ExaminedView
 from workbench.ui.style import formats
-from workbench.ui.widgets.field import combo, fill
+from workbench.ui.widgets.controls.field import combo, fill
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.layout import column
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from workbench.inspection.group_swap.info import GroupEffect, GroupSwap, SwappedDocument

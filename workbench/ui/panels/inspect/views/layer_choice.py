@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
 
 from workbench.base.i18n import _
 from workbench.ui.style import theme
-from workbench.ui.widgets.button import Segments
-from workbench.ui.widgets.field import TitledField, choose, combo
+from workbench.ui.widgets.controls.button import Segments
+from workbench.ui.widgets.controls.field import TitledField, choose, combo
 from workbench.ui.widgets.layout import clear
 
 MOST_SEGMENTS = 8

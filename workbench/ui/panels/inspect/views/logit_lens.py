@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from workbench.base.i18n import _
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.style import formats
-from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.charts.axes import Axis
 from workbench.ui.widgets.charts.chart import Chart, Series
 from workbench.ui.widgets.charts.legend import CIRCLE
-from workbench.ui.widgets.heat_table import HeatCell, HeatTable
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.layout import card, layout_of, line, row
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.tables.heat_table import HeatCell, HeatTable
 
 if TYPE_CHECKING:
     from workbench.inspection.logit_lens.info import LogitLens

@@ -12,13 +12,13 @@ from workbench.base.i18n import _, ngettext
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.figures import Figures
 from workbench.ui.style import formats, theme
-from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.field import TitledField
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.field import TitledField
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.layout import card, layout_of, line, row, scrolled
-from workbench.ui.widgets.span_layout import starts_rtl
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.word_strip import StripWord, WordStrip
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.tables.table import Column, Table
+from workbench.ui.widgets.text.span_layout import starts_rtl
+from workbench.ui.widgets.tokens.word_strip import StripWord, WordStrip
 
 if TYPE_CHECKING:
     from workbench.inspection.masked_words.info import MaskedPosition, MaskedWords

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QVBoxLayout
 from workbench.base.i18n import _
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.style import formats
+from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.layout import card, clear, layout_of, row
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import Elided, words
+from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from workbench.inspection.members.info import Members

@@ -9,10 +9,10 @@ from workbench.ui.commands import MenuChoice
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.layer_choice import LayerChoice
 from workbench.ui.style import formats
-from workbench.ui.widgets.context_menu import RowMenu
+from workbench.ui.widgets.controls.words import Elided
 from workbench.ui.widgets.layout import card, layout_of, row
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import Elided
+from workbench.ui.widgets.tables.table import Column, Table
+from workbench.ui.widgets.text.context_menu import RowMenu
 
 if TYPE_CHECKING:
     from workbench.inspection.near_documents.info import NearDocument, NearDocuments

@@ -10,10 +10,10 @@ from workbench.base.i18n import _, ngettext
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.inspector_state import InspectorState
 from workbench.ui.style import formats
-from workbench.ui.widgets.field import choose, combo
+from workbench.ui.widgets.controls.field import choose, combo
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.layout import card, layout_of, row
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from workbench.inspection.neighbours.info import Near, NearWord, NearWords

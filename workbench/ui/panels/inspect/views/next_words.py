@@ -12,13 +12,13 @@ from workbench.base.i18n import _, ngettext
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.option_field import OptionField
 from workbench.ui.style import formats
-from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.charts.step_line import StepLine
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.layout import card, layout_of, line, row
-from workbench.ui.widgets.span_layout import starts_rtl
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.word_strip import StripWord, WordStrip
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.tables.table import Column, Table
+from workbench.ui.widgets.text.span_layout import starts_rtl
+from workbench.ui.widgets.tokens.word_strip import StripWord, WordStrip
 
 if TYPE_CHECKING:
     from workbench.inspection.next_words.info import NextToken, NextWords

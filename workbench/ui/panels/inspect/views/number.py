@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.i18n import _
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.style import formats
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.layout import card, layout_of, row
-from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.ui.panels.inspect.inspector_state import InspectorState

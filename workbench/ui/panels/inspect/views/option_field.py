@@ -11,8 +11,8 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.base.options import Option
 from workbench.ui.style import escaping
-from workbench.ui.widgets.field import TitledField
-from workbench.ui.widgets.form import Form
+from workbench.ui.widgets.controls.field import TitledField
+from workbench.ui.widgets.controls.form import Form
 
 if TYPE_CHECKING:
     from workbench.ui.panels.inspect.inspector_state import InspectorState

@@ -15,7 +15,7 @@ from workbench.ui.panels.inspect.views.examined import ExaminedView
 from workbench.ui.panels.inspect.views.option_field import OptionForm
 from workbench.ui.style import formats
 from workbench.ui.widgets.layout import card, layout_of
-from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from workbench.ui.panels.inspect.inspector_state import InspectorState

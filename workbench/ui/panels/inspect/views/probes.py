@@ -10,10 +10,10 @@ from workbench.ui.style import formats
 from workbench.ui.widgets.charts.axes import Axis
 from workbench.ui.widgets.charts.chart import Chart, Series
 from workbench.ui.widgets.charts.legend import CIRCLE, SQUARE, ChartLegend
-from workbench.ui.widgets.field import combo, fill
+from workbench.ui.widgets.controls.field import combo, fill
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.layout import column
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from workbench.inspection.probes.info import ProbedLayer, ProbedModel, ProbeInterval, Probes

@@ -9,9 +9,9 @@ from workbench.ui.style import formats
 from workbench.ui.widgets.charts.axes import Axis
 from workbench.ui.widgets.charts.chart import Chart, Series
 from workbench.ui.widgets.charts.legend import SQUARE
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import column, fixed
-from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.inspection.uses.info import LayerSenses, Senses

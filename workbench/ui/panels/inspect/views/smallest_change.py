@@ -11,14 +11,14 @@ from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.option_field import OptionField
 from workbench.ui.panels.inspect.views.target_names import target_name
 from workbench.ui.style import formats
-from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.field import TitledField, combo, fill
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.field import TitledField, combo, fill
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.layout import card, layout_of, line, row, scrolled
 from workbench.ui.widgets.layout import column as stacked
-from workbench.ui.widgets.span_layout import starts_rtl
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.word_strip import StripWord, WordStrip
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.tables.table import Column, Table
+from workbench.ui.widgets.text.span_layout import starts_rtl
+from workbench.ui.widgets.tokens.word_strip import StripWord, WordStrip
 
 if TYPE_CHECKING:
     from workbench.inspection.smallest_change.info import Change, SmallestChange, Trial

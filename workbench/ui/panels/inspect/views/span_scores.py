@@ -9,11 +9,11 @@ import numpy as np
 from workbench.base.i18n import _, ngettext
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.style import formats
-from workbench.ui.widgets.button import icon_button
-from workbench.ui.widgets.field import combo, fill
-from workbench.ui.widgets.heat_table import HeatCell, HeatTable
+from workbench.ui.widgets.controls.button import icon_button
+from workbench.ui.widgets.controls.field import combo, fill
+from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.layout import card, layout_of, row
-from workbench.ui.widgets.words import Elided, words
+from workbench.ui.widgets.tables.heat_table import HeatCell, HeatTable
 
 if TYPE_CHECKING:
     from workbench.inspection.span_scores.info import SpanScoreTable

@@ -12,12 +12,12 @@ from workbench.base.i18n import _
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.style import theme
 from workbench.ui.style.formats import points
+from workbench.ui.widgets.controls.words import IconLabel, words
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.layout import card, clear, layout_of, row
-from workbench.ui.widgets.span_layout import GOLD, PREDICTED, TextSpan
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.text_view import TextView
-from workbench.ui.widgets.words import IconLabel, words
+from workbench.ui.widgets.tables.table import Column, Table
+from workbench.ui.widgets.text.span_layout import GOLD, PREDICTED, TextSpan
+from workbench.ui.widgets.text.view import TextView
 
 if TYPE_CHECKING:
     from workbench.metrics.differences import Difference

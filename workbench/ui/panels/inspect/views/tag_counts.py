@@ -8,9 +8,9 @@ from workbench.base.i18n import _, ngettext
 from workbench.text.schemes import split_tag
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.style import formats
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.layout import card, layout_of, row
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from workbench.inspection.tag_counts.info import TagCounts, WordCounts

@@ -13,12 +13,12 @@ from workbench.base.events import concerns
 from workbench.base.i18n import _
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.style import escaping, formats, theme
-from workbench.ui.widgets.button import Segments
+from workbench.ui.widgets.controls.button import Segments
+from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.layout import card, column, layout_of, line, row, scrolled
-from workbench.ui.widgets.span_layout import starts_rtl
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.word_strip import Share, StripWord, WordStrip
-from workbench.ui.widgets.words import Elided, words
+from workbench.ui.widgets.tables.table import Column, Table
+from workbench.ui.widgets.text.span_layout import starts_rtl
+from workbench.ui.widgets.tokens.word_strip import Share, StripWord, WordStrip
 
 if TYPE_CHECKING:
     from workbench.inspection.spec import TokenRow

@@ -15,12 +15,12 @@ from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.style import formats, theme
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.layout import card, layout_of, row, scrolled
-from workbench.ui.widgets.span_layout import starts_rtl
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.token_strip import PredictionLine, StripToken, TokenStrip, Word
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.tables.table import Column, Table
+from workbench.ui.widgets.text.span_layout import starts_rtl
+from workbench.ui.widgets.tokens.token_strip import PredictionLine, StripToken, TokenStrip, Word
 
 if TYPE_CHECKING:
     from workbench.inspection.spec import TokenRow, TokenTable

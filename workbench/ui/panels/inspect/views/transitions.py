@@ -18,10 +18,10 @@ from PySide6.QtWidgets import (
 from workbench.base.i18n import _
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.style import escaping, formats, theme
-from workbench.ui.widgets import heat
+from workbench.ui.widgets.charts import heat
+from workbench.ui.widgets.charts.matrix import set_up_matrix
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.layout import card, layout_of, row
-from workbench.ui.widgets.matrix import set_up_matrix
-from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.inspection.transitions.info import TransitionScores

@@ -15,12 +15,11 @@ from workbench.ui.panels.inspect.samples import WORD_SAMPLES
 from workbench.ui.panels.inspect.views.layer_choice import LayerChoice
 from workbench.ui.panels.inspect.views.sense_chart import SenseChart
 from workbench.ui.style import formats, theme
-from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.context_menu import RowMenu, fill
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.field import TitledField, combo
+from workbench.ui.widgets.controls.field import fill as fill_combo
+from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.empty import EmptyState
-from workbench.ui.widgets.field import TitledField, combo
-from workbench.ui.widgets.field import fill as fill_combo
-from workbench.ui.widgets.kwic import KwicDelegate
 from workbench.ui.widgets.layout import (
     card,
     column,
@@ -28,10 +27,11 @@ from workbench.ui.widgets.layout import (
     row,
     scrolled,
 )
-from workbench.ui.widgets.span_layout import starts_rtl
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.word_strip import StripWord, WordStrip
-from workbench.ui.widgets.words import Elided, words
+from workbench.ui.widgets.tables.table import Column, Table
+from workbench.ui.widgets.text.context_menu import RowMenu, fill
+from workbench.ui.widgets.text.kwic import KwicDelegate
+from workbench.ui.widgets.text.span_layout import starts_rtl
+from workbench.ui.widgets.tokens.word_strip import StripWord, WordStrip
 
 if TYPE_CHECKING:
     from workbench.inspection.uses.info import Use, Uses

@@ -12,12 +12,12 @@ from workbench.ui.panels.inspect.views.attributions import painted
 from workbench.ui.panels.inspect.views.figures import Figures
 from workbench.ui.panels.inspect.views.target_names import target_name
 from workbench.ui.style import formats
-from workbench.ui.widgets.field import TitledField, combo, fill
+from workbench.ui.widgets.controls.field import TitledField, combo, fill
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.layout import card, layout_of, line, row
-from workbench.ui.widgets.span_layout import starts_rtl
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.word_strip import WordStrip, strip_scrolled
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.tables.table import Column, Table
+from workbench.ui.widgets.text.span_layout import starts_rtl
+from workbench.ui.widgets.tokens.word_strip import WordStrip, strip_scrolled
 
 if TYPE_CHECKING:
     from workbench.inspection.word_weights.info import FeatureWeight, WordWeights

@@ -18,13 +18,13 @@ from workbench.ui.panels.results.board.average_state import (
 )
 from workbench.ui.panels.results.runs.gold_text import SPLITS
 from workbench.ui.style import theme
-from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.controls.button import Button, Segments
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.layout import row
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from workbench.operations.evaluation.board_average import AverageSystem, LayerScore

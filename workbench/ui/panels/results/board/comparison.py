@@ -22,13 +22,13 @@ from workbench.ui.panels.results.board.comparison_state import Comparing
 from workbench.ui.panels.results.runs.details import TrainOverlap
 from workbench.ui.panels.results.runs.train_overlap_warning import TrainOverlapWarning
 from workbench.ui.style import formats, theme
-from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.controls.button import Button, Segments
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.later import LaterStack
 from workbench.ui.widgets.layout import card, row
-from workbench.ui.widgets.meter import Meter
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import Elided, words
+from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from workbench.operations.evaluation.pairs import SystemPair

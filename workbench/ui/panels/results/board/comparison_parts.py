@@ -22,9 +22,9 @@ from workbench.ui.style import escaping, formats
 from workbench.ui.style.formats import points
 from workbench.ui.style.interval_text import few_tip
 from workbench.ui.style.run_text import score_names, score_text, score_title
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.layout import column, row, scrolled
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from workbench.metrics.evaluation import Measured

@@ -30,15 +30,15 @@ from workbench.ui.style.run_text import (
     score_text,
     score_title,
 )
-from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.charts.interval_bar import Interval, IntervalDelegate
+from workbench.ui.widgets.controls.button import Button, Segments
+from workbench.ui.widgets.controls.field import combo, fill
+from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.empty import EmptyState
-from workbench.ui.widgets.field import combo, fill
-from workbench.ui.widgets.interval_bar import Interval, IntervalDelegate
 from workbench.ui.widgets.layout import bar, row
-from workbench.ui.widgets.query_bar import QueryBar
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import Elided, words
+from workbench.ui.widgets.tables.query_bar import QueryBar
+from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from workbench.operations.evaluation.board import BoardEntry

@@ -13,13 +13,13 @@ from workbench.ui.panels.results.quality.state import QualityState
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.style.formats import points
 from workbench.ui.style.interval_text import interval_method, named_interval, pair_of
-from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.charts.axes import Axis
 from workbench.ui.widgets.charts.chart import Bar, Chart, Series
 from workbench.ui.widgets.charts.legend import CIRCLE, SQUARE
 from workbench.ui.widgets.charts.saving import save_menu
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.layout import card, column, row
-from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.metrics.evaluation import Measured

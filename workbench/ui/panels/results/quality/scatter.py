@@ -12,8 +12,8 @@ from workbench.ui.widgets.charts.axes import Axis
 from workbench.ui.widgets.charts.chart import Chart, Series
 from workbench.ui.widgets.charts.legend import CIRCLE
 from workbench.ui.widgets.charts.saving import save_menu
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.layout import card, row
-from workbench.ui.widgets.words import words
 
 HIGHEST = 320  # of the chart, pixels at 100%
 

@@ -10,13 +10,13 @@ from PySide6.QtWidgets import QFrame, QMenu, QVBoxLayout
 from workbench.base.i18n import _
 from workbench.ui.panels.results.quality.state import QualityState
 from workbench.ui.style import escaping
-from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.charts.axes import Axis
 from workbench.ui.widgets.charts.chart import Chart, Series
 from workbench.ui.widgets.charts.legend import NO_MARK, ChartLegend, distinct
 from workbench.ui.widgets.charts.saving import save_menu
+from workbench.ui.widgets.controls.button import Button, Segments
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.layout import card, row
-from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.operations.runs.training_curves import Points, TrainingCurves

@@ -21,16 +21,16 @@ from workbench.ui.style import escaping, formats, theme
 from workbench.ui.style.formats import points
 from workbench.ui.style.interval_text import interval_text, pair_of
 from workbench.ui.style.run_text import score_hint
-from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.charts.axes import Axis
 from workbench.ui.widgets.charts.chart import Chart, Series
 from workbench.ui.widgets.charts.saving import save_menu
+from workbench.ui.widgets.controls.button import Button, Segments
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.layout import card, row, scrolled
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.texts import LazyTexts
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.tables.table import Column, Table
+from workbench.ui.widgets.text.texts import LazyTexts
 
 if TYPE_CHECKING:
     from workbench.metrics.curves import Curve

@@ -21,16 +21,16 @@ from workbench.ui.panels.results.review.errors_state import NONE, VERDICTS
 from workbench.ui.panels.results.review.similar_list import SimilarList
 from workbench.ui.style import escaping, theme
 from workbench.ui.style.formats import points
-from workbench.ui.widgets.button import Button, Segments
-from workbench.ui.widgets.chip import Chip
-from workbench.ui.widgets.delegates import STATE_TONES
+from workbench.ui.widgets.controls.button import Button, Segments
+from workbench.ui.widgets.controls.chip import Chip
+from workbench.ui.widgets.controls.key_cap import CommandCap
+from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.flow import flow
-from workbench.ui.widgets.key_cap import CommandCap
 from workbench.ui.widgets.layout import TurningRow, bar, card, column, row, scrolled
-from workbench.ui.widgets.span_layout import GOLD, PREDICTED, TextSpan
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.text_view import TextView
-from workbench.ui.widgets.words import Elided, words
+from workbench.ui.widgets.tables.delegates import STATE_TONES
+from workbench.ui.widgets.tables.table import Column, Table
+from workbench.ui.widgets.text.span_layout import GOLD, PREDICTED, TextSpan
+from workbench.ui.widgets.text.view import TextView
 
 if TYPE_CHECKING:
     from workbench.operations.evaluation.errors import Detail, ErrorItem

@@ -22,14 +22,14 @@ from workbench.ui.shell import key_positions
 from workbench.ui.shell.bare_keys import BareKeys
 from workbench.ui.style import theme
 from workbench.ui.style.formats import decimal, points
-from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.controls.button import Button, Segments
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import column, row
-from workbench.ui.widgets.meter import Meter
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from workbench.operations.evaluation.errors import ErrorItem

@@ -15,14 +15,14 @@ from workbench.ui.panels.results.review.errors_state import NONE, VERDICTS
 from workbench.ui.panels.results.review.label_errors_state import CHOICES, FOLDS, LabelErrorsState
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.style.formats import decimal, points, when_iso
-from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.meter import Meter, Tile
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import column, row
-from workbench.ui.widgets.meter import Meter, Tile
-from workbench.ui.widgets.table import Column
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.tables.table import Column
 
 if TYPE_CHECKING:
     from workbench.operations.evaluation.label_errors import Suspect, SuspectRanking

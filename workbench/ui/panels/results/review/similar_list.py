@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout
 from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.ui.style import formats
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.layout import row
-from workbench.ui.widgets.meter import Meter
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable

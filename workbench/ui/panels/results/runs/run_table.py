@@ -17,12 +17,12 @@ from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.style import escaping, theme
 from workbench.ui.style.formats import when_iso
 from workbench.ui.style.run_text import main_score, short_title, title_of
-from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.context_menu import RowMenu
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.job_row import status_words
 from workbench.ui.widgets.layout import row
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.tables.table import Column, Table
+from workbench.ui.widgets.text.context_menu import RowMenu
 
 if TYPE_CHECKING:
     from workbench.storage.runs.runs import Run

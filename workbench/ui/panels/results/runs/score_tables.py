@@ -11,7 +11,7 @@ from workbench.ui.panels.results.runs.details import SchemeRow, ScoreRow
 from workbench.ui.style import formats
 from workbench.ui.style.formats import points
 from workbench.ui.style.interval_text import interval_method, interval_text, pair_of
-from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.tables.table import Column, Table
 
 OUTCOMES = {
     "correct": _("Correct"),

@@ -46,16 +46,16 @@ from workbench.ui.style.run_text import (
     score_title,
     words_of,
 )
-from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.charts.layer_bars import LayerMixes
+from workbench.ui.widgets.charts.matrix import COLUMNS, ROWS, Matrix
 from workbench.ui.widgets.charts.saving import save_menu
+from workbench.ui.widgets.controls.button import Button, Segments
+from workbench.ui.widgets.controls.meter import Tile
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import card, column, row, scrolled
-from workbench.ui.widgets.matrix import COLUMNS, ROWS, Matrix
-from workbench.ui.widgets.meter import Tile
-from workbench.ui.widgets.table import NUMBER_PAD, Column, Table
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.tables.table import NUMBER_PAD, Column, Table
 
 if TYPE_CHECKING:
     from workbench.metrics.classes import LabelScore

@@ -10,11 +10,11 @@ from workbench.base.i18n import _
 from workbench.ui.panels.results.runs.facts import fingerprints
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.style.formats import size
-from workbench.ui.widgets.button import Button, icon_button
-from workbench.ui.widgets.field import TitledField
+from workbench.ui.widgets.controls.button import Button, icon_button
+from workbench.ui.widgets.controls.field import TitledField
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.layout import column, row
-from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.tables.table import Column, Table
 
 
 class SettingsView(QFrame):
@@ -62,7 +62,7 @@ class SettingsView(QFrame):
         return "\n".join(filter(None, (value, known.get(name))))
 
     def _show_map(self) -> None:
-        from workbench.ui.widgets.run_map import RunMapDialog
+        from workbench.ui.widgets.tables.run_map import RunMapDialog
 
         dialog = RunMapDialog(self.window(), self._state.shown_run.name, self._state.ask_map)
         dialog.exec()

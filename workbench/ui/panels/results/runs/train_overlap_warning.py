@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
-from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.controls.button import Button
 
 if TYPE_CHECKING:
     from workbench.ui.panels.results.runs.details import TrainOverlap

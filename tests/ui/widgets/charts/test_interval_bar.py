@@ -1,0 +1,35 @@
+"""A score with its interval in a cell."""
+
+import pytest
+from PySide6.QtCore import QRect
+from PySide6.QtGui import QImage, QPainter, QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import QStyleOptionViewItem, QTableView
+
+from workbench.ui.widgets.charts.interval_bar import Interval, IntervalDelegate
+
+
+@pytest.fixture
+def painted(look, qtbot):
+    """painted(text) → the image of its cell."""
+    view = QTableView()
+    qtbot.addWidget(view)
+
+    def paint(text):
+        model = QStandardItemModel()
+        model.appendRow(QStandardItem(text))
+        image = QImage(250, 32, QImage.Format.Format_RGB32)
+        image.fill(0xFFFFFF)
+        option = QStyleOptionViewItem()
+        option.rect, option.font = QRect(0, 0, 250, 32), view.font()
+        painter = QPainter(image)
+        IntervalDelegate(view, lambda _row: Interval(None)).paint(
+            painter, option, model.index(0, 0)
+        )
+        painter.end()
+        return image
+
+    return paint
+
+
+def test_no_digit_of_a_long_error_score_is_clipped(painted):
+    assert painted("9234.567  8000.000 – 9999.000") != painted("1234.567  8000.000 – 9999.000")

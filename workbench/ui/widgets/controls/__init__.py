@@ -1,0 +1,1 @@
+"""Buttons, fields, label bars, palettes and other single controls."""

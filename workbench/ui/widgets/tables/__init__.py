@@ -1,0 +1,1 @@
+"""Tables of documents, runs and numbers, with their delegates."""

@@ -1,0 +1,1 @@
+"""Strips and grids of tokens and of numbers beside them."""
