@@ -56,6 +56,7 @@ class Database:
         self.upgraded_copy: Path | None = None  # the copy made before a migration
         self.journal_note = ""  # a message for the user about how the file is written
         self._lock = lock
+        self._release = header.in_use(path)
         self._file: identity.FileId | None = None  # as it was opened
         self._foreign_writes: identity.ForeignWrites | None = None
         self._note: identity.LogNote | None = None  # that it has a log of its own
@@ -293,6 +294,7 @@ class Database:
         writer, self._writer = self._writer, None
         if writer is not None:
             writer.close()  # the last connection of a file writes the log back and removes it
+        self._release()
         if how:
             self._leave_log(delete=self._copied)
         if self._lock is not None:

@@ -1,8 +1,17 @@
-"""Checks the first 100 bytes of a file to recognize a project, before SQLite opens it."""
+"""Checks the first 100 bytes of a file to recognize a project, before SQLite opens it.
+
+POSIX releases all locks that a process has on a file when it closes any descriptor of that file,
+those of SQLite among them. So the file of an open project is not closed here until it is closed
+there (`in_use`).
+"""
 
 from __future__ import annotations
 
+import os
 import struct
+import threading
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +20,10 @@ from workbench.base.i18n import _
 
 APPLICATION_ID = 0x476C6F73  # "Glos"
 _MAGIC = b"SQLite format 3\0"
+_Inode = tuple[int, int]  # device and number
+_mutex = threading.Lock()
+_open_projects: Counter[_Inode] = Counter()
+_descriptors: dict[_Inode, int] = {}  # of open projects that were read
 _CHOOSE = _("Choose another file, or create a new project and import your data into it.")
 
 
@@ -51,9 +64,44 @@ def examine(path: Path) -> Header:
 
 def is_project(path: Path) -> bool:
     """Whether an existing file has the header of a project, of any version, damaged or not."""
-    with open(path, "rb") as file:
-        head = file.read(100)
+    head = _read(path)
     return head.startswith(_MAGIC) and head[68:72] == struct.pack(">I", APPLICATION_ID)
+
+
+def in_use(path: Path) -> Callable[[], None]:
+    """Note that SQLite is about to open a file. Call the result when it has closed it."""
+    inode = _inode(path.stat())
+    with _mutex:
+        _open_projects[inode] += 1
+
+    def closed() -> None:
+        with _mutex:
+            _open_projects[inode] -= 1
+            if not _open_projects[inode] and inode in _descriptors:
+                os.close(_descriptors.pop(inode))
+
+    return closed
+
+
+def _inode(status: os.stat_result) -> _Inode:
+    return status.st_dev, status.st_ino
+
+
+def _read(path: Path) -> bytes:
+    with _mutex:
+        descriptor = _descriptors.get(_inode(path.stat()))
+        if descriptor is not None:
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            return os.read(descriptor, 100)
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        inode = _inode(os.fstat(descriptor))
+        if inode[1] and _open_projects[inode]:
+            _descriptors[inode] = descriptor
+            return os.read(descriptor, 100)
+        try:
+            return os.read(descriptor, 100)
+        finally:
+            os.close(descriptor)
 
 
 def _first_bytes(path: Path) -> bytes:
@@ -67,8 +115,7 @@ def _first_bytes(path: Path) -> bytes:
                 _("{path} is a pipe or a device, not a project file.", path=path),
                 hint=_CHOOSE,
             )
-        with open(path, "rb") as file:
-            return file.read(100)
+        return _read(path)
     except FileNotFoundError:
         raise ProjectError(
             _("{path} does not exist.", path=path),
