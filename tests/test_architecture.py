@@ -717,6 +717,93 @@ def test_modules_do_not_import_each_other_in_a_circle():
     assert {item: sorted(needs) for item, needs in below.items()} == {}
 
 
+# Circles that imports for types alone close: the modules, and why they know each other. At most
+# three small ones; an import for a type is no dependency at run time, but says that two modules are
+# read together.
+TYPE_CIRCLES = {
+    ("ui.app", "ui.shell.window", "ui.shell.window_commands"): (
+        "the application creates its window, whose commands call any of its methods; everything "
+        "else knows the small protocol in ui/application.py"
+    ),
+    ("ui.widgets.text.accessibility", "ui.widgets.text.keys", "ui.widgets.text.mouse",
+     "ui.widgets.text.view"): (
+        "one widget: keys, mouse and accessibility move its caret and read its layout"
+    ),
+    ("ui.panels.inspect.corpus", "ui.panels.inspect.examined", "ui.panels.inspect.inspector_state",
+     "ui.panels.inspect.state"): (
+        "an inspector's state belongs to the state of its page, which its view reads through it"
+    ),
+}  # fmt: skip
+# Being taken apart: (folder, largest number of modules). To be removed, not extended.
+TEMPORARY_CIRCLES = {"ui.panels.annotate": 13, "ui.panels.results": 11, "ui.panels.data": 3}
+
+
+@cache
+def every_import(path: Path) -> frozenset[str]:
+    """The modules that a file imports, for types and inside functions too."""
+    named = {item.name for node in nodes(path, ast.Import) for item in node.names}
+    named |= {item.module for node in nodes(path, ast.ImportFrom) for item in _from(node, False)}
+    return frozenset(named)
+
+
+def circles(edges: dict[str, set[str]]) -> set[tuple[str, ...]]:
+    """The strongly connected components of two or more modules."""
+    reached: dict[str, set[str]] = {}
+    for start in edges:
+        reached[start], left = set(), [start]
+        while left:
+            new = edges[left.pop()] - reached[start]
+            reached[start] |= new
+            left.extend(new)
+    return {
+        tuple(sorted(other for other in ends if start in reached[other]))
+        for start, ends in reached.items()
+        if start in ends
+    }
+
+
+def trimmed(edges: dict[str, set[str]]) -> dict[str, set[str]]:
+    """Without the modules that are in no circle, as they import, or are imported by, none."""
+    while True:
+        imported = set().union(*edges.values())
+        kept = {
+            item: needs & edges.keys()
+            for item, needs in edges.items()
+            if needs & edges.keys() and item in imported
+        }
+        if kept == edges:
+            return edges
+        edges = kept
+
+
+def test_imports_for_types_close_only_circles_with_a_reason():
+    paths = {module(path): path for path in files()}
+    edges = {
+        file: {item for item in every_import(path) if item in paths} - {file}
+        for file, path in paths.items()
+    }
+    present = circles(trimmed(edges))
+    short = {tuple(item.removeprefix("workbench.") for item in circle) for circle in present}
+    wrong = {
+        circle
+        for circle in short - set(TYPE_CIRCLES)
+        if not any(
+            len(circle) <= most and all(item.startswith(folder) for item in circle)
+            for folder, most in TEMPORARY_CIRCLES.items()
+        )
+    }
+
+    assert wrong == set()
+    assert set(TYPE_CIRCLES) <= short, "no longer a circle: remove its entry"
+    assert len(TYPE_CIRCLES) <= 3
+
+
+def test_a_circle_is_found():
+    edges = {"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set(), "e": {"a"}}
+
+    assert circles(trimmed(edges)) == {("b", "c")}
+
+
 def test_public_functions_and_classes_are_used():
     places = [*files(), CODE / "builtins.toml", *(ROOT / "plugins").rglob("*.py")]
     words = Counter(

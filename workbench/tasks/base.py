@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -17,9 +17,6 @@ from workbench.runtime.inputs import MASK, EncodedInput, Prepared, pad, stack
 from workbench.tasks import contract
 from workbench.tasks.heads.info import LAYER_L2
 from workbench.tasks.spec import TaskInfo
-
-if TYPE_CHECKING:
-    from workbench.tasks.heads.layers import Layers
 
 IGNORED = -100  # target of positions without a loss, the `ignore_index` of torch's cross_entropy
 CHUNK = 512  # documents prepared or predicted per step; bounds memory and the time between ticks
@@ -51,6 +48,54 @@ class Batch(NamedTuple):
 
     inputs: dict[str, Tensor]
     targets: dict[str, Tensor]
+
+
+class Layers(nn.Module, ABC):
+    """States → States whose last layer is the combined one, (B, T, `width`).
+
+    widths: of each layer. Layers narrower than the widest are padded with zeros where they are
+    added. halves: the width of a layer is that of two directions, [forward; backward], and so is
+    that of the combined one. mixes: the combined layer is a weighted sum of all.
+    """
+
+    mixes = True
+    rate_factors: Mapping[str, float] = {}
+
+    def __init__(self, widths: Sequence[int], *, halves: bool = False, normalized: bool = False):
+        super().__init__()
+        self.widths, self.halves, self.normalized = tuple(widths), halves, normalized
+
+    @property
+    def width(self) -> int:
+        return max(self.widths)
+
+    def forward(self, states: States) -> States:
+        layers = [self._padded(self._scaled(layer)) for layer in states.layers]
+        combined = self.combine(torch.stack(layers), states.mask)  # (L, B, T, H)
+        return states._replace(layers=(*states.layers, combined))
+
+    @abstractmethod
+    def combine(self, layers: Tensor, mask: Tensor) -> Tensor:
+        """layers (L, B, T, H), mask bool (B, T). Returns (B, T, H)."""
+
+    def weights(self) -> dict[str, Any]:
+        """Learned weights: "weights", one per layer, sum 1; {} if there are none."""
+        return {}
+
+    def penalties(self) -> dict[str, Loss]:
+        """Named parts of the training loss that do not depend on targets."""
+        return {}
+
+    def _scaled(self, layer: Tensor) -> Tensor:
+        return F.layer_norm(layer, layer.shape[-1:]) if self.normalized else layer
+
+    def _padded(self, layer: Tensor) -> Tensor:
+        missing = self.width - layer.shape[-1]
+        if not missing:
+            return layer
+        if not self.halves:
+            return F.pad(layer, (0, missing))
+        return torch.cat([F.pad(half, (0, missing // 2)) for half in layer.chunk(2, -1)], -1)
 
 
 class Model(nn.Module):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -14,10 +14,24 @@ from workbench.tasks.spec import TaskInfo
 
 if TYPE_CHECKING:
     from workbench.runtime.inputs import Prepared
-    from workbench.tasks.base import Loss, Task
     from workbench.text.fields import Prediction
 
 PER_TOKEN = "token"  # value of `TaskInfo.logits`
+
+
+class _Task(Protocol):
+    """What `targets` needs of a `tasks.base.Task`, which imports this module."""
+
+    info: TaskInfo
+    loss_targets: Mapping[str, str]
+
+    def targets(
+        self,
+        prepared: Prepared,
+        golds: Sequence[Any],
+        labels: Sequence[str],
+        options: Mapping[str, Any],
+    ) -> dict[str, list[np.ndarray]]: ...
 
 
 def _broken(info: TaskInfo, fault: str) -> SpecError:
@@ -26,7 +40,7 @@ def _broken(info: TaskInfo, fault: str) -> SpecError:
 
 
 def targets(
-    task: Task,
+    task: _Task,
     prepared: Prepared,
     golds: Sequence[Any],
     labels: Sequence[str],
@@ -78,7 +92,7 @@ def ensure_logits(info: TaskInfo, logits: Mapping[str, Any], mask: Any) -> None:
             raise _broken(info, fault.format(name=name, found=actual, expected=expected))
 
 
-def ensure_losses(info: TaskInfo, losses: Mapping[str, Loss]) -> None:
+def ensure_losses(info: TaskInfo, losses: Mapping[str, tuple[Any, Any]]) -> None:
     """Raises SpecError unless they are totals and counts by name."""
     if not needed_plugin(info.id):
         return

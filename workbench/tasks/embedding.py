@@ -27,8 +27,7 @@ from workbench.runtime.inputs import Prepared, batches_by_length, stack
 from workbench.runtime.preparers.words import segmenter_of
 from workbench.runtime.units import UnitRows, rows_of
 from workbench.tasks.answers import read_documents
-from workbench.tasks.base import CHUNK
-from workbench.tasks.heads.layers import Layers
+from workbench.tasks.base import CHUNK, Layers
 from workbench.tasks.predictor import CPU_TOKENS, GPU_TOKENS, Predictor
 from workbench.text.document import Document
 from workbench.text.segmenters import base as segmenters

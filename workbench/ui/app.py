@@ -30,8 +30,10 @@ from workbench.ui.widgets import safe_focus
 from workbench.ui.widgets.controls import combo_access
 
 if TYPE_CHECKING:
+    from workbench.base.manifest import Contribution
     from workbench.jobs.queue import Job, Queue
     from workbench.project.project import Project
+    from workbench.ui.shell.menus import Menus
     from workbench.ui.shell.module_preloader import ModulePreloader
     from workbench.ui.shell.work import Work
 
@@ -112,7 +114,7 @@ class App:
         """The tasks that the window shows, created on first use."""
         from workbench.ui.shell.work import Work
 
-        work = Work(self)
+        work = Work(self.window.note_line)
         work.changed.connect(self.commands_changed)
         return work
 
@@ -127,8 +129,7 @@ class App:
         best = next((name for name in names if name != "cpu"), "cpu")
         self.settings.devices = {"all": devices, "best": best}
         self.settings.save()
-        if self.window.status is not None:
-            self.window.status.show_device(self.settings)
+        self.settings_changed()
 
     # ---------------------------------------------------------------- project
 
@@ -272,13 +273,35 @@ class App:
     def redo(self, steps: int | None = None) -> None:
         undo_steps.step(self, "redo", _("Redo {title}"), _("Redone: {title}"), steps)
 
-    # ---------------------------------------------------------------- called by panels
+    # ---------------------------------------------------------------- called by panels and dialogs
+
+    @property
+    def page(self) -> str:
+        """Id of the page that is shown."""
+        return self.window.page
+
+    @property
+    def menus(self) -> Menus:
+        return self.window.menus
+
+    def panels(self) -> tuple[Contribution, ...]:
+        """All available pages and docks."""
+        return self.window.panels()
+
+    def states(self) -> list[Any]:
+        """The states of the pages and docks that have been built."""
+        panels = [self.window.panel(entry.id) for entry in self.panels()]
+        return [panel.state for panel in panels if panel is not None]
 
     def go(self, page: str, **args: Any) -> None:
         self.window.go(page, **args)
 
     def visit(self, page: str, **args: Any) -> None:
         self.window.visit(page, **args)
+
+    def remember_place(self) -> None:
+        """Let Back return to what the current page shows now."""
+        self.window.remember_place()
 
     def note(
         self,
@@ -290,6 +313,10 @@ class App:
     ) -> None:
         act = undo_steps.undo_of_latest(self) if undo is True else undo or None
         self.window.note(text, act, action, more)
+
+    def tell(self, text: str, tone: str = "warn") -> None:
+        """Show a message at the top of the window until it is closed."""
+        self.window.tell(text, tone)
 
     def fail(self, error: Exception, *, other_file: bool = False) -> None:
         """Show the message of a WorkbenchError; handle anything else as an uncaught exception.
@@ -370,6 +397,10 @@ class App:
         """Apply the theme, text size and font of the settings, and save them."""
         style_sheet.apply(self.qt, self.settings, self.window.windows())
         self.settings.save()
+        self.settings_changed()
+
+    def settings_changed(self) -> None:
+        """Show what the status bar shows of the settings."""
         if self.window.status is not None:
             self.window.status.show_device(self.settings)
 

@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
-    from workbench.ui.app import App
+    from workbench.ui.application import Application
     from workbench.ui.shell.work import Work
 
 
@@ -78,7 +78,7 @@ class PanelContext:
     Late results are dropped after the panel is closed.
     """
 
-    def __init__(self, app: App, page: str):
+    def __init__(self, app: Application, page: str):
         self.app, self.page, self.closed = app, page, False
         self._tasks = app.new_tasks()
         self._drops: list[Callable[[], None]] = []
@@ -123,8 +123,8 @@ class PanelContext:
 
     def remember_place(self) -> None:
         """Let Back return to what the page shows now; call before it shows something else."""
-        if self.app.window.page == self.page:
-            self.app.window.remember_place()
+        if self.app.page == self.page:
+            self.app.remember_place()
 
     def note(
         self,

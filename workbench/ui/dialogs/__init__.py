@@ -13,17 +13,17 @@ from PySide6.QtCore import Qt
 
 if TYPE_CHECKING:
     from workbench.base.errors import ProjectDamaged
-    from workbench.ui.app import App
+    from workbench.ui.application import Application
 
 
-def new_project(app: App, data: Sequence[Path] = ()) -> None:
+def new_project(app: Application, data: Sequence[Path] = ()) -> None:
     """Open the New project dialog; if `data` is given, its import follows."""
     from workbench.ui.dialogs.new_project import NewProject
 
     NewProject(app, data).exec()
 
 
-def import_data(app: App, data: Sequence[Path]) -> None:
+def import_data(app: Application, data: Sequence[Path]) -> None:
     """Import files into the open project or into a new one; asks which if one is open."""
     project = app.project
     if project is None or project.read_only:
@@ -40,26 +40,26 @@ def import_data(app: App, data: Sequence[Path]) -> None:
         app.go("data", files=data)
 
 
-def open_project(app: App) -> None:
+def open_project(app: Application) -> None:
     from workbench.ui.dialogs.files import choose_to_open
 
     choose_to_open(app)
 
 
-def sample(app: App) -> None:
+def sample(app: Application) -> None:
     """Copy the sample project into the user's documents folder and open it."""
     from workbench.ui.dialogs.files import open_sample
 
     open_sample(app)
 
 
-def settings(app: App) -> None:
+def settings(app: Application) -> None:
     from workbench.ui.dialogs.settings import SettingsDialog
 
     SettingsDialog(app).exec()
 
 
-def plugins(app: App) -> None:
+def plugins(app: Application) -> None:
     """Open Settings with the page of plugins."""
     from workbench.ui.dialogs.settings import SettingsDialog
 
@@ -68,43 +68,43 @@ def plugins(app: App) -> None:
     dialog.exec()
 
 
-def palette(app: App) -> None:
+def palette(app: Application) -> None:
     from workbench.ui.shell.palette import Palette
 
     Palette(app).exec()
 
 
-def keys(app: App) -> None:
+def keys(app: Application) -> None:
     from workbench.ui.dialogs.key_sheet import KeySheet
 
     KeySheet(app).exec()
 
 
-def log(app: App) -> None:
+def log(app: Application) -> None:
     from workbench.ui.dialogs.about import open_log
 
     open_log(app)
 
 
-def diagnostics(app: App) -> None:
+def diagnostics(app: Application) -> None:
     from workbench.ui.dialogs.about import copy_diagnostics
 
     copy_diagnostics(app)
 
 
-def system_check(app: App) -> None:
+def system_check(app: Application) -> None:
     from workbench.ui.dialogs.system_check import SystemCheckDialog
 
     SystemCheckDialog(app).exec()
 
 
-def changes(app: App) -> None:
+def changes(app: Application) -> None:
     from workbench.ui.dialogs.changes import ChangesDialog
 
     ChangesDialog(app.window).exec()
 
 
-def damaged(app: App, path: Path, error: ProjectDamaged) -> None:
+def damaged(app: Application, path: Path, error: ProjectDamaged) -> None:
     """Offer to recover a project that could not be opened."""
     from workbench.ui.dialogs.damaged import Damaged
 
@@ -113,7 +113,7 @@ def damaged(app: App, path: Path, error: ProjectDamaged) -> None:
     dialog.open()
 
 
-def file_moved(app: App) -> None:
+def file_moved(app: Application) -> None:
     """Offer to save a copy of the open project, whose file is no longer at its path."""
     from workbench.ui.dialogs.moved import Moved
 
@@ -124,13 +124,13 @@ def file_moved(app: App) -> None:
     dialog.open()
 
 
-def versions(app: App) -> None:
+def versions(app: Application) -> None:
     from workbench.ui.dialogs.versions import Versions
 
     Versions(app).exec()
 
 
-def about(app: App) -> None:
+def about(app: Application) -> None:
     from workbench.ui.dialogs.about import About
 
     About(app).exec()

@@ -24,7 +24,7 @@ from workbench.ui.widgets.layout import column, row
 from workbench.version import __version__
 
 if TYPE_CHECKING:
-    from workbench.ui.app import App
+    from workbench.ui.application import Application
 
 PACKAGES = (
     "PySide6-Essentials",
@@ -39,7 +39,7 @@ PACKAGES = (
 
 
 class About(Dialog):
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: Application) -> None:
         super().__init__(app.window, _("About Glossbench"), width=480)
         mark = picture(icons.app_icon().pixmap(64, 64))
         facts = column(
@@ -98,7 +98,7 @@ def versions() -> dict[str, str]:
     return installed
 
 
-def diagnostics(app: App) -> str:
+def diagnostics(app: Application) -> str:
     """Versions, system, settings and counts for bug reports: no text, names or paths of the user.
 
     Always in English, as developers read it.
@@ -115,7 +115,7 @@ def diagnostics(app: App) -> str:
         f"device {chosen.device}, offline {chosen.offline}"
     )
     lines.append(f"Devices: {chosen.devices or 'not asked yet'}")
-    lines.append(f"Page: {app.window.page}; jobs: {[job.status for job in app.active_jobs()]}")
+    lines.append(f"Page: {app.page}; jobs: {[job.status for job in app.active_jobs()]}")
     if app.project is not None:
         from workbench.operations.documents import corpus
         from workbench.operations.schema import labels
@@ -139,15 +139,15 @@ def _places(trace: str) -> list[str]:
     return [f"{'/'.join(Path(file).parts[-3:])}:{line} {name}" for file, line, name in frames]
 
 
-def copy_diagnostics(app: App) -> None:
+def copy_diagnostics(app: Application) -> None:
     QApplication.clipboard().setText(diagnostics(app))
     app.note(_("Diagnostics copied to the clipboard. They contain none of your text."))
 
 
-def open_log(app: App) -> None:
+def open_log(app: Application) -> None:
     """Open the log in the system's viewer; without one, report its path."""
     path = paths.log_file()
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch(exist_ok=True)
     if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
-        app.window.tell(_("The log file is {path}.", path=path), "accent")
+        app.tell(_("The log file is {path}.", path=path), "accent")

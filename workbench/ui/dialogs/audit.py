@@ -23,7 +23,7 @@ from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from workbench.operations.evaluation.alignment_audit import Finding
-    from workbench.ui.app import App
+    from workbench.ui.application import Application
 
 ICONS = {
     "word": ("whole-word", "warn"),
@@ -36,7 +36,7 @@ ICONS = {
 AROUND = 24  # characters of context on both sides of a label
 
 
-def show(app: App, layer: str = "", model: str = "") -> None:
+def show(app: Application, layer: str = "", model: str = "") -> None:
     """Open the audit of the open project, on a layer and a model by name."""
     if app.project is not None:
         dialog = AuditDialog(app, AuditState(app, app.project, layer, model))
@@ -70,7 +70,7 @@ class FindingTable(Table):
 
 
 class AuditDialog(Dialog):
-    def __init__(self, app: App, state: AuditState):
+    def __init__(self, app: Application, state: AuditState):
         hint = _("Labels that training would move, split, lose or truncate, and long texts")
         super().__init__(app.window, _("Check word boundaries"), hint, width=980)
         self.state = state

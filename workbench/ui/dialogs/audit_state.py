@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.tasks.spec import TaskInfo
     from workbench.text.labels import Layer
-    from workbench.ui.app import App
+    from workbench.ui.application import Application
 
 KINDS, TITLES, MEANINGS = alignment_audit.KINDS, alignment_audit.TITLES, alignment_audit.MEANINGS
 CHECK, CHANGED = "check", "changed"  # keys of tasks: all labels; those of changed documents
@@ -36,7 +36,9 @@ class AuditState(State):
     Documents that change are checked again; outdated: too many have changed for that.
     """
 
-    def __init__(self, app: App, project: Project, layer: str = "", model: str = "") -> None:
+    def __init__(
+        self, app: Application, project: Project, layer: str = "", model: str = ""
+    ) -> None:
         super().__init__()
         self.app, self.project = app, project
         self.layers: tuple[Layer, ...] = folds.measurable(project)

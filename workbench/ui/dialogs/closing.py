@@ -15,12 +15,12 @@ from workbench.ui.widgets.dialog import Dialog
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job
-    from workbench.ui.app import App
+    from workbench.ui.application import Application
 
 CHECK_MS = 100  # milliseconds between two checks whether the jobs have ended
 
 
-def may_close(app: App, *, project_only: bool) -> bool:
+def may_close(app: Application, *, project_only: bool) -> bool:
     """Ask about a long operation, active jobs, a project whose file is gone, and texts that could
     not be stored, if any.
     """
@@ -31,7 +31,7 @@ def may_close(app: App, *, project_only: bool) -> bool:
     return ended and moved.ask(app) and unsaved.ask(app)
 
 
-def ask(app: App, *, project_only: bool = False) -> bool:
+def ask(app: Application, *, project_only: bool = False) -> bool:
     """Ask what to do with the active jobs. Returns True once the window (or project) may close.
 
     `project_only`: only the jobs of the open project count, and its runs may continue.
@@ -45,7 +45,7 @@ class ClosingQuestion(Dialog):
     Accepted automatically when no job is left to wait for.
     """
 
-    def __init__(self, app: App, *, project_only: bool = False) -> None:
+    def __init__(self, app: Application, *, project_only: bool = False) -> None:
         self._jobs = app.project_jobs if project_only else app.active_jobs
         jobs = self._jobs()
         names = ", ".join(job.spec.title or job.spec.target for job in jobs[:3])
@@ -133,7 +133,7 @@ def _consequences(jobs: list[Job], project_only: bool) -> str:
     return " ".join(message)
 
 
-def ask_to_cancel(app: App) -> bool:
+def ask_to_cancel(app: Application) -> bool:
     """Ask whether to cancel the change being written; True once it has ended."""
     return bool(CancelQuestion(app).exec())
 
@@ -141,7 +141,7 @@ def ask_to_cancel(app: App) -> bool:
 class CancelQuestion(Dialog):
     """Cancel the change, or go back (Escape). Accepted automatically when the change has ended."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: Application) -> None:
         super().__init__(app.window, _("A change is being written"), app.work.title, width=460)
         self._app = app
         self._words = words(_("If you cancel, the change is rolled back."), wrap=True)

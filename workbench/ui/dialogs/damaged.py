@@ -20,13 +20,13 @@ from workbench.ui.widgets.layout import row
 
 if TYPE_CHECKING:
     from workbench.project.recovery import Recovered
-    from workbench.ui.app import App
+    from workbench.ui.application import Application
 
 
 class Damaged(Dialog):
     """Reads the file in the background, lists what is lost, and recovers the rest on request."""
 
-    def __init__(self, app: App, path: Path, error: ProjectDamaged) -> None:
+    def __init__(self, app: Application, path: Path, error: ProjectDamaged) -> None:
         super().__init__(app.window, _("The project is damaged"), error.message, width=620)
         self.state = DamagedState(app, path)
         self._message = words("", wrap=True)

@@ -13,13 +13,13 @@ from workbench.project.recovery import Recovered
 from workbench.ui.dialogs.operation_state import OperationState
 
 if TYPE_CHECKING:
-    from workbench.ui.app import App
+    from workbench.ui.application import Application
 
 
 class DamagedState(OperationState):
     """recovered: what can be recovered, None while it is read or if there is nothing."""
 
-    def __init__(self, app: App, path: Path):
+    def __init__(self, app: Application, path: Path):
         super().__init__(app)
         self.path = path
         self.recovered: Recovered | None = None

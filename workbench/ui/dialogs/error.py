@@ -23,13 +23,13 @@ from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.dialog import Dialog
 
 if TYPE_CHECKING:
-    from workbench.ui.app import App
+    from workbench.ui.application import Application
 
 LOG_BYTES, LOG_FILES = 1_000_000, 3
 log = logging.getLogger("workbench")
 
 
-def install(app: App) -> None:
+def install(app: Application) -> None:
     """Send uncaught exceptions of all threads to the log and a dialog.
 
     A second call replaces the app.
@@ -67,7 +67,7 @@ def _open_log() -> None:
 class Reporter:
     """Installed as `sys.excepthook`. While a dialog is open, further exceptions are only logged."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: Application) -> None:
         self._app, self._showing = app, False
         self.last: str = ""
 
@@ -95,7 +95,9 @@ class Reporter:
 class ErrorDialog(Dialog):
     """The error, a note that no data is lost, collapsible details, and a button to copy them."""
 
-    def __init__(self, app: App, error: BaseException, details: str, *, plugin: str = "") -> None:
+    def __init__(
+        self, app: Application, error: BaseException, details: str, *, plugin: str = ""
+    ) -> None:
         """plugin: the id of the plugin whose code has raised the error."""
         fault = _("The plugin {plugin} failed.", plugin=plugin)
         super().__init__(

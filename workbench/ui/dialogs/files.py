@@ -11,10 +11,10 @@ from workbench.base import paths
 from workbench.base.i18n import _
 
 if TYPE_CHECKING:
-    from workbench.ui.app import App
+    from workbench.ui.application import Application
 
 
-def folder_of(app: App) -> Path:
+def folder_of(app: Application) -> Path:
     """Initial folder of project dialogs: the user's choice, else the documents folder."""
     return (
         Path(app.settings.documents_folder).expanduser()
@@ -23,7 +23,7 @@ def folder_of(app: App) -> Path:
     )
 
 
-def choose_to_open(app: App) -> None:
+def choose_to_open(app: Application) -> None:
     """Open a project; import data files into the open project, or into a new one."""
     from workbench.operations.transfer import import_choice
 
@@ -43,7 +43,7 @@ def choose_to_open(app: App) -> None:
         app.open_files(files)
 
 
-def open_sample(app: App) -> None:
+def open_sample(app: Application) -> None:
     """Open the copy of the sample project in the documents folder; create it if there is none."""
     from workbench.operations.application import sample
 
@@ -58,7 +58,7 @@ def open_sample(app: App) -> None:
         )
 
 
-def copy_sample(app: App) -> None:
+def copy_sample(app: Application) -> None:
     """Copy the sample project to an unused name in the documents folder and open it."""
     from workbench.base.errors import WorkbenchError
     from workbench.operations.application import sample

@@ -21,7 +21,7 @@ from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
-    from workbench.ui.app import App
+    from workbench.ui.application import Application
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class KeyLine:
 
 
 class KeySheet(Dialog):
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: Application) -> None:
         super().__init__(app.window, _("Keys"), _("Keyboard shortcuts"), width=860)
         self._app = app
         self._search = QLineEdit()
@@ -74,7 +74,7 @@ class KeySheet(Dialog):
             },
             [],
         )
-        for entry in self._app.window.menus.entries:
+        for entry in self._app.menus.entries:
             command = entry.command
             keys = shown(command, self._app.settings)
             if not command.choices and (keys or command.menu):
@@ -108,7 +108,7 @@ class KeySheet(Dialog):
         self._changed()
 
     def _changed(self) -> None:
-        self._app.window.menus.rekey()
+        self._app.menus.rekey()
         key_cap.changed(self._app.window)
         self._fill()
 
@@ -116,7 +116,7 @@ class KeySheet(Dialog):
 class KeyDialog(Dialog):
     """Records the new key. Keys of other commands are rejected with the name of the command."""
 
-    def __init__(self, parent: KeySheet, app: App, line: KeyLine) -> None:
+    def __init__(self, parent: KeySheet, app: Application, line: KeyLine) -> None:
         super().__init__(
             parent,
             line.title,
@@ -156,7 +156,7 @@ class KeyDialog(Dialog):
             return
         before = list(keys_of(self._line.command, self._app.settings))
         remap(self._line.command, [chosen] if chosen else [], self._app.settings)
-        entries = [(entry.command, entry.page) for entry in self._app.window.menus.entries]
+        entries = [(entry.command, entry.page) for entry in self._app.menus.entries]
         taken = [
             pair
             for key, *pair in conflicts(entries, self._app.settings)
@@ -173,7 +173,7 @@ class KeyDialog(Dialog):
         self.accept()
 
 
-def _label_with(app: App, key: str) -> str:
+def _label_with(app: Application, key: str) -> str:
     """The label of the open project that has the key, "" for none."""
     if app.project is None or not key:
         return ""

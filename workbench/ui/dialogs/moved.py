@@ -20,12 +20,12 @@ from workbench.ui.widgets.layout import row
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
-    from workbench.ui.app import App
+    from workbench.ui.application import Application
 
 AGAIN_MS = 1_000  # milliseconds between two checks whether the file is back
 
 
-def ask(app: App) -> bool:
+def ask(app: Application) -> bool:
     """Ask about a project that closing would lose. Returns whether to close."""
     project = app.project
     if project is None or not project.in_no_file:
@@ -69,7 +69,7 @@ class Moved(Dialog):
     Accepted automatically when the file was moved back.
     """
 
-    def __init__(self, app: App, project: Project, *, closing: bool = False) -> None:
+    def __init__(self, app: Application, project: Project, *, closing: bool = False) -> None:
         self.state = MovedState(app, project, closing=closing)
         title, why, rest = _sentences(self.state)
         super().__init__(app.window, title, str(project.path), width=640)

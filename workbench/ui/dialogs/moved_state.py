@@ -15,13 +15,13 @@ from workbench.ui.dialogs.operation_state import OperationState
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
-    from workbench.ui.app import App
+    from workbench.ui.application import Application
 
 
 class MovedState(OperationState):
     """closing: whether the project is about to be closed; a copy is then not opened."""
 
-    def __init__(self, app: App, project: Project, *, closing: bool):
+    def __init__(self, app: Application, project: Project, *, closing: bool):
         super().__init__(app)
         self.project, self.closing = project, closing
         self.gone = not project.path.exists()

@@ -38,7 +38,7 @@ from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import card, row
 
 if TYPE_CHECKING:
-    from workbench.ui.app import App
+    from workbench.ui.application import Application
 
 
 @dataclass(frozen=True)
@@ -217,7 +217,7 @@ def split_labels(text: str) -> list[str]:
 class NewProject(Dialog):
     """Creates the file and opens it. With `data` the import dialog follows, else Data offers it."""
 
-    def __init__(self, app: App, data: Sequence[Path] = ()) -> None:
+    def __init__(self, app: Application, data: Sequence[Path] = ()) -> None:
         super().__init__(
             app.window,
             _("New project"),

@@ -9,7 +9,7 @@ from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import State
 
 if TYPE_CHECKING:
-    from workbench.ui.app import App
+    from workbench.ui.application import Application
 
 T = TypeVar("T")
 OPERATION = "operation"  # key of the task
@@ -20,7 +20,7 @@ class OperationState(State):
     [0, 1]. fault: of the last operation. over: whether the dialog is to close.
     """
 
-    def __init__(self, app: App):
+    def __init__(self, app: Application):
         super().__init__()
         self.app = app
         self.title, self.share, self.fault = "", 0.0, ""

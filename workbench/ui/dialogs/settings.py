@@ -28,7 +28,7 @@ from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.layout import column, layout_of, row, scrolled
 
 if TYPE_CHECKING:
-    from workbench.ui.app import App
+    from workbench.ui.application import Application
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def records(group: str) -> tuple[SettingRecord, ...]:
 
 
 class SettingsDialog(Dialog):
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: Application) -> None:
         super().__init__(
             app.window, _("Settings"), _("Changes take effect immediately."), width=720
         )
@@ -229,7 +229,7 @@ class SettingsDialog(Dialog):
 
     def _show(self, index: int) -> None:
         if index == PLUGINS and self._plugins is None:
-            pages = [entry.id for entry in self._app.window.panels()]
+            pages = [entry.id for entry in self._app.panels()]
             tasks = self._app.new_tasks()
             self._plugins = PluginsState(self._app.settings, self._app.queue, tasks, pages)
             self._plugins.changed.connect(self._tell)
@@ -262,8 +262,7 @@ class SettingsDialog(Dialog):
             self._app.restyle()
         else:
             settings.save()
-            if self._app.window.status is not None:
-                self._app.window.status.show_device(settings)
+            self._app.settings_changed()
 
     def _choose_folder(self) -> None:
         folder = QFileDialog.getExistingDirectory(

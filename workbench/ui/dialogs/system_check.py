@@ -21,7 +21,7 @@ from workbench.ui.widgets.focus_ring import FocusRing
 from workbench.ui.widgets.layout import clear, column, fixed, line, row, scrolled
 
 if TYPE_CHECKING:
-    from workbench.ui.app import App
+    from workbench.ui.application import Application
 
 ICONS = {
     OK: ("circle-check", "good"),
@@ -38,7 +38,7 @@ ATTENTION = ""  # group of failed checks, shown first
 class SystemCheckDialog(Dialog):
     """Starts the check when created and cancels it when closed."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: Application) -> None:
         super().__init__(
             app.window,
             _("System check"),

@@ -11,7 +11,7 @@ from workbench.base.system_check import OK, Check, worst
 from workbench.operations.application import system_check
 
 if TYPE_CHECKING:
-    from workbench.ui.app import App
+    from workbench.ui.application import Application
 
 CHECK = "check"  # key of the task
 
@@ -21,7 +21,7 @@ class SystemCheckState(State):
     none.
     """
 
-    def __init__(self, app: App):
+    def __init__(self, app: Application):
         super().__init__()
         self._app, self._tasks = app, app.new_tasks()
         self.checks: tuple[Check, ...] = ()

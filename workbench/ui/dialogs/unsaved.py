@@ -19,17 +19,15 @@ from workbench.ui.widgets.dialog import Dialog
 
 if TYPE_CHECKING:
     from workbench.base.errors import WorkbenchError
-    from workbench.ui.app import App
+    from workbench.ui.application import Application
     from workbench.ui.project.unsaved import Keeping
 
 AGAIN_MS = 2_000  # milliseconds between two attempts to store the texts
 
 
-def ask(app: App) -> bool:
+def ask(app: Application) -> bool:
     """Store all texts; ask about those that cannot be stored. Returns whether to close."""
-    panels = [app.window.panel(entry.id) for entry in app.window.panels()]
-    states = [panel.state for panel in panels if panel is not None]
-    keeping = [state for state in states if isinstance(state, unsaved.Keeping)]
+    keeping = [state for state in app.states() if isinstance(state, unsaved.Keeping)]
     error = unsaved.store(keeping)
     if not unsaved.texts(keeping):
         return True
@@ -42,7 +40,9 @@ class UnsavedQuestion(Dialog):
     Accepted automatically when they could be stored: it is tried again and again.
     """
 
-    def __init__(self, app: App, states: Sequence[Keeping], error: WorkbenchError | None) -> None:
+    def __init__(
+        self, app: Application, states: Sequence[Keeping], error: WorkbenchError | None
+    ) -> None:
         texts = unsaved.texts(states)
         n = len(texts)
         title = ngettext("{n} text could not be saved", "{n} texts could not be saved", n)

@@ -25,13 +25,13 @@ from workbench.ui.widgets.text.context_menu import RowMenu
 
 if TYPE_CHECKING:
     from workbench.project.backup import Version
-    from workbench.ui.app import App
+    from workbench.ui.application import Application
 
 
 class Versions(Dialog):
     """The list of versions; a running operation disables it and can be cancelled."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: Application) -> None:
         hint = _(
             "A version is a copy of the project: documents, labels and history. One is saved "
             "automatically before large deletions and changes of the labels. The files of runs are "

@@ -13,13 +13,13 @@ from workbench.project.backup import Version
 from workbench.ui.dialogs.operation_state import OperationState
 
 if TYPE_CHECKING:
-    from workbench.ui.app import App
+    from workbench.ui.application import Application
 
 
 class VersionsState(OperationState):
     """Raises RuntimeError without an open project. versions: newest first."""
 
-    def __init__(self, app: App):
+    def __init__(self, app: Application):
         super().__init__(app)
         if app.project is None:
             raise RuntimeError("versions belong to an open project")

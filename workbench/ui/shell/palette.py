@@ -15,19 +15,19 @@ from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
-    from workbench.ui.app import App
+    from workbench.ui.application import Application
 
 
 class Palette(Dialog):
     """Enabled commands, best match first."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: Application) -> None:
         super().__init__(app.window, _("Find a command"), width=600)
         self._app, self._pages = (
             app,
             {contribution.id: _(contribution.title) for contribution in app.registry.all("panel")},
         )
-        menus = app.window.menus
+        menus = app.menus
         known = [
             entry
             for entry in menus.entries
@@ -80,7 +80,7 @@ class Palette(Dialog):
 
     def _do(self, entry: Entry) -> None:
         self.accept()
-        self._app.window.menus.act(entry)
+        self._app.menus.act(entry)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QKeyEvent) and event.type() == event.Type.KeyPress:

@@ -13,7 +13,7 @@ from workbench.base.registry import PluginError
 if TYPE_CHECKING:
     from workbench.base.plugins import Plugin
     from workbench.operations.application.plugin_checks import CheckedContribution, PluginCheck
-    from workbench.ui.app import App
+    from workbench.ui.application import Application
 
 TASK = "plugin"  # key of the check
 
@@ -24,7 +24,7 @@ class PluginWatch:
     The worker imports the heavy parts too, one plugin after the other.
     """
 
-    def __init__(self, app: App):
+    def __init__(self, app: Application):
         self._app = app
         self._left: list[Plugin] = []
 
@@ -76,7 +76,7 @@ class PluginWatch:
             "{error} Settings ▸ Plugins shows the traceback.",
             error=_error(plugin, failed[0]).message,
         )
-        self._app.window.tell(message)
+        self._app.tell(message)
 
 
 def _error(plugin: Plugin, checked: CheckedContribution) -> PluginError:

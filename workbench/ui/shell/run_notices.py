@@ -12,10 +12,10 @@ from workbench.jobs.events import Finished
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job
-    from workbench.ui.app import App
+    from workbench.ui.application import Application
 
 
-def tell(app: App, job: Job, event: object) -> None:
+def tell(app: Application, job: Job, event: object) -> None:
     """Say how a run of the open project ended, with a button that shows its results.
 
     Call it after the ending was recorded. Says nothing of a cancelled run, as it was discarded.
@@ -30,7 +30,7 @@ def tell(app: App, job: Job, event: object) -> None:
     folder = paths.run_folder(project.path, about["id"]).absolute()
     if not page or Path(job.spec.folder).absolute() != folder:
         return  # that of another copy of the project
-    if isinstance(event, Finished) and event.status != "cancelled" and app.window.page != page:
+    if isinstance(event, Finished) and event.status != "cancelled" and app.page != page:
         from workbench.operations.runs import results
 
         try:

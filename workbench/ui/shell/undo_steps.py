@@ -11,13 +11,13 @@ from workbench.base.i18n import _
 if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.storage.journal.history import HistoryStep
-    from workbench.ui.app import App
+    from workbench.ui.application import Application
     from workbench.ui.shell.local_steps import LocalStep
 
 LARGE_STEP_ROWS = 2000  # rows; a larger step is undone in a thread
 
 
-def step(app: App, way: str, doing: str, did: str, steps: int | None) -> None:
+def step(app: Application, way: str, doing: str, did: str, steps: int | None) -> None:
     """Undo or redo (`way`) steps of the history, all or none; large ones in a thread to keep the
     window responsive. None: one step, which may be a local one. `doing` and `did` are messages
     with {title}.
@@ -53,7 +53,7 @@ def step(app: App, way: str, doing: str, did: str, steps: int | None) -> None:
     )
 
 
-def title(app: App, way: str) -> str | None:
+def title(app: Application, way: str) -> str | None:
     """The title of the step that Undo or Redo (`way`) applies to; None if there is none."""
     if (local := _local(app, way)) is not None:
         return local.title
@@ -63,7 +63,7 @@ def title(app: App, way: str) -> str | None:
     return project.undo_title if way == "undo" else project.redo_title
 
 
-def _local(app: App, way: str) -> LocalStep | None:
+def _local(app: Application, way: str) -> LocalStep | None:
     steps = app.local_steps
     if steps is None:
         return None
@@ -77,7 +77,7 @@ def _next(project: Project, way: str, steps: int) -> list[HistoryStep]:
     return (fitting[::-1] if undone else fitting)[:steps]
 
 
-def undo_of_latest(app: App) -> Callable[[], None]:
+def undo_of_latest(app: Application) -> Callable[[], None]:
     """A function that undoes the most recent step, unless another step has been made since."""
     newest = app.project.history(1) if app.project is not None else ()
 

@@ -13,8 +13,8 @@ from workbench.base.i18n import _
 from workbench.ui.widgets.work_line import WorkLine
 
 if TYPE_CHECKING:
-    from workbench.ui.app import App
     from workbench.ui.tasks import RunningTask
+    from workbench.ui.widgets.note_line import NoteLine
 
 SHOWN_AFTER = 300  # milliseconds before a progress bar appears
 
@@ -27,15 +27,15 @@ class Work:
     thread.
     """
 
-    def __init__(self, app: App):
+    def __init__(self, note_line: NoteLine):
         self.changed = Signal("work.changed")
-        self._app = app
+        self._note_line = note_line
         self._tasks: dict[
             RunningTask, QTimer
         ] = {}  # in the order begun; the timer runs until shown
         self._writing: RunningTask | None = None
         self._shown: RunningTask | None = None
-        self.line = WorkLine(cast(QWidget, app.window.note_line.parentWidget()))
+        self.line = WorkLine(cast(QWidget, note_line.parentWidget()))
         self.line.cancelled.connect(self._cancel_shown)
 
     @property
@@ -99,7 +99,7 @@ class Work:
         if task is None or task is self._shown:
             return
         self._shown = task
-        self._app.window.note_line.hide()
+        self._note_line.hide()
         share = task.watch.share if task.watch is not None else None
         self.line.begin(task.title, share, rolls_back=task.writes)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
@@ -25,10 +25,27 @@ from workbench.models.reasons import reason
 from workbench.models.spec.places import ADAPTERS
 
 if TYPE_CHECKING:
-    from workbench.models.families.transformer.encoder import TransformerEncoder
+    from transformers import PreTrainedModel
+
+    from workbench.models import spec
+    from workbench.models.base import Parts
 
 SPREAD = 0.01  # standard deviation of W_down, truncated at two of them, as in the paper
 INSIDE = ".adapter."  # in the names of their weights
+
+
+class AdaptedEncoder(Protocol):
+    """What is known here of a `TransformerEncoder`, which imports this module."""
+
+    info: spec.ModelInfo
+    model: PreTrainedModel
+    in_transformers: bool
+
+    @property
+    def body(self) -> nn.Module: ...
+    @property
+    def layers(self) -> list[nn.Module]: ...
+    def parts(self) -> Parts: ...
 
 
 class Adapter(nn.Module):
@@ -74,7 +91,7 @@ class _Place(NamedTuple):
     name: str
 
 
-def insert(encoder: TransformerEncoder, size: int) -> None:
+def insert(encoder: AdaptedEncoder, size: int) -> None:
     """Add untrained adapters of `size` units; a model that has adapters keeps them.
 
     Raises ModelError for an architecture whose projections are not known, or not ordinary modules.
@@ -83,7 +100,7 @@ def insert(encoder: TransformerEncoder, size: int) -> None:
         _insert(encoder, {place.name: size for place in _places(encoder)})
 
 
-def present(encoder: TransformerEncoder) -> dict[str, Adapter]:
+def present(encoder: AdaptedEncoder) -> dict[str, Adapter]:
     """Name of the adapted module in the base model → its adapter."""
     return {
         name: module.adapter
@@ -92,7 +109,7 @@ def present(encoder: TransformerEncoder) -> dict[str, Adapter]:
     }
 
 
-def norms(encoder: TransformerEncoder) -> list[nn.Parameter]:
+def norms(encoder: AdaptedEncoder) -> list[nn.Parameter]:
     """The weights of all norms of the layers and above; that of the embeddings is below them."""
     low = {id(parameter) for parameter in encoder.parts().embeddings}
     return [
@@ -104,7 +121,7 @@ def norms(encoder: TransformerEncoder) -> list[nn.Parameter]:
     ]
 
 
-def weights(encoder: TransformerEncoder) -> dict[str, Tensor]:
+def weights(encoder: AdaptedEncoder) -> dict[str, Tensor]:
     """The weights of the adapters by their names in the base model, without that of a head.
 
     Of each adapter down.weight (size, H), down.bias (size,), up.weight (H, size), up.bias (H,).
@@ -116,13 +133,13 @@ def weights(encoder: TransformerEncoder) -> dict[str, Tensor]:
     }
 
 
-def save(encoder: TransformerEncoder, folder: Path) -> None:
+def save(encoder: AdaptedEncoder, folder: Path) -> None:
     """Write the adapters, if there are any, beside the weights of the model."""
     if adapter_weights := weights(encoder):
         save_file(adapter_weights, folder / ADAPTERS, metadata={"format": "pt"})
 
 
-def read(encoder: TransformerEncoder, folder: Path) -> None:
+def read(encoder: AdaptedEncoder, folder: Path) -> None:
     """Insert the adapters that `save` wrote. Raises ModelError if the file does not fit."""
     path = folder / ADAPTERS
     if not path.is_file():
@@ -138,7 +155,7 @@ def read(encoder: TransformerEncoder, folder: Path) -> None:
         ) from error
 
 
-def put(encoder: TransformerEncoder, adapter_weights: Mapping[str, Tensor]) -> None:
+def put(encoder: AdaptedEncoder, adapter_weights: Mapping[str, Tensor]) -> None:
     """Insert adapters with these weights, whose shapes `weights` names. Raises KeyError if they do
     not fit.
     """
@@ -165,12 +182,12 @@ def put(encoder: TransformerEncoder, adapter_weights: Mapping[str, Tensor]) -> N
         )
 
 
-def plain_state(encoder: TransformerEncoder) -> dict[str, Tensor]:
+def plain_state(encoder: AdaptedEncoder) -> dict[str, Tensor]:
     """The weights of the model without its adapters, by name, each of the shape in the library."""
     return {k: v for k, v in encoder.model.state_dict().items() if INSIDE not in k}
 
 
-def _insert(encoder: TransformerEncoder, sizes: Mapping[str, int]) -> None:
+def _insert(encoder: AdaptedEncoder, sizes: Mapping[str, int]) -> None:
     for place in _places(encoder):
         linear = cast("nn.Linear | Conv1D", getattr(place.parent, place.attribute))
         width = linear.nf if isinstance(linear, Conv1D) else linear.out_features
@@ -180,7 +197,7 @@ def _insert(encoder: TransformerEncoder, sizes: Mapping[str, int]) -> None:
     encoder.in_transformers = False  # that library would load the folder without the adapters
 
 
-def _places(encoder: TransformerEncoder) -> list[_Place]:
+def _places(encoder: AdaptedEncoder) -> list[_Place]:
     """The projections of each layer, attention before feed-forward. Raises ModelError."""
     patterns = SUBLAYERS.get(encoder.info.architecture, ())
     names = {id(module): name for name, module in encoder.body.named_modules()}
@@ -209,7 +226,7 @@ def _matching(layer: nn.Module, patterns: Sequence[str]) -> Iterator[tuple[str, 
             yield parent, attribute, module
 
 
-def unsupported(encoder: TransformerEncoder) -> ModelError:
+def unsupported(encoder: AdaptedEncoder) -> ModelError:
     return ModelError(
         _(
             "Bottleneck adapters cannot be inserted into {model}: {reason}.",

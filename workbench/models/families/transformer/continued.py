@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
 from transformers import DynamicCache
 
-from workbench.models.base import Branches, shared_length
+from workbench.models.base import Branches, Encoder, shared_length
 from workbench.runtime.inputs import MASK
-
-if TYPE_CHECKING:
-    from workbench.models.families.transformer.encoder import TransformerEncoder
-    from workbench.models.families.transformer.seq2seq import Seq2SeqEncoder
 
 Memory = list[tuple[Tensor, Tensor]]  # keys and values of each layer, each (1, heads, T, width)
 
 
-def keeps_all(encoder: TransformerEncoder) -> bool:
-    """Whether the model takes keys and values of earlier tokens, and each layer keeps all of them.
-
-    Layers with a sliding window keep only the last ones.
-    """
-    takes = "past_key_values" in inspect.signature(encoder.body.forward).parameters
-    return takes and not any(DynamicCache(config=encoder.model.config).is_sliding)
-
-
-def branched(encoder: TransformerEncoder, texts: Sequence[Branches]) -> Iterator[list[Tensor]]:
+def branched(encoder: Encoder, texts: Sequence[Branches]) -> Iterator[list[Tensor]]:
     """Logits (1 + S, V) for each end of each text, see Encoder.branched_logits."""
     memory: Memory = []
     before: Sequence[int] = ()
@@ -43,7 +29,7 @@ def branched(encoder: TransformerEncoder, texts: Sequence[Branches]) -> Iterator
 class ContinuedRows:
     """See `models.base.Continued`."""
 
-    def __init__(self, encoder: TransformerEncoder, text: Sequence[int]):
+    def __init__(self, encoder: Encoder, text: Sequence[int]):
         self._encoder, self._length = encoder, len(text)
         self._first, self._memory = _begun(encoder, text, [], 0)
         self._last: tuple[list[list[int]], DynamicCache] | None = None  # rows that were read
@@ -66,32 +52,9 @@ class ContinuedRows:
         return logits
 
 
-class WrittenRows:
-    """What a decoder writes of one source; see `models.base.Continued`."""
-
-    def __init__(self, encoder: Seq2SeqEncoder, source: Tensor, mask: Tensor):
-        """source (1, T, H), mask (1, T)."""
-        self._encoder, self._source, self._mask = encoder, source, mask
-        self._last: tuple[list[list[int]], Any] | None = None  # rows that were written
-
-    @torch.inference_mode()
-    def logits(self, added: Sequence[Sequence[int]]) -> Tensor:
-        """(B, V) after each of the B rows; see `Continued.logits`."""
-        rows = [[self._encoder.start, *row] for row in added]
-        new, past = rows, None
-        if self._last is not None and self._last[0] == [row[:-1] for row in rows]:
-            new, past = [row[-1:] for row in rows], self._last[1]
-        source, mask = self._source.expand(len(rows), -1, -1), self._mask.expand(len(rows), -1)
-        ids = torch.tensor(new, device=source.device)
-        output = self._encoder.decode(source, mask, ids, past)
-        self._last = rows, output.past_key_values
-        logits: Tensor = output.logits[:, -1]
-        return logits
-
-
 @torch.inference_mode()
 def _begun(
-    encoder: TransformerEncoder, text: Sequence[int], memory: Memory, shared: int
+    encoder: Encoder, text: Sequence[int], memory: Memory, shared: int
 ) -> tuple[Tensor, Memory]:
     """The logits (1, V) after `text`, and its memory.
 
@@ -106,9 +69,7 @@ def _begun(
 
 
 @torch.inference_mode()
-def _ended(
-    encoder: TransformerEncoder, memory: Memory, ends: Sequence[Sequence[int]]
-) -> list[Tensor]:
+def _ended(encoder: Encoder, memory: Memory, ends: Sequence[Sequence[int]]) -> list[Tensor]:
     """The logits (S, V) after each token of each end of the text of `memory`."""
     length, most = memory[0][0].shape[2], max(map(len, ends))
     if not most:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Tensor, nn
+from transformers import DynamicCache
 
 from workbench.models import spec
 from workbench.models.base import Branches, Continued, Encoder, Parts, States
@@ -134,10 +136,18 @@ class TransformerEncoder(Encoder):
 
     def branched_logits(self, texts: Sequence[Branches]) -> Iterator[list[Tensor]] | None:
         """Logits (1 + S, V) for each end of each text; None if the model cannot continue a text."""
-        return continued.branched(self, texts) if continued.keeps_all(self) else None
+        return continued.branched(self, texts) if self._keeps_all else None
 
     def continuation(self, text: Sequence[int]) -> Continued | None:
-        return continued.ContinuedRows(self, text) if continued.keeps_all(self) else None
+        return continued.ContinuedRows(self, text) if self._keeps_all else None
+
+    @property
+    def _keeps_all(self) -> bool:
+        """Whether the model takes keys and values of earlier tokens, and each layer keeps all of
+        them. Layers with a sliding window keep only the last ones.
+        """
+        takes = "past_key_values" in inspect.signature(self.body.forward).parameters
+        return takes and not any(DynamicCache(config=self.model.config).is_sliding)
 
     def states_and_logits_at(
         self, inputs: Mapping[str, Tensor], positions: Tensor
@@ -234,8 +244,6 @@ def _takes_types(model: PreTrainedModel) -> bool:
 
     XLNet only compares the types of two tokens, so it has no table of them.
     """
-    import inspect
-
     return "token_type_ids" in inspect.signature(model.forward).parameters and (
         getattr(model.config, "type_vocab_size", 0) > 1 or model.config.model_type in PERMUTED
     )

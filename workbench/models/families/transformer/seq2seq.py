@@ -12,7 +12,6 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models import spec
 from workbench.models.base import DECODER_IDS, Continued, Parts, States
-from workbench.models.families.transformer.continued import WrittenRows
 from workbench.models.families.transformer.encoder import TransformerEncoder, fresh, tables
 from workbench.models.families.transformer.info.architectures import READS_TWICE
 from workbench.runtime.inputs import MASK, pad
@@ -214,6 +213,29 @@ class Seq2SeqEncoder(TransformerEncoder):
         embeddings = fresh((p for module in low for p in module.parameters()), assigned)
         pooler = fresh((p for stack in stacks for p in stack.parameters()), assigned)
         return Parts(tuple(embeddings), tuple(groups), tuple(pooler), (*low, *layers))
+
+
+class WrittenRows:
+    """What a decoder writes of one source; see `models.base.Continued`."""
+
+    def __init__(self, encoder: Seq2SeqEncoder, source: Tensor, mask: Tensor):
+        """source (1, T, H), mask (1, T)."""
+        self._encoder, self._source, self._mask = encoder, source, mask
+        self._last: tuple[list[list[int]], Any] | None = None  # rows that were written
+
+    @torch.inference_mode()
+    def logits(self, added: Sequence[Sequence[int]]) -> Tensor:
+        """(B, V) after each of the B rows; see `Continued.logits`."""
+        rows = [[self._encoder.start, *row] for row in added]
+        new, past = rows, None
+        if self._last is not None and self._last[0] == [row[:-1] for row in rows]:
+            new, past = [row[-1:] for row in rows], self._last[1]
+        source, mask = self._source.expand(len(rows), -1, -1), self._mask.expand(len(rows), -1)
+        ids = torch.tensor(new, device=source.device)
+        output = self._encoder.decode(source, mask, ids, past)
+        self._last = rows, output.past_key_values
+        logits: Tensor = output.logits[:, -1]
+        return logits
 
 
 def _log_softmax(logits: Tensor) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
@@ -37,18 +37,30 @@ if TYPE_CHECKING:
     from workbench.text.labels import Layer
     from workbench.ui.panels.models.listing import ModelRow
     from workbench.ui.panels.models.state import ModelsState
-    from workbench.ui.panels.models.view import ModelsView
+
+
+class CardPage(Protocol):
+    """The page of a card: its state, and the dialogs that the card opens."""
+
+    state: ModelsState
+
+    def ask_trust(self, info: ModelInfo) -> None: ...
+    def ask_delete(self, info: ModelInfo) -> None: ...
+    def ask_id(self, model_id: str = "") -> None: ...
+    def ask_word_map(self, info: ModelInfo) -> None: ...
+    def ask_analogies(self, info: ModelInfo) -> None: ...
+    def ask_batch(self, info: ModelInfo) -> None: ...
 
 
 class ModelCard(QFrame):
     """An installed model: facts, blocks, purpose, actions; a broken one shows what is missing."""
 
-    def __init__(self, page: ModelsView, entry: ModelRow, info: ModelInfo):
+    def __init__(self, page: CardPage, entry: ModelRow, info: ModelInfo):
         super().__init__()
         self.info = info
         self._fill(page, entry, info)
 
-    def _fill(self, page: ModelsView, entry: ModelRow, info: ModelInfo) -> None:
+    def _fill(self, page: CardPage, entry: ModelRow, info: ModelInfo) -> None:
         self.setProperty("part", "card")
         self.setAccessibleName(info.name)
         inside = QFrame()
@@ -112,7 +124,7 @@ class ModelCard(QFrame):
             else column(top, words(_("Included with Glossbench"), "caption", "faint"), gap=2)
         )
 
-    def _buttons(self, page: ModelsView, info: ModelInfo) -> list[Button]:
+    def _buttons(self, page: CardPage, info: ModelInfo) -> list[Button]:
         buttons = []
         if info.usable:
             buttons += self._use_buttons(page.state, info)
@@ -156,7 +168,7 @@ class ModelCard(QFrame):
         return [train, inspect, *(_run_button(state, info, item) for item in state.layers_of(info))]
 
 
-def _word_buttons(page: ModelsView, info: ModelInfo) -> list[Button]:
+def _word_buttons(page: CardPage, info: ModelInfo) -> list[Button]:
     """Views of word vectors."""
     return [
         Button(
@@ -180,7 +192,7 @@ def _word_buttons(page: ModelsView, info: ModelInfo) -> list[Button]:
     ]
 
 
-def _batch_button(page: ModelsView, info: ModelInfo) -> Button:
+def _batch_button(page: CardPage, info: ModelInfo) -> Button:
     return Button(
         _("First batch…"),
         "list-checks",
@@ -192,7 +204,7 @@ def _batch_button(page: ModelsView, info: ModelInfo) -> Button:
     )
 
 
-def _removal_buttons(page: ModelsView, info: ModelInfo) -> list[Button]:
+def _removal_buttons(page: CardPage, info: ModelInfo) -> list[Button]:
     """The button that removes a model of the user from the list, or deletes a downloaded one."""
     if info.origin == "folder":
         return [
@@ -232,7 +244,7 @@ def _run_button(state: ModelsState, info: ModelInfo, layer: Layer) -> Button:
     )
 
 
-def _choices(page: ModelsView, info: ModelInfo) -> tuple[MenuChoice | None, ...]:
+def _choices(page: CardPage, info: ModelInfo) -> tuple[MenuChoice | None, ...]:
     """The context menu of a card."""
     state, choices = page.state, list[MenuChoice | None]()
     if info.usable:
@@ -272,7 +284,7 @@ def _open(folder: str) -> None:
 class PublishedCard(QFrame):
     """A published system that is not installed: facts, and where it can be had."""
 
-    def __init__(self, page: ModelsView, entry: ModelRow, about: Published):
+    def __init__(self, page: CardPage, entry: ModelRow, about: Published):
         super().__init__()
         self.setProperty("part", "card")
         self.setAccessibleName(entry.title)
@@ -300,7 +312,7 @@ class PublishedCard(QFrame):
         self.first: QWidget = buttons[0]
         layout.addWidget(flow(*buttons, gap=6))
 
-    def _buttons(self, page: ModelsView, entry: ModelRow, about: Published) -> list[Button]:
+    def _buttons(self, page: CardPage, entry: ModelRow, about: Published) -> list[Button]:
         buttons = []
         if about.hub:
             download = Button(
