@@ -9,6 +9,9 @@ from workbench.base.errors import SpecError
 from workbench.tasks import contract
 from workbench.tasks.base import Loss
 from workbench.tasks.spec import ScoreInfo
+from workbench.text.document import Document
+from workbench.text.fields import ClassScores, Number, Prediction, SpanScores, WordTag, WordTags
+from workbench.text.spans import Span
 
 MASK = np.ones((2, 7))
 PREPARED = SimpleNamespace(inputs=[None, None])
@@ -71,8 +74,62 @@ def test_losses_are_totals_with_counts(found):
     contract.ensure_losses(info(), {"task": Loss(0.5, 2)})
 
 
-def test_each_document_gets_a_prediction_and_each_declared_score_a_value():
-    with pytest.raises(SpecError, match="predictions from `decode`: 1, expected 2"):
-        contract.decoded(info(), [None], 2)
-    with pytest.raises(SpecError, match="`score` returned no kappa, which `scores` declares"):
-        contract.score(info(score=lambda golds, found: {"accuracy": 0.5}), (), ())
+DOCUMENT = Document("", (("text", "good"),))
+
+
+def decoded(*predictions, outputs=("ClassScores",)):
+    """What the check makes of the predictions that `decode` returns for one document."""
+    prepared = SimpleNamespace(documents=[DOCUMENT])
+    task = info(decode=lambda *given: list(predictions), outputs=outputs)
+    return contract.decode(task, [{"logits": np.zeros(3)}], prepared, ("a", "b"), {})
+
+
+def classes(labels, scores):
+    return Prediction((ClassScores(labels, scores),))
+
+
+@pytest.mark.parametrize(
+    ("predictions", "says"),
+    [
+        ((), "predictions from `decode`: 0, expected 1"),
+        ((None,), "NoneType, expected a Prediction"),
+        ((Prediction(),), "no ClassScores, which `outputs` names"),
+        ((classes(("a", "b"), (0.1, 0.2, 0.7)),), "the number of scores 3 and the labels 'a', 'b'"),
+        ((classes(("a", "c"), (0.1, 0.9)),), "expected scores of labels of the layer: 'a', 'b'"),
+        ((classes(("a", "b"), (0.1, float("nan"))),), "scores that are no numbers"),
+        ((Prediction((Number(float("inf")),)),), "scores that are no numbers"),
+        ((Prediction((SpanScores((Span(0, 9, "a"),)),)),), "0 to 9 in a text of length 4"),
+        ((Prediction((WordTags((WordTag(0, 4, "c", 1.0),)),)),), "'c', which is no label"),
+    ],
+)
+def test_each_document_gets_a_prediction_with_labels_and_offsets_that_exist(predictions, says):
+    fields = [type(field).__name__ for each in predictions if each for field in each.fields]
+    outputs = tuple(fields) or ("ClassScores",)
+
+    with pytest.raises(SpecError, match="lines.stars does not follow its contract") as caught:
+        decoded(*predictions, outputs=outputs)
+
+    assert says in str(caught.value) and "plugin lines" in caught.value.hint
+
+
+def test_a_fault_of_a_prediction_names_the_shape_of_the_logits():
+    with pytest.raises(SpecError, match=r"the logits of the first input: logits \(3,\)"):
+        decoded(classes(("a", "b"), (0.1, 0.2, 0.7)))
+
+    right = classes(("a", "b"), (0.4, 0.6))
+    assert decoded(right) == [right]
+
+
+@pytest.mark.parametrize(
+    ("scores", "says"),
+    [
+        ({"accuracy": 0.5}, "`score` returned no kappa, which `scores` declares"),
+        ({"accuracy": 0.5, "kappa": float("nan")}, "nan for 'kappa', expected a finite number"),
+        ({"accuracy": 0.5, "kappa": None}, "None for 'kappa', expected a finite number"),
+    ],
+)
+def test_each_declared_score_has_a_finite_value(scores, says):
+    with pytest.raises(SpecError) as caught:
+        contract.score(info(score=lambda golds, predictions: scores), (), ())
+
+    assert says in str(caught.value) and "plugin lines" in caught.value.hint

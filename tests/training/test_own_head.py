@@ -6,7 +6,11 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from tests import a_plugin
 from tests.tiny_heads import MeanHead, mean_head
+from workbench.base import registry
+from workbench.base.errors import SpecError
+from workbench.operations.application import plugins
 from workbench.tasks.classify.task import Classify
 from workbench.tasks.predictor import Predictor
 from workbench.training import loop
@@ -79,3 +83,25 @@ def test_a_frozen_encoder_stays_bit_for_bit_while_the_head_learns(classes, tiny_
     assert len(after) > 30
     assert all(torch.equal(before[f"bert.{name}"], value) for name, value in after.items())
     assert not torch.equal(heads[0]["out.weight"], heads[1]["out.weight"])
+
+
+def test_a_head_of_a_plugin_with_the_wrong_width_fails_before_the_first_step(
+    classes, tiny_model, tmp_path
+):
+    folder = a_plugin.write_tutorial(tmp_path / "plugins")
+    code = (folder / "ordered_task.py").read_text("utf-8")
+    assert ", len(labels) - 1)" in code
+    (folder / "ordered_task.py").write_text(code.replace(", len(labels) - 1)", ", 7)"), "utf-8")
+    registry.registry.cache_clear()
+    plugins.enable(plugins.find(str(folder)))
+    options = {"epochs": 1, "device": "cpu", "precision": "fp32"}
+    spec = TrainSpec("my-plugin.ordered", "c", str(tiny_model), "tiny", 1, options)
+
+    with pytest.raises(SpecError, match="my-plugin.ordered does not follow its contract") as caught:
+        for event in loop.train(spec, classes, tmp_path / "run"):
+            assert type(event).__name__ != "Step"
+
+    assert "`decode` returned ClassScores with the number of scores 8" in str(caught.value)
+    assert "logits (7,)" in str(caught.value)
+    a_plugin.forget("my_plugin")
+    registry.registry.cache_clear()

@@ -55,7 +55,7 @@ class Trained:
         name = next(iter(self.task.logits))
         logits = [{name: row} for row in self.logits(prepared_documents)]
         decoder = {**self.baseline.decoder, **self.decoder}
-        return self.task.decode(logits, prepared_documents, self.labels, decoder)
+        return contract.decode(self.task, logits, prepared_documents, self.labels, decoder)
 
     def logits(self, prepared_documents: Prepared) -> list[np.ndarray]:
         """The logits of the baseline. Raises ModelError if they are not one array per document."""

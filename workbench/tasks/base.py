@@ -261,10 +261,14 @@ class Task(ABC):
         """Named parts of the loss, each a scalar with its count, of logits and targets (B, …)."""
 
     def forward(self, model: Model, batch: Batch) -> Outputs:
-        if not batch.targets:
-            return Outputs({}, model(batch.inputs))
-        logits, more = model.with_losses(batch.inputs)
+        more: Mapping[str, Loss] = {}
+        if batch.targets:
+            logits, more = model.with_losses(batch.inputs)
+        else:
+            logits = model(batch.inputs)
         contract.ensure_logits(self.info, logits, batch.inputs.get(MASK))
+        if not batch.targets:
+            return Outputs({}, logits)
         losses = self.losses(model, logits, batch.targets)
         contract.ensure_losses(self.info, losses)
         return Outputs({**losses, **more}, logits)

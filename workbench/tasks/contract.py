@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -11,10 +12,13 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.base.registry import contract_hint, needed_plugin
 from workbench.tasks.spec import TaskInfo
+from workbench.text import fields
+from workbench.text.document import TEXT
+from workbench.text.fields import ClassScores, Field, LabelScores, Number, Prediction
 
 if TYPE_CHECKING:
     from workbench.runtime.inputs import Prepared
-    from workbench.text.fields import Prediction
+    from workbench.text.document import Document
 
 PER_TOKEN = "token"  # value of `TaskInfo.logits`
 
@@ -103,21 +107,103 @@ def ensure_losses(info: TaskInfo, losses: Mapping[str, tuple[Any, Any]]) -> None
         raise _broken(info, fault.format(kind=type(losses).__name__))
 
 
-def decoded(info: TaskInfo, predictions: Sequence[Prediction], count: int) -> Sequence[Prediction]:
-    """The predictions. Raises SpecError unless there is one for each of `count` documents."""
-    if needed_plugin(info.id) and len(predictions) != count:
+def decode(
+    info: TaskInfo,
+    logits: Sequence[Mapping[str, np.ndarray]],
+    prepared: Prepared,
+    labels: Sequence[str],
+    decoder: Mapping[str, Any],
+) -> list[Prediction]:
+    """The predictions that the task decodes.
+
+    Raises SpecError unless there is one for each document, with the fields that `outputs` names.
+    """
+    predictions = info.decode(logits, prepared, labels, decoder)
+    if not needed_plugin(info.id):
+        return predictions
+    documents = prepared.documents
+    if len(predictions) != len(documents):
         fault = _("number of predictions from `decode`: {n}, expected {count}, one per document")
-        raise _broken(info, fault.format(n=len(predictions), count=count))
+        raise _broken(info, fault.format(n=len(predictions), count=len(documents)))
+    for prediction, document in zip(predictions, documents, strict=True):
+        if fault := _fault(info, prediction, document, labels):
+            shapes = ", ".join(
+                f"{name} {np.shape(values)}" for name, values in logits[0].items() if len(logits)
+            )
+            fault = _(
+                "`decode` returned {fault}; the logits of the first input: {shapes}",
+                fault=fault,
+                shapes=shapes,
+            )
+            raise _broken(info, fault)
     return predictions
+
+
+def _fault(info: TaskInfo, prediction: Any, document: Document, labels: Sequence[str]) -> str:
+    """What is wrong with a prediction, "" if nothing is."""
+    if not isinstance(prediction, Prediction):
+        return _("{kind}, expected a Prediction", kind=type(prediction).__name__)
+    for name in info.outputs:
+        kind = fields.named(name)
+        if kind is not None and kind.key and prediction.get(kind) is None:
+            return _("no {name}, which `outputs` names", name=name)
+    faults = (_fault_of_field(field, document, labels) for field in prediction.fields)
+    return next(filter(None, faults), "")
+
+
+def _fault_of_field(field: Field, document: Document, labels: Sequence[str]) -> str:
+    name = type(field).__name__
+    if isinstance(field, (ClassScores, LabelScores)):
+        if len(field.scores) != len(field.labels) or not {*field.labels} <= {*labels}:
+            return _(
+                "{name} with the number of scores {n} and the labels {theirs}, expected scores of "
+                "labels of the layer: {ours}",
+                name=name,
+                n=len(field.scores),
+                theirs=", ".join(map(repr, field.labels)),
+                ours=", ".join(map(repr, labels)),
+            )
+        if not np.isfinite(field.scores).all():
+            return _("{name} with scores that are no numbers: {scores}", name=name, scores=field)
+    if isinstance(field, Number) and not np.isfinite(field.value):
+        return _("{name} with scores that are no numbers: {scores}", name=name, scores=field)
+    marked = getattr(field, "words", None) or getattr(field, "spans", None) or ()
+    texts = dict(document.texts)
+    for span in marked:
+        length = len(texts.get(getattr(span, "field", TEXT), ""))
+        if not 0 <= span.start <= span.end <= length:
+            return _(
+                "{name} with the offsets {start} to {end} in a text of length {length}",
+                name=name,
+                start=span.start,
+                end=span.end,
+                length=length,
+            )
+        if span.label is not None and span.label not in labels:
+            return _(
+                "{name} with {label!r}, which is no label of the layer", name=name, label=span.label
+            )
+    return ""
 
 
 def score(
     info: TaskInfo, golds: Sequence[Any], predictions: Sequence[Prediction]
 ) -> dict[str, float]:
-    """The scores of the task. Raises SpecError if one that it declares is missing."""
+    """The scores of the task. Raises SpecError if one that it declares is missing, or no number."""
     scores = info.score(golds, predictions)
+    if not needed_plugin(info.id):
+        return scores
     missing = [each.name for each in info.scores if each.name not in scores]
-    if missing and needed_plugin(info.id):
+    if missing:
         fault = _("`score` returned no {names}, which `scores` declares")
         raise _broken(info, fault.format(names=", ".join(missing)))
+    for name, value in scores.items():
+        if not isinstance(value, (int, float)) or not math.isfinite(value):
+            fault = _(
+                "`score` returned {value!r} for {name!r}, expected a finite number; 0 where a "
+                "score is not defined",
+                value=value,
+                name=name,
+            )
+            raise _broken(info, fault)
     return scores

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.base.registry import registry
+from workbench.base.registry import needed_plugin, registry
 from workbench.metrics.evaluation import Evaluation
 from workbench.models import device as devices
 from workbench.models import folder as folders
@@ -121,6 +121,8 @@ class FineTuning:
         self.usual = self.task.usual_counts(self.train_set.targets, self.plan.batch_size)
         for line in prepare.messages(self.plan, self.spec, self.train_set.prepared, encoder):
             yield LogMessage(line)
+        if needed_plugin(self.info.id):  # logits that its `decode` does not fit: before training
+            self.inference.predict(self.sample(), self.plan.max_length)
 
     def encode(self, split: str) -> Events[list[Features]]:
         """Features of a split in chunks of documents."""

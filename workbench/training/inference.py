@@ -80,13 +80,17 @@ class Inference:
         before, done = time.process_time(), 0
         while done < min(len(documents), MEASURED) and time.process_time() - before < LIMIT:
             chunk = documents[done : done + MEASURED_AT_ONCE]
-            prepared = self.task.info.prepare(self.model.encoder.preparer, chunk, max_length)
-            features = [Features(prepared, {})]
-            work = infer(self.task, self.model.eval(), features[0])
-            self.decode(features, [last(work)], {})
+            self.predict(chunk, max_length)
             done += len(chunk)
         seconds = round(time.process_time() - before, 6)
         return PredictionCost(done, seconds) if done else None
+
+    def predict(self, documents: Sequence[Document], max_length: int) -> list[Prediction]:
+        """The predictions of documents from their texts, without fitted decoding parameters."""
+        prepared = self.task.info.prepare(self.model.encoder.preparer, documents, max_length)
+        features = Features(prepared, {})
+        logits = last(infer(self.task, self.model.eval(), features))
+        return self.decode([features], [logits], {})
 
     def predict_and_fit(
         self, chunks: Sequence[Features], golds: Sequence[Gold]
@@ -107,11 +111,7 @@ class Inference:
         return [
             prediction
             for features, values in zip(chunks, logits, strict=True)
-            for prediction in contract.decoded(
-                info,
-                info.decode(values, features.prepared, self.labels, decoder),
-                len(features.prepared.documents),
-            )
+            for prediction in contract.decode(info, values, features.prepared, self.labels, decoder)
         ]
 
     def logits(self, chunks: Sequence[Features], losses: LossSum) -> Events[list[Logits]]:
