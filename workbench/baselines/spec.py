@@ -50,13 +50,37 @@ class BaselineInfo(ABC):  # noqa: B024 (a plugin sets the attributes)
     gives: tuple[str, ...] = ()
 
     def fits(self, task: TaskInfo) -> bool:
-        """A task whose outputs are not its labels, such as thresholds, has no baseline."""
+        return not self.why_unfit(task)
+
+    def why_unfit(self, task: TaskInfo) -> str:
+        """Why it cannot learn a task, for display; "" if it can.
+
+        Its logits are those that the task decodes: a task whose outputs are not its labels, such
+        as thresholds between them, has no baseline.
+        """
         outputs = (self.output,) if self.output else LABELS
         matching = {*outputs} & {*task.outputs}
-        if task.logits != {"logits": self.unit} or not matching:
-            return False
-        by_label = self.unit == "item" and bool(matching & {*LABELS})
-        return not by_label or len(task.output_names(SAMPLE)) == len(SAMPLE)
+        if not matching:
+            return _(
+                "It predicts {ours}, the task predicts {theirs}.",
+                ours=", ".join(outputs),
+                theirs=", ".join(task.outputs),
+            )
+        if task.logits != {"logits": self.unit}:
+            return _(
+                "It gives logits {ours}, the task decodes {theirs}.",
+                ours={"logits": self.unit},
+                theirs=dict(task.logits),
+            )
+        names = task.output_names(SAMPLE)
+        if self.unit != "item" or not matching & {*LABELS} or len(names) == len(SAMPLE):
+            return ""
+        return _(
+            "It gives a logit for each label, but the outputs of the task are not its labels: "
+            "`output_names` of the labels {labels} is {names}.",
+            labels=", ".join(SAMPLE),
+            names=", ".join(names),
+        )
 
 
 def all_baselines() -> tuple[BaselineInfo, ...]:

@@ -5,6 +5,40 @@ import pytest
 from tests import a_plugin
 from workbench.base import registry
 
+BASELINE = """
+from workbench.baselines.base import Baseline
+from workbench.baselines.spec import BaselineInfo
+
+
+class Info(BaselineInfo):
+    id, title, learns, output = "lines.mean", "Mean", "Predicts the mean.", "ClassScores"
+
+
+INFO = Info()
+
+
+class M(Baseline):
+    info = INFO
+
+    @classmethod
+    def fit(cls, task, documents, golds, labels, *, seed):
+        return cls()
+
+    def logits(self, prepared):
+        return []
+
+    def save(self, folder):
+        pass
+
+    @classmethod
+    def load(cls, folder):
+        return cls()
+
+    @property
+    def parameters(self):
+        return 0
+"""
+
 
 @pytest.fixture(autouse=True)
 def own_registry():
@@ -99,6 +133,16 @@ def test_a_plugin_that_fails_its_check_is_not_enabled(tmp_path, call, ask):
 
     assert code == 1 and "was not enabled" in err and "plugins check" in err
     assert ask("plugins-list", "plugins", "list") == []
+
+
+def test_the_help_of_train_names_the_baselines_of_plugins(tmp_path, call):
+    entry = {"id": "lines.mean", "title": "M", "object": "lines.code:M", "info": "lines.code:INFO"}
+    folder = a_plugin.make(tmp_path, entries={"baseline": [entry]}, code=BASELINE)
+    call("plugins", "enable", folder, "--yes")
+
+    _code, out, _err = call("train", "--help")
+
+    assert "baseline:feature_crf (tags). Of plugins: baseline:lines.mean." in " ".join(out.split())
 
 
 def test_a_task_of_a_plugin_that_is_not_enabled_names_the_plugin(tmp_path, call):

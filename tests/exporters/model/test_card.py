@@ -66,6 +66,17 @@ def test_names_that_yaml_would_read_otherwise_stay_as_they_are(name, tmp_path):
     assert data.eval_results[0].dataset_name == name
 
 
+def test_a_model_of_a_plugin_names_the_plugin_that_loading_it_needs():
+    options = {"segmenter": "chinese.longest"}
+    description = {**DESCRIPTION, "family": "tiny.characters", "options": options}
+
+    text = card.readme(FACTS, description, info=INFO)
+
+    assert "Needs the plugin `tiny` of Glossbench (model family `tiny.characters`)." in text
+    assert "the plugin `chinese` of Glossbench (word segmenter `chinese.longest`)." in text
+    assert "plugin" not in card.readme(FACTS, DESCRIPTION, info=INFO)
+
+
 def test_a_temperature_and_thresholds_in_use_are_named(tmp_path):
     decoder = {"temperature": 1.25, "thresholds": [0.5, 0.125]}
 

@@ -7,6 +7,7 @@ from workbench.operations.inspecting import inspect
 from workbench.operations.runs import baselines, predict, results, run_recorder
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.storage.documents import documents
+from workbench.tasks import spec as tasks
 
 
 @pytest.fixture
@@ -60,6 +61,32 @@ def test_only_baselines_that_fit_the_task_are_offered(project, topics, add_layer
     with pytest.raises(SpecError, match="does not fit task choice") as told:
         baselines.prepare(project, "majority", "choice")
     assert told.value.hint == "No baseline fits this task."
+
+
+def second_task(monkeypatch, **methods):
+    """A task beside "classify" for layers of classes, as a plugin may add one."""
+    base, all_tasks = tasks.info("classify"), tasks.all_tasks()
+    other = type("Other", (type(base),), {"id": "other.ordered", "short": "Ordered", **methods})()
+    monkeypatch.setattr(tasks, "all_tasks", lambda: (*all_tasks, other))
+    monkeypatch.setattr(tasks, "info", lambda id: {base.id: base, other.id: other}[id])
+
+
+def test_a_baseline_of_two_tasks_of_a_layer_names_the_task(project, topics, monkeypatch):
+    second_task(monkeypatch)
+
+    titles = [offer.title for offer in baselines.offers(project)]
+
+    assert len(titles) == len({*titles}) == 6
+    assert titles[0].endswith("(Class)") and titles[3].endswith("(Ordered)")
+
+
+def test_a_baseline_of_labels_says_why_it_does_not_fit_a_task_with_other_outputs(
+    project, topics, monkeypatch
+):
+    second_task(monkeypatch, output_names=lambda self, labels: tuple(labels[1:]))
+
+    with pytest.raises(SpecError, match="`output_names` of the labels A, B, C is B, C."):
+        baselines.prepare(project, "majority", "other.ordered")
 
 
 def test_baselines_and_ensembles_can_be_inspected_by_what_they_give(project, wired, topics):

@@ -14,8 +14,9 @@ import click
 
 from workbench.base.errors import Cancelled, JobFailed, WorkbenchError
 from workbench.base.i18n import _, ngettext
+from workbench.base.manifest import BUILTIN
 from workbench.base.records import to_plain
-from workbench.base.registry import plugin_hint
+from workbench.base.registry import plugin_hint, registry
 from workbench.base.terms import term
 from workbench.cli.output import as_json, emit, note, say, table
 from workbench.cli.runs.batches import show_rows
@@ -57,6 +58,18 @@ class TaskName(TaskType):
         self.fail(f"{message} {plugin_hint(value)}".rstrip(), param, ctx)
 
 
+class ModelOption(click.Option):
+    """Its help also names the baselines of plugins, as they are when a command runs."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        record = super().get_help_record(ctx)
+        entries = registry().all("baseline")
+        names = [f"baseline:{entry.id}" for entry in entries if entry.source != BUILTIN]
+        if record is None or not names:
+            return record
+        return record[0], f"{record[1]} {_('Of plugins: {names}.', names=', '.join(names))}"
+
+
 @click.command()
 @click.argument("file", type=PROJECT, metavar="FILE", required=False)
 @click.option(
@@ -71,6 +84,7 @@ class TaskName(TaskType):
 )
 @click.option(
     "--model",
+    cls=ModelOption,
     help=_(
         "Pretrained model: a name from `models list`, or a folder; or a baseline: "
         "baseline:majority, baseline:logistic, baseline:svm (classes), baseline:frequent_tag, "

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from huggingface_hub import EvalResult, ModelCard, ModelCardData
 
+from workbench.base.registry import needed_plugin
 from workbench.exporters.model.results import Verification
 from workbench.exporters.model.spec import ExporterInfo, infos
 from workbench.tasks import spec as tasks
@@ -61,7 +62,7 @@ def readme(
         _scores(facts),
         _data(facts, description),
         _checks(checks, stored),
-        f"## Use\n\n```python\n{code}```\n",
+        f"## Use\n\n{_plugins(description)}```python\n{code}```\n",
         _settings(facts),
     ]
     text = "\n".join(part for part in parts if part)
@@ -123,6 +124,25 @@ def _labels(description: Mapping[str, Any]) -> str:
     if not description["labels"]:
         return ""
     return "Labels: " + ", ".join(f"`{item}`" for item in description["labels"]) + ".\n"
+
+
+def _plugins(description: Mapping[str, Any]) -> str:
+    """The plugins without which the model cannot be loaded, "" if it needs none."""
+    options = description.get("options") or {}
+    parts = {
+        "task": description["task"],
+        "model family": description.get("family") or "",
+        "word segmenter": options.get("segmenter") or "",
+    }
+    needed: dict[str, list[str]] = {}
+    for title, id in parts.items():
+        if plugin := needed_plugin(id):
+            needed.setdefault(plugin, []).append(f"{title} `{id}`")
+    lines = [
+        f"Needs the plugin `{plugin}` of Glossbench ({', '.join(added)})."
+        for plugin, added in needed.items()
+    ]
+    return "\n".join(lines) + "\n\n" if lines else ""
 
 
 def _decoding(description: Mapping[str, Any]) -> str:

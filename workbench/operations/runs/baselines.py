@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -54,13 +55,21 @@ class PreparedBaseline:
 
 
 def offers(project: Project) -> tuple[BaselineChoice, ...]:
-    """Every baseline of every layer, whether or not the layer has enough labels."""
-    return tuple(
-        BaselineChoice(baseline.id, task.id, layer.name, _(baseline.title))
-        for layer in labels.layers(project.db)
-        for task in tasks.fitting(layer)
-        for baseline in baselines.fitting(task)
-    )
+    """Every baseline of every layer, whether or not the layer has enough labels.
+
+    The title names the task if the baseline fits several tasks of the layer.
+    """
+    choices: list[BaselineChoice] = []
+    for layer in labels.layers(project.db):
+        fitting = {task: baselines.fitting(task) for task in tasks.fitting(layer)}
+        tasks_of = Counter(baseline.id for some in fitting.values() for baseline in some)
+        for task, some in fitting.items():
+            for baseline in some:
+                title = _(baseline.title)
+                if tasks_of[baseline.id] > 1:
+                    title = _("{baseline} ({task})", baseline=title, task=_(task.short))
+                choices.append(BaselineChoice(baseline.id, task.id, layer.name, title))
+    return tuple(choices)
 
 
 def named(model: str) -> str | None:
@@ -85,8 +94,9 @@ def prepare(
     info, its_task = baselines.info(baseline), tasks.info(task)
     if not info.fits(its_task):
         fitting = ", ".join(PREFIX + baseline.id for baseline in baselines.fitting(its_task))
+        message = _("Baseline {baseline!r} does not fit task {task}.", baseline=baseline, task=task)
         raise SpecError(
-            _("Baseline {baseline!r} does not fit task {task}.", baseline=baseline, task=task),
+            f"{message} {info.why_unfit(its_task)}".rstrip(),
             hint=_("Baselines that fit: {fit}.", fit=fitting)
             if fitting
             else _("No baseline fits this task."),

@@ -425,10 +425,13 @@ class ResultsState(State):
             return ""
 
     def baselines(self) -> tuple[BaselineChoice, ...]:
-        """The baselines of the layer of the selected run, those of all layers without one."""
+        """The baselines of the layer of the selected run, those of its task if there are any;
+        without a run those of all layers.
+        """
         offers, run = baselines.offers(self.project), self.run
-        own = [offer for offer in offers if run is not None and offer.layer == run.layer]
-        return tuple(own) or offers
+        of_layer = tuple(item for item in offers if run is not None and item.layer == run.layer)
+        task = run.spec.get("task") if run is not None else ""
+        return tuple(item for item in of_layer if item.task == task) or of_layer or offers
 
     def others(self) -> tuple[Run, ...]:
         """The runs that the selected one can be compared with."""
