@@ -1,5 +1,7 @@
 """Records of plugins' importers are checked as those of the built-in formats are."""
 
+import math
+
 import pytest
 
 from workbench.base.errors import ImportFailed
@@ -7,7 +9,7 @@ from workbench.importers import contract
 from workbench.importers.base import Row, Skipped
 from workbench.text.dataset import Record
 from workbench.text.document import Document
-from workbench.text.labels import Layer
+from workbench.text.labels import Label, Layer
 from workbench.text.spans import Span
 
 TEXT = Document("", (("text", "Ada met Bob."),))
@@ -29,6 +31,8 @@ def checked(record, *layers):
             Record(TEXT, marks={"tags": ("N", "V")}),
             "layer 'tags' of the kind 'tag' is in `marks`, expected `spans`",
         ),
+        (Record(TEXT, marks={"": ("4",)}), "the record has labels in a layer without a name"),
+        (Record(TEXT, numbers={"grade": "4"}), "`numbers` of the layer 'grade' is str, expected"),
     ],
 )
 def test_a_part_of_the_wrong_type_is_named_with_the_line_and_the_plugin(record, says):
@@ -36,6 +40,21 @@ def test_a_part_of_the_wrong_type_is_named_with_the_line_and_the_plugin(record, 
         checked(record, Layer("tags", "tag"))
 
     assert says in str(e.value) and "error of the plugin lines" in e.value.hint
+
+
+@pytest.mark.parametrize(
+    ("layer", "says"),
+    [
+        (Layer("", "class"), "the layer '' has the name or label ''"),
+        (Layer("stars", "class", (Label("4"), Label(" "))), "'stars' has the name or label ' '"),
+        (Layer("stars", "class", (4,)), "'stars' has the name or label 4, expected 1 to 1000"),
+    ],
+)
+def test_a_layer_and_its_labels_have_names(layer, says):
+    with pytest.raises(ImportFailed, match="lines.all does not follow its contract") as caught:
+        checked(Record(TEXT), layer)
+
+    assert says in str(caught.value)
 
 
 def test_a_layer_of_an_unknown_kind_is_named_with_the_known_ones():
@@ -49,6 +68,8 @@ def test_a_layer_of_an_unknown_kind_is_named_with_the_known_ones():
         (Record(TEXT, spans={"names": (Span(0, 99, "PER"),)}), "does not lie within the text"),
         (Record(TEXT, states={"names": "done"}), "the state of layer 'names' is 'done'"),
         (Record(Document("", (("text", " "),))), "the text is empty"),
+        (Record(TEXT, marks={"stars": ("",)}), "a label has no name"),
+        (Record(TEXT, numbers={"grade": math.nan}), "'grade' is nan, expected a finite number"),
     ],
 )
 def test_a_record_that_cannot_be_stored_is_skipped(record, reason):

@@ -8,9 +8,9 @@ from typing import Any
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _
 from workbench.base.registry import contract_hint
-from workbench.importers.base import Fault, Item, Row, Skipped, check
+from workbench.importers.base import Fault, Item, Row, Skipped, check, is_number
 from workbench.text.dataset import Record
-from workbench.text.labels import LAYER_KINDS, Layer
+from workbench.text.labels import LAYER_KINDS, MAX_NAME_CHARS, Layer
 from workbench.text.questions import Question
 from workbench.text.relations import Relation
 from workbench.text.spans import Span
@@ -34,11 +34,9 @@ def checked(format: str, items: Iterable[Item]) -> Iterator[Item]:
     kinds: dict[str, str] = {}
     for item in items:
         if isinstance(item, Layer):
+            if fault := _fault_of_layer(item):
+                raise _broken(format, fault)
             kinds[item.name] = item.kind
-            if item.kind not in LAYER_KINDS:
-                fault = _("the layer {layer!r} has the kind {kind!r}, expected one of {known}")
-                known = ", ".join(LAYER_KINDS)
-                raise _broken(format, fault.format(layer=item.name, kind=item.kind, known=known))
         if not isinstance(item, Row):
             yield item
             continue
@@ -61,6 +59,28 @@ def _broken(format: str, fault: str, line: int = 0) -> ImportFailed:
     )
 
 
+def _fault_of_layer(layer: Layer) -> str:
+    """What is wrong with a layer, "" if nothing is."""
+    if layer.kind not in LAYER_KINDS:
+        return _(
+            "the layer {layer!r} has the kind {kind!r}, expected one of {known}",
+            layer=layer.name,
+            kind=layer.kind,
+            known=", ".join(LAYER_KINDS),
+        )
+    names: list[object] = [layer.name, *(getattr(each, "name", each) for each in layer.labels)]
+    for name in names:
+        if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME_CHARS:
+            return _(
+                "the layer {layer!r} has the name or label {name!r}, expected 1 to {most} "
+                "characters",
+                layer=layer.name,
+                name=name,
+                most=MAX_NAME_CHARS,
+            )
+    return ""
+
+
 def _faults(record: Record, kinds: Mapping[str, str]) -> Iterator[str]:
     document = record.document
     if not isinstance(document.texts, tuple) or not all(map(_is_text, document.texts)):
@@ -78,6 +98,16 @@ def _faults(record: Record, kinds: Mapping[str, str]) -> Iterator[str]:
                 "`{name}` of the record is {kind}, expected a dict by layer",
                 name=name,
                 kind=type(getattr(record, name)).__name__,
+            )
+    named = (record.states, *(getattr(record, name) for name in (*PARTS, "numbers", "written")))
+    if any(not layer.strip() for part in named for layer in part):
+        yield _("the record has labels in a layer without a name")
+    for layer, number in record.numbers.items():
+        if not is_number(number):
+            yield _(
+                "`numbers` of the layer {layer!r} is {kind}, expected a number",
+                layer=layer,
+                kind=type(number).__name__,
             )
     for name, kind in PARTS.items():
         for layer, values in getattr(record, name).items():

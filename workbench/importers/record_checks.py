@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 
 from workbench.base.errors import not_unicode
@@ -55,7 +56,7 @@ def check(record: Record) -> None:
             )
     for labels in record.marks.values():
         for label in labels:
-            if len(label) > MAX_NAME_CHARS:
+            if not 0 < len(label) <= MAX_NAME_CHARS:
                 _check_label(label)
     for spans in record.spans.values():
         for span in spans:
@@ -68,6 +69,10 @@ def check(record: Record) -> None:
     for questions in record.questions.values():
         for question in questions:
             _check_question(question, lengths[document.texts[0][0]])
+    for name, number in record.numbers.items():
+        if not math.isfinite(number):
+            message = _("the number of the layer {name!r} is {value}, expected a finite number")
+            raise Fault(message.format(name=name, value=number))
     for name, content in record.written.items():
         check_text(content, _("the text of the layer {name!r}", name=name))
 
@@ -213,6 +218,8 @@ def _check_question(question: Question, length: int) -> None:
 
 
 def _check_label(label: str) -> None:
+    if not label:
+        raise Fault(_("a label has no name"))
     if len(label) > MAX_NAME_CHARS:
         raise Fault(
             _(
