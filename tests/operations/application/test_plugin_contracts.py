@@ -1,14 +1,62 @@
-"""The check of a plugin compares signatures and declarations with the contract."""
-
-from types import SimpleNamespace
+"""The check of a plugin compares members, signatures and declarations with the contract."""
 
 import pytest
 
+from workbench.base.manifest import Contribution
+from workbench.base.options import Option
 from workbench.base.registry import builtins
+from workbench.inspection.spec import InspectorInfo
 from workbench.operations.application import plugin_contracts
-from workbench.tasks.spec import ScoreInfo
 
-LIGHT = ("importer", "segmenter", "exporter", "strategy", "baseline", "backend")
+
+def fault(kind, instance, info=None, id="lines.x"):
+    return plugin_contracts.fault(Contribution(kind, id, "X", "lines.code:X"), instance, info)
+
+
+def derived(kind, id, *, of_info=None, of_object=None):
+    """A contribution like a built-in one, of which some attributes are others."""
+    base, instance = builtins().info(kind, id), builtins().get(kind, id)
+    info = type("Info", (type(base),), {"id": "lines.x", **(of_info or {})})()
+    return type("Made", (instance,), {"info": info, **(of_object or {})}), info
+
+
+def no_arguments(self):
+    return ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "like", "of_info", "of_object", "says"),
+    [
+        ("baseline", "majority", {}, {}, ""),
+        ("baseline", "majority", {}, {"logits": no_arguments}, "`logits` is called with (prepared"),
+        (
+            "baseline",
+            "majority",
+            {},
+            {"fit": classmethod(lambda cls, documents, golds: cls())},
+            "`fit` is called with (task, documents, golds, labels, seed=…)",
+        ),
+        ("baseline", "majority", {}, {"fit": classmethod(lambda cls, *a, **named: cls())}, ""),
+        ("baseline", "majority", {"fits": no_arguments}, {}, "`fits` is called with (task)"),
+        ("baseline", "majority", {"output": "ClassScore"}, {}, "`output` has 'ClassScore', which"),
+        ("baseline", "majority", {"unit": "word"}, {}, "`unit` is 'word', expected item or token"),
+        ("baseline", "majority", {"options": ("seed",)}, {}, "not all of the class Option"),
+        ("task", "token", {}, {}, ""),
+        ("task", "token", {"main": "kapa"}, {}, "`main` is 'kapa', expected a name of `scores`: "),
+        ("task", "token", {"layer_kinds": ("tags",)}, {}, "`layer_kinds` has 'tags', expected one"),
+        ("task", "token", {"outputs": ("Tags",)}, {}, "`outputs` has 'Tags', which is not a class"),
+        ("task", "token", {"logits": {"logits": "words"}}, {}, "`logits` gives 'words' for"),
+        ("task", "token", {"statistic": no_arguments}, {}, "`statistic` is called with (golds"),
+        ("task", "token", {}, {"loss_targets": ("tags",)}, "It has no `loss_targets`: the name of"),
+        ("task", "token", {"id": "lines.y"}, {}, "the id 'lines.y', but plugin.toml says"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_called_or_does_not_exist_is_named(kind, like, of_info, of_object, says):
+    instance, info = derived(kind, like, of_info=of_info, of_object=of_object)
+
+    found = fault(kind, instance, info)
+
+    assert says in found and bool(says) == bool(found)
 
 
 class Exporter:
@@ -19,90 +67,53 @@ class Exporter:
         return 0
 
 
-class Fitted:
-    def fit(self, documents, golds):
-        return self
+def test_a_method_of_a_class_without_a_base_is_compared_too():
+    says = "`write` is called with (records, plan, out): too many positional"
+
+    assert fault("exporter", Exporter).startswith(says)
 
 
-class AnyArguments:
-    @classmethod
-    def fit(cls, *given, **named):
-        return cls()
+def test_what_an_info_does_not_declare_is_named():
+    instance, info = derived("baseline", "majority")
+    missing = type("Bare", (type(info).__mro__[2],), {"id": "lines.x", "title": "X"})()
+    instance.info = missing
+
+    assert fault("baseline", instance, missing) == "Its info has no learns."
 
 
-@pytest.mark.parametrize(
-    ("kind", "made", "says"),
-    [
-        ("exporter", Exporter, "`write` is called with (records, plan, out): too many positional"),
-        ("baseline", Fitted, "`fit` is called with (task, documents, golds, labels, seed=…)"),
-        ("baseline", AnyArguments, ""),
-    ],
-)
-def test_a_method_that_cannot_be_called_as_it_will_be_is_named(kind, made, says):
-    found = plugin_contracts.fault(kind, made, None)
-
-    assert says in found and bool(says) == bool(found)
+class Examines:
+    def examine(self, subject, data, task, options):
+        yield 1.0
 
 
-def task(**changes):
-    declared = {
-        "scores": (ScoreInfo("kappa"), ScoreInfo("accuracy")),
-        "main": "kappa",
-        "second": "accuracy",
-        "layer_kinds": ("tag",),
-        "outputs": ("WordTags",),
-        "logits": {"logits": "token"},
-    }
-    return SimpleNamespace(**{**declared, **changes})
+DOCUMENTS = Option("documents", "int", 1, "Number.")
+LAYER = Option("layer", "text", "", "Layer.")
 
 
 @pytest.mark.parametrize(
-    ("changes", "says"),
+    ("examines", "options", "says"),
     [
-        ({}, ""),
-        ({"main": "kapa"}, "`main` is 'kapa', expected a name of `scores`: kappa, accuracy."),
-        ({"layer_kinds": ("tags",)}, "`layer_kinds` has 'tags', expected one of class, multi"),
-        ({"outputs": ("TokenTags",)}, "`outputs` has 'TokenTags', which is not a class of"),
-        ({"logits": {"logits": "words"}}, "`logits` gives 'words' for 'logits', expected item"),
+        ("", (), "does not say what it examines"),
+        ("texts", (), "has no option 'documents'"),
+        ("labels", (DOCUMENTS,), "has no option 'layer'"),
+        ("labels", (DOCUMENTS, LAYER), ""),
     ],
 )
-def test_the_declarations_of_a_task_name_what_exists(changes, says):
-    made = type("Made", (), {"loss_targets": {"task": "tags"}})
+def test_an_inspector_of_a_project_has_the_options_that_select_its_documents(
+    examines, options, says
+):
+    info = InspectorInfo("lines.x", "X", dict, options=options, examines=examines)
 
-    found = plugin_contracts.fault("task", made, task(**changes))
-
-    assert says in found and bool(says) == bool(found)
-
-
-def examiner(examines, *names):
-    return SimpleNamespace(examines=examines, options=[SimpleNamespace(name=n) for n in names])
-
-
-@pytest.mark.parametrize(
-    ("info", "says"),
-    [
-        (examiner(""), "does not say what it examines"),
-        (examiner("texts"), "has no option 'documents'"),
-        (examiner("labels", "documents"), "has no option 'layer'"),
-        (examiner("labels", "documents", "layer"), ""),
-    ],
-)
-def test_an_inspector_of_a_project_has_the_options_that_select_its_documents(info, says):
-    found = plugin_contracts.fault("inspector", type("Made", (), {}), info)
+    found = fault("inspector", Examines, info)
 
     assert says in found and bool(says) == bool(found)
 
 
 def test_the_built_in_contributions_conform():
     found = {}
-    for kind in LIGHT:
-        for entry in builtins().all(kind):
-            made = builtins().get(kind, entry.id)
-            info = builtins().info(kind, entry.id) if "info" in entry.options else None
-            found[kind, entry.id] = plugin_contracts.fault(kind, made, info)
-    for entry in builtins().all("task"):
-        info = builtins().info("task", entry.id)
-        made = type("Made", (), {"loss_targets": {}})
-        found["task", entry.id] = plugin_contracts.fault("task", made, info)
+    for entry in builtins().everything():
+        info = builtins().info(entry.kind, entry.id) if "info" in entry.options else None
+        instance = builtins().get(entry.kind, entry.id)
+        found[entry.kind, entry.id] = plugin_contracts.fault(entry, instance, info)
 
-    assert len(found) > 40 and {id: fault for id, fault in found.items() if fault} == {}
+    assert len(found) > 100 and {id: fault for id, fault in found.items() if fault} == {}

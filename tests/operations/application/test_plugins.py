@@ -261,7 +261,7 @@ def test_a_check_in_a_worker_knows_the_package_of_an_installed_plugin(tmp_path, 
     params = {"folder": str(plugin.folder), "package": plugin.package}
     *events, result = run(plugin_checks.check_job(params, tmp_path))
 
-    assert [item.error for item in plugin_checks.PluginCheck.from_json(result).checked] == [""]
+    assert [item["error"] for item in result["checked"]] == [""]
     assert [payload["text"] for payload in events[:1]] == ["Importing Lines (1 of 1)…"]
     assert [payload["kind"] for payload in events] == ["progress", "checked"]
 

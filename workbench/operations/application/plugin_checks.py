@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import inspect
 import re
 import sys
 import traceback
@@ -23,7 +22,6 @@ from workbench.base import plugins
 from workbench.base.errors import JobFailed, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.manifest import Contribution
-from workbench.base.options import Option
 from workbench.base.plugins import Plugin
 from workbench.base.records import from_plain, to_plain
 from workbench.base.settings import Settings
@@ -39,46 +37,6 @@ TARGET = "workbench.operations.application.plugin_checks:check_job"
 IMPORT_TIMEOUT = 120.0  # seconds for the import of one contribution, large libraries included
 CHECKED = "checked"  # kind of the event after each contribution
 HEAVY = ("torch", "transformers", "onnxruntime", "sklearn", "scipy")
-# Kind of contribution → attributes that its object must have.
-PARTS: Mapping[str, tuple[str, ...]] = {
-    "importer": ("sniff", "preview", "read"),
-    "segmenter": ("words",),
-    "task": ("info", "targets", "forward"),
-    "family": ("info", "load", "save", "heads"),
-    "method": ("info",),
-    "inspector": ("run",),
-    "backend": ("info", "score", "close", "kind", "device", "versions"),
-    "objective": ("info", "batches", "losses", "shown"),
-    "baseline": ("info", "fit", "logits", "save", "load"),
-    "strategy": ("needs", "each", "scores"),
-    "exporter": ("lost", "write"),
-    "model_exporter": ("info", "write", "check", "finish"),
-    "run_kind": ("info", "start", "finished", "model", "parts", "predict", "command", "made_from"),
-    "panel": ("commands", "needs_project", "build", "shown", "close"),
-}
-INSPECTOR, EXAMINER = PARTS["inspector"], ("examine",)
-FOLDER_EXPORTER = ("lost", "shared", "files")
-# Kind of contribution → the class that gives its object the other attributes.
-BASES: Mapping[str, str] = {
-    "task": "workbench.tasks.base.Task",
-    "backend": "workbench.prompting.backends.base.Backend",
-    "objective": "workbench.pretraining.objectives.base.Objective",
-    "baseline": "workbench.baselines.base.Baseline",
-    "strategy": "workbench.active.base.Strategy",
-    "model_exporter": "workbench.exporters.model.base.ModelExporter",
-    "run_kind": "workbench.operations.runs.kinds.base.Kind",
-    "panel": "workbench.ui.panel.Panel",
-}
-WITH_INFO = (
-    "task",
-    "family",
-    "method",
-    "objective",
-    "baseline",
-    "backend",
-    "model_exporter",
-    "run_kind",
-)
 WITH_QT = ("panel",)
 # The window imports the objects of these kinds.
 IN_WINDOW = (*WITH_QT, "importer", "segmenter", "exporter", "run_kind")
@@ -107,15 +65,6 @@ class PluginCheck:
     @property
     def first_error(self) -> CheckedContribution | None:
         return next((checked for checked in self.checked if checked.error), None)
-
-    def to_json(self) -> dict[str, Any]:
-        plain: dict[str, Any] = to_plain(self)
-        return plain
-
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> PluginCheck:
-        """Unknown fields are skipped."""
-        return from_plain(cls, raw)
 
 
 # ---------------------------------------------------------------- checking
@@ -168,31 +117,28 @@ def _is_inside(folder: Path, file: str) -> bool:
 def _missing_module(plugin: Plugin, error: ModuleNotFoundError) -> str:
     package = (error.name or "?").partition(".")[0]
     if package == plugin.package.partition(".")[0]:
-        message = _("The plugin has no module {module}.")
-        return message.format(module=error.name)
-    if package in HEAVY and importlib.util.find_spec(package) is not None:
-        message = _(
-            "It imports {package}, but its module is also imported by the window, which must not "
-            "load large libraries. Import {package} inside the function that needs it."
-        )
-    else:
-        message = _("The Python package {package} is missing.")
-    return message.format(package=package)
+        return _("The plugin has no module {module}.", module=error.name)
+    if package not in HEAVY or importlib.util.find_spec(package) is None:
+        return _("The Python package {package} is missing.", package=package)
+    return _(
+        "It imports {package}, but its module is also imported by the window, which must not "
+        "load large libraries. Import {package} inside the function that needs it.",
+        package=package,
+    )
 
 
 def ensure_checked(plugin: Plugin, result: PluginCheck) -> None:
     """Raises WorkbenchError that names the first contribution that fails in a check."""
     first = result.first_error
     if first is not None:
-        template = _(
+        message = _(
             "The plugin {name} was not enabled. {title} cannot be used: {reason}",
             name=plugin.name,
             title=first.title,
             reason=first.error,
         )
-        message = template
-        hint = _("`glossbench plugins check {folder}` shows the traceback.")
-        raise WorkbenchError(message, hint=hint.format(folder=plugin.folder))
+        hint = _("`glossbench plugins check {folder}` shows the traceback.", folder=plugin.folder)
+        raise WorkbenchError(message, hint=hint)
 
 
 def _fault(contribution: Contribution) -> str:
@@ -200,14 +146,17 @@ def _fault(contribution: Contribution) -> str:
 
     Raises what its import raises.
     """
-    if contribution.kind in WITH_INFO and "info" not in contribution.options:
+    named = contribution.options.get("info")
+    if contribution.kind in plugin_contracts.WITH_INFO and not named:
         return _("plugin.toml does not name an `info` for it.")
     with _without_heavy():
         for target in _light_targets(contribution):
-            _object(target)
+            plugin_contracts.imported(target)
     if contribution.kind in WITH_QT and not _has_qt():
         return ""  # a computer without a display: the window cannot be opened either
-    return _differs(contribution)
+    instance = plugin_contracts.imported(contribution.object)
+    info = plugin_contracts.imported(named) if named else None
+    return plugin_contracts.fault(contribution, instance, info)
 
 
 def _light_targets(contribution: Contribution) -> Iterator[str]:
@@ -226,58 +175,6 @@ def _has_qt() -> bool:
     except ImportError:
         return False
     return True
-
-
-def _differs(contribution: Contribution) -> str:
-    instance = _object(contribution.object)
-    parts = PARTS[contribution.kind]
-    if contribution.options.get("folder"):
-        parts = FOLDER_EXPORTER
-    if parts == INSPECTOR and hasattr(instance, "examine"):
-        parts = EXAMINER
-    missing = [part for part in parts if not hasattr(instance, part)]
-    if missing:
-        names, base = ", ".join(missing), BASES.get(contribution.kind, "")
-        if base and not _derives(instance, base):
-            return _("It has no {names}. Derive it from {base}.", names=names, base=base)
-        return _("It has no {names}.", names=names)
-    if inspect.isabstract(instance):
-        names = ", ".join(sorted(instance.__abstractmethods__))
-        return _("It does not implement {names}.", names=names)
-    options = getattr(instance, "options", ()) if contribution.kind == "importer" else ()
-    if not all(isinstance(option, Option) for option in options):
-        return _("Its `options` are not all of the class Option.")
-    info = None
-    if contribution.kind in WITH_INFO:
-        if unlike := _unlike_info(contribution, instance):
-            return unlike
-        info = instance.info
-    elif parts == EXAMINER and "info" in contribution.options:
-        info = _object(contribution.options["info"])
-    return plugin_contracts.fault(contribution.kind, instance, info)
-
-
-def _derives(instance: Any, base: str) -> bool:
-    ancestors = getattr(instance, "__mro__", ())
-    return base in [f"{ancestor.__module__}.{ancestor.__name__}" for ancestor in ancestors]
-
-
-def _unlike_info(contribution: Contribution, instance: Any) -> str:
-    info = _object(contribution.options["info"])
-    if getattr(instance, "info", None) is not info:
-        return _("Its attribute `info` is not the object that plugin.toml names.")
-    if getattr(info, "id", None) != contribution.id:
-        return _(
-            "Its info has the id {theirs!r}, but plugin.toml says {id!r}.",
-            theirs=getattr(info, "id", None),
-            id=contribution.id,
-        )
-    return ""
-
-
-def _object(target: str) -> Any:
-    module, name = target.split(":")
-    return getattr(importlib.import_module(module), name)
 
 
 @contextmanager
@@ -318,7 +215,7 @@ def check_in_worker(queue: Queue, plugin: Plugin, *, watch: Watch = QUIET) -> Pl
         result = queue.run(spec, watch.part(0.0, 1.0, take), forget=True)
     except JobFailed as error:
         return PluginCheck((*checked, _not_imported(plugin, len(checked), error)))
-    return PluginCheck.from_json(result)
+    return from_plain(PluginCheck, result)
 
 
 def _not_imported(plugin: Plugin, number: int, error: JobFailed) -> CheckedContribution:
@@ -350,16 +247,16 @@ def check_job(
         yield _progress(plugin, n, contribution)
         checked.append(next(results))
         yield {"kind": CHECKED, "checked": to_plain(checked[-1])}
-    return PluginCheck(tuple(checked)).to_json()
+    result: dict[str, Any] = to_plain(PluginCheck(tuple(checked)))
+    return result
 
 
 def _progress(plugin: Plugin, done: int, contribution: Contribution) -> dict[str, Any]:
     """What is to be shown before a contribution is imported: part and text."""
     total = len(plugin.contributions)
-    message = _(
+    text = _(
         "Importing {title} ({n} of {total})…", title=contribution.title, n=done + 1, total=total
     )
-    text = message
     return {"kind": "progress", "part": done / total, "text": text}
 
 

@@ -1,102 +1,134 @@
-"""What the check of a plugin finds in the code of a contribution: signatures and declarations."""
+"""Whether the code of a contribution conforms to its contract: members, signatures, declarations.
+
+The contracts are the classes that the application uses itself. What code returns is checked where
+it is used.
+"""
 
 from __future__ import annotations
 
+import importlib
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from workbench.base.i18n import _
+from workbench.base.manifest import Contribution
+from workbench.base.options import Option
 from workbench.inspection.spec import DOCUMENTS, LABELS, LAYER
 from workbench.text.labels import LAYER_KINDS
 
+CONTRACTS: Mapping[str, tuple[str, str]] = {  # kind → the contracts of its object and of its info
+    "importer": ("importers.base:Importer", ""),
+    "segmenter": ("text.segmenters.base:Segmenter", ""),
+    "task": ("tasks.base:Task", "tasks.spec:TaskInfo"),
+    "family": ("models.base:Family", "models.spec:FamilyInfo"),
+    "method": ("training.methods.base:Method", "training.methods.spec:MethodInfo"),
+    "objective": ("pretraining.objectives.base:Objective", "pretraining.spec:ObjectiveInfo"),
+    "baseline": ("baselines.base:Baseline", "baselines.spec:BaselineInfo"),
+    "inspector": ("inspection.base:Inspector", "inspection.spec:InspectorInfo"),
+    "backend": ("prompting.backends.base:Backend", "prompting.backends.spec:BackendInfo"),
+    "strategy": ("active.base:Strategy", ""),
+    "exporter": ("exporters.data.base:DataExporter", ""),
+    "model_exporter": ("exporters.model.base:ModelExporter", "exporters.model.spec:ExporterInfo"),
+    "run_kind": (
+        "operations.runs.kinds.contract:RunKind",
+        "operations.runs.kinds.contract:RunKindInfo",
+    ),
+    "panel": ("ui.panel:Panel", ""),
+}
+EXAMINER, FOLDER_EXPORTER = "inspection.base:Examiner", "exporters.data.base:FolderExporter"
+WITH_INFO = tuple(  # kinds that have a light part in any case
+    kind for kind, (_object, info) in CONTRACTS.items() if info and kind != "inspector"
+)
 AXES = ("item", "token", "choice")  # of `TaskInfo.logits`
-Calls = Mapping[str, tuple[str, ...]]
-# Kind of contribution → method → the arguments that it is called with; "*name" by its name.
-OBJECT_CALLS: Mapping[str, Calls] = {
-    "importer": {
-        "sniff": ("head", "name"),
-        "preview": ("source", "options", "limit"),
-        "read": ("source", "options"),
-    },
-    "segmenter": {"words": ("text",)},
-    "task": {
-        "head": ("encoder", "labels", "options"),
-        "targets": ("prepared", "golds", "labels", "options"),
-        "losses": ("model", "logits", "targets"),
-    },
-    "family": {"heads": ("info",), "load": ("info", "options"), "save": ("encoder", "folder")},
-    "method": {"prepare": (), "groups": ("rate",)},
-    "inspector": {
-        "run": ("subject", "documents", "options"),
-        "examine": ("subject", "data", "task", "options"),
-    },
-    "backend": {"score": ("prompts",)},
-    "objective": {
-        "batches": ("texts",),
-        "losses": ("inputs", "targets"),
-        "shown": ("batch",),
-    },
-    "baseline": {
-        "fit": ("task", "documents", "golds", "labels", "*seed"),
-        "logits": ("prepared",),
-        "save": ("folder",),
-        "load": ("folder",),
-    },
-    "strategy": {"scores": ("pool",)},
-    "exporter": {
-        "lost": ("layers",),
-        "write": ("records", "plan", "out"),
-        "shared": ("plan",),
-        "files": ("record", "name", "plan"),
-    },
-    "model_exporter": {"write": ("export", "folder"), "check": ("export", "folder", "documents")},
-}
-INFO_CALLS: Mapping[str, Calls] = {
-    "task": {
-        "output_names": ("labels",),
-        "gold": ("record", "layer"),
-        "problem": ("counts", "layer"),
-        "prepare": ("preparer", "documents", "max_length"),
-        "decode": ("logits", "prepared", "labels", "decoder"),
-        "score": ("golds", "predictions"),
-        "per_label": ("golds", "predictions"),
-        "agrees": ("gold", "prediction"),
-        "error": ("document", "gold", "prediction"),
-    },
-    "family": {"match": ("path",), "read": ("path", "*allow_pickle"), "preparer": ("path",)},
-    "backend": {"models": ("at_hand",), "measure": ("model", "options")},
-    "method": {"forecast": ("model", "options")},
-}
 
 
-def fault(kind: str, contribution: Any, info: Any) -> str:
-    """The first thing that does not conform to the contract, "" if nothing was found.
+def imported(target: str) -> Any:
+    """The object of "module:name"; raises what its import raises."""
+    module, name = target.split(":")
+    return getattr(importlib.import_module(module), name)
 
-    made: the class of a contribution. info: its light part, None for a kind without one.
+
+def fault(contribution: Contribution, instance: Any, info: Any = None) -> str:
+    """The first thing that does not conform, "" if nothing was found.
+
+    instance: the object that the manifest names, in most cases a class. info: its light part, None
+    without one.
     """
-    message = next(_uncallable(contribution, OBJECT_CALLS.get(kind, {})), "")
+    return next(_faults(contribution, instance, info), "")
+
+
+def _faults(contribution: Contribution, instance: Any, info: Any) -> Iterator[str]:
+    kind = contribution.kind
+    target, info_target = CONTRACTS[kind]
+    if contribution.options.get("folder"):
+        target = FOLDER_EXPORTER
+    if kind == "inspector" and hasattr(instance, "examine"):
+        target = EXAMINER
+    contract = imported(f"workbench.{target}")
+    yield from _missing(instance, contract)
+    if kind in WITH_INFO and getattr(instance, "info", None) is not info:
+        yield _("Its attribute `info` is not the object that plugin.toml names.")
+    if kind in WITH_INFO and getattr(info, "id", None) != contribution.id:
+        yield _(
+            "Its info has the id {theirs!r}, but plugin.toml says {id!r}.",
+            theirs=getattr(info, "id", None),
+            id=contribution.id,
+        )
+    yield from _uncallable(instance, contract)
     if info is not None:
-        message = message or next(_uncallable(info, INFO_CALLS.get(kind, {})), "")
-        if kind == "task":
-            message = message or next(_undeclared(info, contribution), "")
-        if kind == "inspector":
-            message = message or next(_lacking(info), "")
-    return message
+        contract = imported(f"workbench.{info_target}")
+        yield from _missing(info, contract)
+        yield from _uncallable(info, contract)
+    for owner in (instance, info):
+        if not all(isinstance(option, Option) for option in getattr(owner, "options", ())):
+            yield _("Its `options` are not all of the class Option.")
+    if declarations := DECLARATIONS.get(kind):
+        yield from declarations(instance, info)
 
 
-def _uncallable(owner: Any, calls: Calls) -> Iterator[str]:
-    for name, arguments in calls.items():
-        function = getattr(owner, name, None)
-        if not callable(function):
+def _members(contract: type) -> list[str]:
+    """The public names of a contract. `info` is compared with the manifest."""
+    names: dict[str, None] = {}
+    for cls in contract.__mro__:
+        if cls.__module__.startswith("workbench."):
+            names |= dict.fromkeys([*vars(cls).get("__annotations__", ()), *vars(cls)])
+    return [name for name in names if not name.startswith("_") and name != "info"]
+
+
+def _missing(owner: Any, contract: type) -> Iterator[str]:
+    """Members that an object, or its info, does not have."""
+    if names := ", ".join(name for name in _members(contract) if not hasattr(owner, name)):
+        is_class, base = inspect.isclass(owner), f"{contract.__module__}.{contract.__qualname__}"
+        derived = contract in (owner if is_class else type(owner)).__mro__
+        template = _("It has no {names}.") if is_class else _("Its info has no {names}.")
+        advice = "" if derived or _is_protocol(contract) else _("Derive it from {base}.", base=base)
+        yield f"{template.format(names=names)} {advice}".rstrip()
+    if inspect.isabstract(owner):
+        names = ", ".join(sorted(owner.__abstractmethods__))
+        yield _("It does not implement {names}.", names=names)
+
+
+def _is_protocol(contract: type) -> bool:
+    return bool(getattr(contract, "_is_protocol", False))
+
+
+def _uncallable(owner: Any, contract: type) -> Iterator[str]:
+    """Methods that cannot be called as those of the contract are."""
+    names = _members(contract)
+    if inspect.isclass(owner) and not _is_protocol(contract) and "__init__" in vars(contract):
+        names = ["__init__", *names]
+    for name in names:
+        function, theirs = getattr(contract, name, None), getattr(owner, name, None)
+        if not inspect.isroutine(function) or not callable(theirs):
             continue
-        positional = [argument for argument in arguments if not argument.startswith("*")]
-        named = {argument[1:]: None for argument in arguments if argument.startswith("*")}
-        own = [None] if inspect.isclass(owner) and inspect.isfunction(function) else []
+        positional, named = _arguments(function)
+        static = isinstance(inspect.getattr_static(owner, name), staticmethod)
+        bound = not inspect.isclass(owner) or not inspect.isfunction(theirs) or static
         try:
-            inspect.signature(function).bind(*own, *positional, **named)
+            inspect.signature(theirs).bind(*([] if bound else [None]), *positional, **named)
         except TypeError as error:
-            call = ", ".join([*positional, *(f"{each}=…" for each in named)])
+            call = ", ".join([*positional, *(f"{argument}=…" for argument in named)])
             yield _(
                 "`{name}` is called with ({arguments}): {error}.",
                 name=name,
@@ -107,21 +139,20 @@ def _uncallable(owner: Any, calls: Calls) -> Iterator[str]:
             continue
 
 
-def _lacking(info: Any) -> Iterator[str]:
-    """Options that an inspector of the documents of a project must have."""
-    if not getattr(info, "examines", ""):
-        yield _("It has `examine`, but its info does not say what it examines (`examines`).")
-    required = (DOCUMENTS, *([LAYER] if getattr(info, "examines", "") == LABELS else []))
-    known = {option.name for option in info.options}
-    for name in required:
-        if name not in known:
-            yield _("It examines documents of the project, but has no option {name!r}.", name=name)
+def _arguments(function: Callable[..., Any]) -> tuple[list[str], dict[str, None]]:
+    """The arguments of a contract's method: by position, and by name."""
+    parameters = list(inspect.signature(function).parameters.values())
+    if inspect.isfunction(function):  # of an instance: self
+        parameters = parameters[1:]
+    positional = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
+    return positional, {each.name: None for each in parameters if each.kind is each.KEYWORD_ONLY}
 
 
-def _undeclared(info: Any, instance: Any) -> Iterator[str]:
+# ---------------------------------------------------------------- declarations
+
+
+def _of_task(instance: Any, info: Any) -> Iterator[str]:
     """Names in the declarations of a task that do not exist."""
-    from workbench.text import fields  # imports numpy
-
     scores = [score.name for score in info.scores]
     for key in ("main", "second"):
         if (name := getattr(info, key)) not in scores:
@@ -138,11 +169,7 @@ def _undeclared(info: Any, instance: Any) -> Iterator[str]:
                 name=kind,
                 known=", ".join(LAYER_KINDS),
             )
-    for name in info.outputs:
-        if fields.named(name) is None:
-            yield _(
-                "`outputs` has {name!r}, which is not a class of workbench.text.fields.", name=name
-            )
+    yield from _unknown_fields("outputs", info.outputs)
     for name, axis in info.logits.items():
         if axis not in AXES:
             yield _(
@@ -150,5 +177,45 @@ def _undeclared(info: Any, instance: Any) -> Iterator[str]:
                 axis=axis,
                 name=name,
             )
-    if not isinstance(getattr(instance, "loss_targets", None), Mapping):
+    if not isinstance(instance.loss_targets, Mapping):
         yield _("It has no `loss_targets`: the name of each loss with the name of its targets.")
+
+
+def _of_baseline(instance: Any, info: Any) -> Iterator[str]:
+    """Declarations of a baseline that nothing fits."""
+    if info.output:
+        yield from _unknown_fields("output", (info.output,))
+    if info.unit not in AXES[:2]:
+        yield _("`unit` is {name!r}, expected item or token.", name=info.unit)
+
+
+def _unknown_fields(key: str, names: tuple[str, ...]) -> Iterator[str]:
+    from workbench.text import fields  # imports numpy
+
+    for name in names:
+        if fields.named(name) is None:
+            yield _(
+                "`{key}` has {name!r}, which is not a class of workbench.text.fields.",
+                key=key,
+                name=name,
+            )
+
+
+def _of_inspector(instance: Any, info: Any) -> Iterator[str]:
+    """What an inspector of the documents of a project must declare."""
+    if info is None or not hasattr(instance, "examine"):
+        return
+    if not info.examines:
+        yield _("It has `examine`, but its info does not say what it examines (`examines`).")
+    required = (DOCUMENTS, *([LAYER] if info.examines == LABELS else []))
+    known = {option.name for option in info.options}
+    for name in required:
+        if name not in known:
+            yield _("It examines documents of the project, but has no option {name!r}.", name=name)
+
+
+DECLARATIONS: Mapping[str, Callable[[Any, Any], Iterator[str]]] = {
+    "task": _of_task,
+    "baseline": _of_baseline,
+    "inspector": _of_inspector,
+}
