@@ -3,10 +3,11 @@
 from typing import NamedTuple
 
 import pytest
-from PySide6.QtCore import QEvent, QObject
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QApplication
 
 from workbench.base.ordered_rows import OrderedRows
+from workbench.text import columns
 from workbench.ui.style import theme
 from workbench.ui.widgets.tables.table import Column, Table
 
@@ -189,3 +190,17 @@ def test_short_texts_stay_whole_in_a_narrow_table_while_long_ones_are_elided(loo
     text = table.fontMetrics().horizontalAdvance
     assert table.columnWidth(0) > text("m-0083") + 20
     assert table.columnWidth(1) == table.columnWidth(2) < text("accessibility of trams") + 20
+
+
+def test_a_described_column_is_shown_aligned_and_sorted_by_its_kind(look, qtbot):
+    described = columns.Column("F1", lambda row: row[0], kind=columns.Kind.SHARE, hint="mean")
+    table = Table((Column.of(described, 60),), name="Scores", sortable=True)
+    qtbot.addWidget(table)
+
+    table.set_rows([(0.1234,), (None,), (0.1231,)])
+    table.sortByColumn(0, Qt.SortOrder.AscendingOrder)
+
+    cells = [table.rows_model.index(number, 0) for number in range(3)]
+    assert [cell.data() for cell in cells] == ["12.3", "12.3", "–"]
+    assert table.rows() == [(0.1231,), (0.1234,), (None,)]
+    assert cells[0].data(Qt.ItemDataRole.TextAlignmentRole) & Qt.AlignmentFlag.AlignRight.value

@@ -89,8 +89,9 @@ class _Prose(QStyledItemDelegate):
         follow_direction(option)
 
 
-def _by_text(column: Column) -> Callable[[Any], Any]:
-    return lambda row: natural(column.text(row))
+def _order(column: Column) -> Callable[[Any], Any]:
+    """Sort key of a row: numbers by value, anything else by its text."""
+    return column.value if column.kind.is_number else lambda row: natural(column.text(row))
 
 
 class Table(SavableTable):
@@ -118,7 +119,7 @@ class Table(SavableTable):
         super().__init__()
         if sortable:
             columns = [
-                column if column.sort else replace(column, sort=_by_text(column))
+                column if column.sort else replace(column, sort=_order(column))
                 for column in columns
             ]
         self.rows_model, self._most = RowsModel(columns, key, self), 0
@@ -213,7 +214,7 @@ class Table(SavableTable):
     def _fit_numbers(self) -> None:
         """Adapt the columns of numbers to their contents."""
         for index, column in enumerate(self.rows_model.columns):
-            if column.right and column.width is not None:
+            if column.is_right and column.width is not None:
                 texts = set(map(column.text, self.rows_model.rows))
                 widest = max(map(self.fontMetrics().horizontalAdvance, texts), default=0)
                 self.setColumnWidth(index, max(self._width(index), widest + NUMBER_PAD))
@@ -287,7 +288,7 @@ class Table(SavableTable):
                 least += max(0, min(own, theme.px(FAIR_WORDS)) - theme.px(LEAST_WORDS))
                 fair = max(theme.px(fair), own) - theme.px(LEAST_WORDS)
                 reserved += fair if column.title else 0
-            elif column.right:
+            elif column.is_right:
                 room -= self.columnWidth(index)
             else:
                 words[index] = self._width(index)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, cast
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtWidgets import QWidget
 
 from workbench.base.ordered_rows import OrderedRows, RowChange
-from workbench.ui.style import escaping, icons, theme
+from workbench.text import columns
+from workbench.text.columns import Kind
+from workbench.ui.style import escaping, formats, icons, theme
 
 SHARE = Qt.ItemDataRole.UserRole  # a float in [0, 1] for a bar
 ROOT = QModelIndex()  # parent of all rows of a table
@@ -21,19 +24,30 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
-@dataclass(frozen=True)
-class Column:
-    """How a column shows a row object.
+# How the window writes values, in the user's locale.
+WINDOW: Mapping[Kind, columns.Writer] = {
+    **columns.TERMINAL,
+    Kind.COUNT: formats.count,
+    Kind.NUMBER: partial(formats.decimal, digits=3),
+    Kind.SHARE: formats.points,
+    Kind.BYTES: formats.size,
+    Kind.SECONDS: formats.duration,
+    Kind.TIME: formats.when_iso,
+}
 
-    `text(row)` returns the text; `share(row)` a bar beside the number; `chip(row)` returns (text,
-    label or None, tone) or None; `icon(row)` returns (icon name, tone) or None. `width` is in
-    pixels at 100%, None stretches. `sort(row)` makes it sortable; rows for which it returns None
-    come last. A `right` column contains numbers, which are never elided: it is as wide as its
-    widest one. Where there is room, a column with `most` grows to its contents, up to this width.
+
+@dataclass(frozen=True)
+class Column(columns.Column):
+    """How a table of the window shows a column: what it is, and what it looks like.
+
+    `share(row)` returns the length of a bar beside the number, in [0, 1]; `chip(row)` returns
+    (text, label or None, tone) or None; `icon(row)` returns (icon name, tone) or None. `width` is
+    in pixels at 100%, None stretches. `sort(row)` makes it sortable; rows for which it returns None
+    come last. A `right` column contains numbers, as one of a kind of numbers does, which are never
+    elided: it is as wide as its widest one. Where there is room, a column with `most` grows to its
+    contents, up to this width.
     """
 
-    title: str
-    text: Callable[[Any], str] = lambda row: ""
     width: int | None = None
     most: int | None = None
     right: bool = False
@@ -44,10 +58,21 @@ class Column:
     tip: Callable[[Any], str] | None = None
     sort: Callable[[Any], Any] | None = None
     prose: bool = False  # sentences, elided at the end; names are elided in the middle
-    hint: str = ""  # tooltip of the header: a definition
     edit: Callable[[Any, str], None] | None = (
         None  # called with (row, new text) after in-place editing
     )
+
+    @classmethod
+    def of(cls, column: columns.Column, width: int | None = None, **look: Any) -> Column:
+        """A column that is described elsewhere, with its look."""
+        return cls(**{**vars(column), "width": width, **look})
+
+    def text(self, row: Any) -> str:
+        return self.written(row, WINDOW)
+
+    @property
+    def is_right(self) -> bool:
+        return self.right or (self.kind.is_number and self.share is None)
 
 
 class RowsModel(QAbstractTableModel):
@@ -199,7 +224,7 @@ class RowsModel(QAbstractTableModel):
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):
             return column.text(row)
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return int(_RIGHT if column.right else _LEFT)
+            return int(_RIGHT if column.is_right else _LEFT)
         if role == Qt.ItemDataRole.DecorationRole and column.icon is not None:
             icon = column.icon(row)
             return icons.icon(*icon, theme.px(15)) if icon else None
@@ -233,5 +258,5 @@ class RowsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return escaping.tip(column.hint or column.title)
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return int(_RIGHT if column.right else _LEFT)
+            return int(_RIGHT if column.is_right else _LEFT)
         return None

@@ -5,7 +5,7 @@ Every score states which gold labels it was computed against: those of the run, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QVBoxLayout
 
 from workbench.base.i18n import _, ngettext
+from workbench.text.columns import Kind
 from workbench.ui.panels.results.runs.details import Details, span_rows
 from workbench.ui.panels.results.runs.gold_text import (
     SPLITS,
@@ -30,7 +31,7 @@ from workbench.ui.panels.results.runs.score_tables import (
 )
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.style import escaping, theme
-from workbench.ui.style.formats import count, points
+from workbench.ui.style.formats import points
 from workbench.ui.style.interval_text import (
     few_tip,
     interval_method,
@@ -228,43 +229,16 @@ class ScoresView(QFrame):
         return min(max(max(names, default=0) + NUMBER_PAD, least), room * 9 // 20)
 
     def _label_table(self) -> Table:
+        shares: tuple[tuple[str, str, Callable[[LabelScore], float | None]], ...] = (
+            ("precision", _("Precision"), lambda row: row.precision),
+            ("recall", _("Recall"), lambda row: row.recall),
+            ("f1", _("F1"), lambda row: row.f1),
+            ("average_precision", _("AP"), self._average_precision),
+            ("roc_auc", _("AUC"), self._area),
+        )
         columns = (
             Column(_("Label"), lambda row: row.label, 112, tip=self._rankings_tip),
-            Column(
-                _("Precision"),
-                lambda row: points(row.precision),
-                share=lambda row: row.precision,
-                tip=partial(self._label_tip, "precision"),
-                hint=label_hint("precision"),
-            ),
-            Column(
-                _("Recall"),
-                lambda row: points(row.recall),
-                share=lambda row: row.recall,
-                tip=partial(self._label_tip, "recall"),
-                hint=label_hint("recall"),
-            ),
-            Column(
-                _("F1"),
-                lambda row: points(row.f1),
-                share=lambda row: row.f1,
-                tip=partial(self._label_tip, "f1"),
-                hint=label_hint("f1"),
-            ),
-            Column(
-                _("AP"),
-                lambda row: points(self._average_precision(row)),
-                share=self._average_precision,
-                tip=partial(self._label_tip, "average_precision"),
-                hint=label_hint("average_precision"),
-            ),
-            Column(
-                _("AUC"),
-                lambda row: points(self._area(row)),
-                share=self._area,
-                tip=partial(self._label_tip, "roc_auc"),
-                hint=label_hint("roc_auc"),
-            ),
+            *(self._share_column(*column) for column in shares),
             Column(
                 _("F1, 95%"),
                 lambda row: interval_text(self._interval(row)),
@@ -275,9 +249,9 @@ class ScoresView(QFrame):
             ),
             Column(
                 _("Support"),
-                lambda row: count(row.support),
+                lambda row: row.support,
                 76,
-                right=True,
+                kind=Kind.COUNT,
                 hint=_("Number of occurrences in gold"),
             ),
         )
@@ -285,6 +259,13 @@ class ScoresView(QFrame):
         table.opened.connect(self._open_label)
         escaping.set_tip(table, _("Double-click or Enter: the errors of a label"))
         return table
+
+    def _share_column(
+        self, name: str, title: str, value: Callable[[LabelScore], float | None]
+    ) -> Column:
+        tip = partial(self._label_tip, name)
+        hint = label_hint(name)
+        return Column(title, value, kind=Kind.SHARE, share=value, tip=tip, hint=hint)
 
     def _open_label(self, score: LabelScore) -> None:
         """Open the errors of a label on the shown split: where it is gold, and where it is

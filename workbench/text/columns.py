@@ -1,0 +1,176 @@
+"""Columns of a table, described once for the window, the terminal, CSV, Markdown and JSON.
+
+A column reads a value of a row object, and its `kind` says how the value is written: a fraction is
+0.886 in a terminal, 88.6 in Markdown and in the window, and 0.8861 in CSV and JSON. The renderers
+here make texts of files; `cli.output.table` and `ui.widgets.tables.table` make those of a terminal
+and of the window.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from workbench.base import sizes
+from workbench.base.i18n import _
+from workbench.base.terms import term
+from workbench.text import formulas
+
+UNKNOWN = "–"  # None, as text
+Writer = Callable[[Any], str]  # a value that is not None → text
+
+
+class Kind(Enum):
+    """What the values of a column are."""
+
+    TEXT = "text"  # also whole numbers without separators
+    TERM = "term"  # a stored value, such as a split or state, shown by its display name
+    NAMES = "names"  # a sequence of texts
+    FLAG = "flag"  # yes or no
+    COUNT = "count"  # a whole number
+    NUMBER = "number"  # a number with three decimal places
+    SHARE = "share"  # a fraction of one
+    BYTES = "bytes"
+    SECONDS = "seconds"
+    TIME = "time"  # ISO 8601
+
+    @property
+    def is_number(self) -> bool:
+        """Numbers are aligned right, and sorted by their values."""
+        return self in (Kind.COUNT, Kind.NUMBER, Kind.SHARE, Kind.BYTES, Kind.SECONDS)
+
+
+@dataclass(frozen=True)
+class Column:
+    """How a column shows a row object.
+
+    `value(row)` is a value of the kind, None if it is unknown. `key`: the column's name in JSON and
+    CSV, "" leaves it out there; a column with a key and without a title is only for these.
+    `display(row)`: the text for people where the value alone does not make it. `hint`: definition.
+    """
+
+    title: str
+    value: Callable[[Any], Any] = lambda row: ""
+    _: KW_ONLY
+    kind: Kind = Kind.TEXT
+    key: str = ""
+    display: Callable[[Any], str | None] | None = None
+    hint: str = ""
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether people see it."""
+        return bool(self.title) or not self.key
+
+    def written(self, row: Any, writers: Mapping[Kind, Writer]) -> str:
+        """The cell as text; "–" for an unknown value."""
+        value = self.value(row) if self.display is None else self.display(row)
+        if value is None:
+            return UNKNOWN
+        return str(value) if self.display is not None else writers[self.kind](value)
+
+
+def shown(columns: Iterable[Column]) -> list[Column]:
+    """The columns for people."""
+    return [column for column in columns if column.is_shown]
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def _flag(value: bool) -> str:
+    return _("yes") if value else _("no")
+
+
+TERMINAL: Mapping[Kind, Writer] = {
+    Kind.TEXT: _cell,
+    Kind.TERM: term,
+    Kind.NAMES: ", ".join,
+    Kind.FLAG: _flag,
+    Kind.COUNT: "{:,}".format,
+    Kind.NUMBER: "{:.3f}".format,
+    Kind.SHARE: "{:.3f}".format,
+    Kind.BYTES: sizes.size,
+    Kind.SECONDS: "{:.1f}".format,
+    Kind.TIME: str,
+}
+MARKDOWN: Mapping[Kind, Writer] = {
+    **TERMINAL,
+    Kind.SHARE: lambda value: f"{100 * value:.1f}",
+    Kind.BYTES: lambda value: f"{value / 1e6:.1f}",  # MB, as the title says
+}
+
+
+# ---------------------------------------------------------------- JSON
+
+
+def record(columns: Iterable[Column], row: Any) -> dict[str, Any]:
+    """A row for programs: the values by key."""
+    return {
+        column.key: list(value) if isinstance(value := column.value(row), tuple) else value
+        for column in columns
+        if column.key
+    }
+
+
+# ---------------------------------------------------------------- Markdown
+
+
+def markdown(columns: Iterable[Column], rows: Iterable[Any]) -> str:
+    """A table in Markdown, without a line break at its end; numbers are aligned right."""
+    columns = shown(columns)
+    lines = [
+        [_markdown_cell(column.title) for column in columns],
+        ["---:" if column.kind.is_number else "---" for column in columns],
+        *([_markdown_cell(column.written(row, MARKDOWN)) for column in columns] for row in rows),
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _markdown_cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+# ---------------------------------------------------------------- CSV and TSV
+
+
+def cells(columns: Iterable[Column], rows: Iterable[Any]) -> Iterator[list[Any]]:
+    """The keys, then the values of each row."""
+    keyed = [column for column in columns if column.key]
+    yield [column.key for column in keyed]
+    for row in rows:
+        yield [column.value(row) for column in keyed]
+
+
+def delimited(rows: Iterable[Sequence[Any]], *, delimiter: str = ",", end: str = "\n") -> str:
+    """Rows of cells as CSV, None as an empty cell.
+
+    Texts that a spreadsheet program would run as formulas are escaped.
+    """
+    out = io.StringIO()
+    _write(out, rows, delimiter, end)
+    return out.getvalue()
+
+
+def write_delimited(path: Path, rows: Iterable[Sequence[Any]], *, delimiter: str = ",") -> None:
+    """Save rows of cells as CSV, as `delimited` does, with the line ends of RFC 4180.
+
+    Raises OSError.
+    """
+    with path.open("w", encoding="utf-8", newline="") as file:
+        _write(file, rows, delimiter, "\r\n")
+
+
+def _write(file: Any, rows: Iterable[Sequence[Any]], delimiter: str, end: str) -> None:
+    writer = csv.writer(file, delimiter=delimiter, lineterminator=end)
+    writer.writerows([_safe(cell) for cell in row] for row in rows)
+
+
+def _safe(cell: Any) -> Any:
+    return formulas.escape_name(cell) if isinstance(cell, str) else cell
