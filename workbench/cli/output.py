@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from workbench.base.i18n import _
+from workbench.text.columns import TERMINAL, Column, record, shown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,11 +81,25 @@ def note_links_out(texts: Sequence[Path]) -> None:
         note(warning)
 
 
+def listing(columns: Iterable[Column], rows: Iterable[Any], as_json: bool = False) -> None:
+    """Print a table, or the rows as one JSON array."""
+    if as_json:
+        keyed = tuple(columns)
+        emit([record(keyed, row) for row in rows])
+        return
+    visible = shown(columns)
+    head = [column.heading for column in visible]
+    _draw([head, *([plain(column.written(row, TERMINAL)) for column in visible] for row in rows)])
+
+
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    _draw([head, *(list(map(_cell, row)) for row in rows)])
+
+
+def _draw(lines: Sequence[Sequence[str]]) -> None:
     """Print columns aligned by terminal width; columns of numbers are right-aligned."""
     from tabulate import tabulate
 
-    lines = [tuple(head), *(tuple(map(_cell, row)) for row in rows)]
     sides = [
         "right" if _is_numeric(cells) else "left" for _title, *cells in zip(*lines, strict=True)
     ]

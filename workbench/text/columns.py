@@ -22,7 +22,7 @@ from workbench.base.terms import term
 from workbench.text import formulas
 
 UNKNOWN = "–"  # None, as text
-Writer = Callable[[Any], str]  # a value that is not None → text
+Writer = Callable[[Any, int], str]  # a value that is not None, decimal places → text
 
 
 class Kind(Enum):
@@ -33,10 +33,10 @@ class Kind(Enum):
     NAMES = "names"  # a sequence of texts
     FLAG = "flag"  # yes or no
     COUNT = "count"  # a whole number
-    NUMBER = "number"  # a number with three decimal places
+    NUMBER = "number"
     SHARE = "share"  # a fraction of one
     BYTES = "bytes"
-    SECONDS = "seconds"
+    SECONDS = "seconds"  # a duration
     TIME = "time"  # ISO 8601
 
     @property
@@ -51,7 +51,8 @@ class Column:
 
     `value(row)` is a value of the kind, None if it is unknown. `key`: the column's name in JSON and
     CSV, "" leaves it out there; a column with a key and without a title is only for these.
-    `display(row)`: the text for people where the value alone does not make it. `hint`: definition.
+    `display(row)`: the text for people where the value alone does not make it. `digits`: decimal
+    places of a number. `hint`: definition.
     """
 
     title: str
@@ -60,6 +61,7 @@ class Column:
     kind: Kind = Kind.TEXT
     key: str = ""
     display: Callable[[Any], str | None] | None = None
+    digits: int = 3
     hint: str = ""
 
     @property
@@ -67,12 +69,18 @@ class Column:
         """Whether people see it."""
         return bool(self.title) or not self.key
 
+    @property
+    def heading(self) -> str:
+        """The title, with the unit of numbers that are written without it."""
+        return _("{title}, s", title=self.title) if self.kind == Kind.SECONDS else self.title
+
     def written(self, row: Any, writers: Mapping[Kind, Writer]) -> str:
         """The cell as text; "–" for an unknown value."""
-        value = self.value(row) if self.display is None else self.display(row)
-        if value is None:
-            return UNKNOWN
-        return str(value) if self.display is not None else writers[self.kind](value)
+        if self.display is not None:
+            text = self.display(row)
+            return UNKNOWN if text is None else text
+        value = self.value(row)
+        return UNKNOWN if value is None else writers[self.kind](value, self.digits)
 
 
 def shown(columns: Iterable[Column]) -> list[Column]:
@@ -80,30 +88,25 @@ def shown(columns: Iterable[Column]) -> list[Column]:
     return [column for column in columns if column.is_shown]
 
 
-def _cell(value: Any) -> str:
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
-
-
-def _flag(value: bool) -> str:
-    return _("yes") if value else _("no")
+def _text(value: Any, digits: int) -> str:
+    return f"{value:.{digits}f}" if isinstance(value, float) else str(value)
 
 
 TERMINAL: Mapping[Kind, Writer] = {
-    Kind.TEXT: _cell,
-    Kind.TERM: term,
-    Kind.NAMES: ", ".join,
-    Kind.FLAG: _flag,
-    Kind.COUNT: "{:,}".format,
-    Kind.NUMBER: "{:.3f}".format,
-    Kind.SHARE: "{:.3f}".format,
-    Kind.BYTES: sizes.size,
-    Kind.SECONDS: "{:.1f}".format,
-    Kind.TIME: str,
+    Kind.TEXT: _text,
+    Kind.TERM: lambda value, _digits: term(value),
+    Kind.NAMES: lambda value, _digits: ", ".join(value),
+    Kind.FLAG: lambda value, _digits: _("yes") if value else _("no"),
+    Kind.COUNT: lambda value, _digits: f"{value:,}",
+    Kind.NUMBER: lambda value, digits: f"{value:.{digits}f}",
+    Kind.SHARE: lambda value, _digits: f"{value:.3f}",
+    Kind.BYTES: lambda value, _digits: sizes.size(value),
+    Kind.SECONDS: lambda value, _digits: f"{value:.1f}",
+    Kind.TIME: _text,
 }
 MARKDOWN: Mapping[Kind, Writer] = {
     **TERMINAL,
-    Kind.SHARE: lambda value: f"{100 * value:.1f}",
-    Kind.BYTES: lambda value: f"{value / 1e6:.1f}",  # MB, as the title says
+    Kind.SHARE: lambda value, _digits: f"{100 * value:.1f}",
 }
 
 
@@ -126,7 +129,7 @@ def markdown(columns: Iterable[Column], rows: Iterable[Any]) -> str:
     """A table in Markdown, without a line break at its end; numbers are aligned right."""
     columns = shown(columns)
     lines = [
-        [_markdown_cell(column.title) for column in columns],
+        [_markdown_cell(column.heading) for column in columns],
         ["---:" if column.kind.is_number else "---" for column in columns],
         *([_markdown_cell(column.written(row, MARKDOWN)) for column in columns] for row in rows),
     ]

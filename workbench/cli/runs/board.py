@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from workbench.base.i18n import _, ngettext
-from workbench.base.sizes import size
 from workbench.base.terms import term
 from workbench.cli.documents.where import checked, where_option
-from workbench.cli.output import as_json, emit, note, say, table
+from workbench.cli.output import as_json, emit, listing, note, say
 from workbench.cli.runs.train_overlap_warning import warn_of_training_texts
 from workbench.cli.session import project_argument, reading
 
@@ -104,17 +103,7 @@ def _show_average(average: Average, *, as_json: bool, as_csv: bool, markdown: bo
         make = board_average.to_csv if as_csv else board_average.to_markdown
         return say(make(average).rstrip("\n"))
     say(f"{term(average.split)}: {board_average.documents_text(average)}")
-    rows = [
-        [
-            system.name,
-            board_average.kind_text(system),
-            *(board_average.cell_text(average, system, column) for column in average.layers),
-            board_average.average_text(system),
-        ]
-        for system in average.systems
-    ]
-    titles = (column.title for column in average.layers)
-    table((_("System"), _("Kind"), *titles, _("Average")), rows)
+    listing(board_average.columns(average), average.systems)
     say(_(board_average.DEFINITION))
     for sentence in board_average.notes(average):
         note(sentence)
@@ -122,9 +111,8 @@ def _show_average(average: Average, *, as_json: bool, as_csv: bool, markdown: bo
 
 
 def _show(board: Board, score: str, over: BoardEntry | None) -> None:
-    from workbench.operations.evaluation.board_export import gain_text
+    from workbench.operations.evaluation.board_export import columns
     from workbench.operations.evaluation.quality import interval_method
-    from workbench.tasks import spec as tasks
 
     message = ngettext(
         "Layer {layer}, {split}, {n:,} document, fingerprint {fingerprint}",
@@ -135,17 +123,7 @@ def _show(board: Board, score: str, over: BoardEntry | None) -> None:
     say(message)
     if board.where:
         say(_("Query: {query}", query=board.where))
-    rows: list[list[object]] = []
-    for entry in board.sorted_by(score):
-        at = entry.scores.get(score)
-        interval = [at.value, at.low, at.high] if at is not None else [None] * 3
-        weight = size(entry.bytes) if entry.bytes is not None else None
-        rows.append([entry.run.name, term(entry.run.kind), entry.made_from, *interval])
-        rows[-1] += [] if over is None else [gain_text(entry, over, score)]
-        rows[-1] += [entry.seconds, weight, entry.cpu]
-    heads = (_("System"), _("Kind"), _("Made from"), tasks.score_title(score), _("Low"))
-    gains = () if over is None else (_("Gain"),)
-    table((*heads, _("High"), *gains, _("Training, s"), _("Size"), _("CPU s / 1,000")), rows)
+    listing(columns(score, over), board.sorted_by(score))
     if board.definition:
         say(_(board.definition))
     say(interval_method())

@@ -6,10 +6,9 @@ number of documents.
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +17,8 @@ from workbench.base.i18n import N_, _, ngettext
 from workbench.base.terms import term
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.evaluation import board as boards
-from workbench.operations.evaluation.board_export import UNKNOWN, cell, line, safe
 from workbench.tasks import spec as tasks
+from workbench.text.columns import UNKNOWN, Column, Kind, cells, delimited, markdown
 
 if TYPE_CHECKING:
     from workbench.operations.evaluation.board import BoardEntry
@@ -167,37 +166,47 @@ def report(average: Average) -> dict[str, Any]:
     }
 
 
+def columns(average: Average) -> tuple[Column, ...]:
+    """For people the scores as points, the average in the last column; for programs fractions of
+    one, with deviations and numbers of runs.
+    """
+    return (
+        Column(_("System"), lambda system: system.name, key="system"),
+        Column(_("Kind"), lambda system: system.kind, display=kind_text, key="kind"),
+        Column("", lambda system: system.average, key="average"),
+        *(column for layer in average.layers for column in _layer_columns(average, layer)),
+        Column(_("Average"), kind=Kind.SHARE, display=average_text),
+    )
+
+
+def _layer_columns(average: Average, layer: LayerScore) -> Iterator[Column]:
+    def part(name: str, system: AverageSystem) -> float | None:
+        item = system.cells.get(layer.layer)
+        return None if item is None else getattr(item, name)
+
+    def runs(system: AverageSystem) -> int:
+        item = system.cells.get(layer.layer)
+        return 0 if item is None else len(item.runs)
+
+    text = partial(cell_text, average, column=layer)
+    yield Column(layer.title, kind=Kind.SHARE, display=text)
+    yield Column("", partial(part, "value"), key=layer.layer)
+    yield Column("", partial(part, "deviation"), key=f"{layer.layer}_sd")
+    yield Column("", runs, key=f"{layer.layer}_runs")
+
+
 def to_csv(average: Average) -> str:
     """Scores as fractions of 1, with deviations; empty cells for what is not known."""
-    out = io.StringIO()
-    write = csv.writer(out, lineterminator="\n")
-    names = [f"{column.layer}{end}" for column in average.layers for end in ("", "_sd", "_runs")]
-    write.writerow(["system", "kind", "average", *map(safe, names)])
-    for system in average.systems:
-        cells: list[object] = [safe(system.name), system.kind, system.average]
-        for column in average.layers:
-            item = system.cells.get(column.layer)
-            cells += [None, None, 0] if item is None else [item.value, item.deviation]
-            cells += [] if item is None else [len(item.runs)]
-        write.writerow(cells)
-    return out.getvalue()
+    return delimited(cells(columns(average), average.systems))
 
 
 def to_markdown(average: Average) -> str:
     """Scores as points, the average in the last column."""
-    heads = [_("System"), _("Kind"), *(column.title for column in average.layers), _("Average")]
-    lines = [list(map(cell, heads)), ["---", "---", *["---:"] * (len(heads) - 2)]]
-    for system in average.systems:
-        cells = [
-            system.name,
-            kind_text(system),
-            *(cell_text(average, system, column) for column in average.layers),
-        ]
-        lines.append([*map(cell, cells), average_text(system)])
     about = _("{split}, {layers}.", split=term(average.split), layers=documents_text(average))
     if average.where:
         about = f"{about} {_('Query: {query}.', query=average.where)}"
-    return "\n".join([*map(line, lines), "", about, "", _(DEFINITION), ""])
+    table = markdown(columns(average), average.systems)
+    return "\n".join([table, "", about, "", _(DEFINITION), ""])
 
 
 def notes(average: Average) -> list[str]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _, ngettext
@@ -13,12 +12,10 @@ from workbench.base.terms import term
 from workbench.operations.evaluation import quality
 from workbench.operations.evaluation.scoring import is_fraction
 from workbench.tasks import spec as tasks
-from workbench.text import formulas
+from workbench.text.columns import UNKNOWN, Column, Kind, cells, delimited, markdown
 
 if TYPE_CHECKING:
     from workbench.operations.evaluation.board import Board, BoardEntry
-
-UNKNOWN = "–"
 
 Signed = Callable[[float, int], str]
 
@@ -67,33 +64,116 @@ def _gains(entry: BoardEntry, over: BoardEntry | None) -> dict[str, Any]:
     return {name: gain.to_json() for name, gain in gains.items() if gain is not None}
 
 
+def _all_columns(board: Board, score: str, over: BoardEntry | None) -> tuple[Column, ...]:
+    """For people the main scores with intervals, for programs every score and more."""
+    main = [score, *(name for name in board.names[:3] if name != score)]
+    return (
+        *system_columns(),
+        *(_score_column(name) for name in main),
+        *_gain_columns(score, over),
+        *(column for name in board.names for column in _bounds(name, ("", "", ""))),
+        *cost_columns(),
+        *_gain_parts(score, over),
+    )
+
+
+def columns(score: str, over: BoardEntry | None) -> tuple[Column, ...]:
+    """The columns of a terminal: one score, and its interval in columns of its own."""
+    titles = (tasks.score_title(score), _("Low"), _("High"))
+    return (
+        *system_columns(),
+        *_bounds(score, titles),
+        *_gain_columns(score, over),
+        *cost_columns(),
+    )
+
+
+def system_columns() -> tuple[Column, ...]:
+    """What a system is."""
+    return (
+        Column(_("System"), lambda entry: entry.run.name, key="run"),
+        Column(_("Kind"), lambda entry: entry.run.kind, kind=Kind.TERM, key="kind"),
+        Column(_("Made from"), lambda entry: entry.made_from, key="made_from"),
+    )
+
+
+def cost_columns() -> tuple[Column, ...]:
+    """What a system costs."""
+    hint = _(
+        "CPU seconds of all threads per 1,000 documents, from text to labels; “–” if no "
+        "predictions were measured yet"
+    )
+    return (
+        Column(_("Training time"), lambda entry: entry.seconds, kind=Kind.SECONDS, key="seconds"),
+        Column("", lambda entry: entry.parameters, key="parameters"),
+        Column(
+            _("Size"),
+            lambda entry: entry.bytes,
+            kind=Kind.BYTES,
+            key="bytes",
+            hint=_("Size of the weights on disk"),
+        ),
+        Column(
+            _("CPU s / 1,000"),
+            lambda entry: entry.cpu,
+            kind=Kind.NUMBER,
+            digits=1,
+            key="cpu_seconds_per_1000",
+            hint=hint,
+        ),
+    )
+
+
+def _score_column(name: str) -> Column:
+    """A score with its interval."""
+    title = tasks.score_title(name)
+    return Column(title, kind=Kind.SHARE, display=lambda entry: _points(entry, name))
+
+
+def _bounds(name: str, titles: Sequence[str]) -> Iterator[Column]:
+    """A score and the bounds of its interval; for programs only without titles."""
+    kind = Kind.SHARE if is_fraction(name) else Kind.NUMBER
+    for title, end, part in zip(
+        titles, ("", "_low", "_high"), ("value", "low", "high"), strict=True
+    ):
+        value = partial(_part, name, part)
+        yield Column(title, value, kind=kind, key=f"{name}{end}")
+
+
+def _part(name: str, part: str, entry: BoardEntry) -> float | None:
+    score = entry.scores.get(name)
+    return None if score is None else getattr(score, part)
+
+
+def _gain_columns(score: str, over: BoardEntry | None) -> tuple[Column, ...]:
+    """The gain of the score over an entry; none without one."""
+    if over is None:
+        return ()
+    title = _("Gain over {run}", run=over.run.name)
+    display = lambda entry: gain_text(entry, over, score)  # noqa: E731
+    return (Column(title, kind=Kind.SHARE, display=display),)
+
+
+def _gain_parts(score: str, over: BoardEntry | None) -> tuple[Column, ...]:
+    """The same for programs."""
+    if over is None:
+        return ()
+
+    def part(name: str, entry: BoardEntry) -> float | None:
+        gain = entry.gain(over, score)
+        return None if gain is None else getattr(gain, name)
+
+    keys = {"gain": "absolute", "errors_removed": "errors_removed"}
+    return tuple(Column("", partial(part, name), key=key) for key, name in keys.items())
+
+
 def to_csv(board: Board, score: str = "", over: BoardEntry | None = None) -> str:
     """All scores as fractions of 1, with intervals; empty cells for what is not known.
 
     over: the entry that gains of the chosen score are measured over, in two more columns.
     """
     score = score or board.score
-    out = io.StringIO()
-    write = csv.writer(out, lineterminator="\n")
-    names = [f"{name}{end}" for name in board.names for end in ("", "_low", "_high")]
-    costs = ("seconds", "parameters", "bytes", "cpu_seconds_per_1000")
-    more = () if over is None else ("gain", "errors_removed")
-    write.writerow(["run", "kind", "made_from", *names, *costs, *more])
-    for entry in board.sorted_by(score):
-        cells: list[object] = [safe(entry.run.name), entry.run.kind, safe(entry.made_from)]
-        for name in board.names:
-            value = entry.scores.get(name)
-            cells += [value.value, value.low, value.high] if value is not None else [None] * 3
-        cells += [entry.seconds, entry.parameters, entry.bytes, entry.cpu]
-        if over is not None:
-            gained = entry.gain(over, score)
-            cells += [None, None] if gained is None else [gained.absolute, gained.errors_removed]
-        write.writerow(cells)
-    return out.getvalue()
-
-
-def safe(text: str) -> str:
-    return formulas.escape(text) if formulas.is_formula(text) else text
+    return delimited(cells(_all_columns(board, score, over), board.sorted_by(score)))
 
 
 def to_markdown(board: Board, score: str = "", over: BoardEntry | None = None) -> str:
@@ -102,22 +182,7 @@ def to_markdown(board: Board, score: str = "", over: BoardEntry | None = None) -
     over: the entry that gains of the chosen score are measured over, in a column of their own.
     """
     score = score or board.score
-    columns = [score, *(name for name in board.names[:3] if name != score)]
-    heads = [_("System"), _("Kind"), _("Made from"), *map(tasks.score_title, columns)]
-    if over is not None:
-        heads.append(_("Gain over {run}", run=over.run.name))
-    heads += [_("Training time, s"), _("Size, MB"), _("CPU s / 1,000 documents")]
-    heads = [cell(head) for head in heads]
-    lines = [heads, ["---"] * 3 + ["---:"] * (len(heads) - 3)]
-    for entry in board.sorted_by(score):
-        cells = [entry.run.name, term(entry.run.kind), entry.made_from]
-        cells += [_points(entry, name) for name in columns]
-        if over is not None:
-            cells.append(gain_text(entry, over, score))
-        megabytes = None if entry.bytes is None else entry.bytes / 1e6
-        cells += [_number(value) for value in (entry.seconds, megabytes, entry.cpu)]
-        lines.append([cell(text) for text in cells])
-    message = ngettext(
+    about = ngettext(
         "Layer {layer}, {split}, {n} document, fingerprint {fingerprint}.",
         "Layer {layer}, {split}, {n} documents, fingerprint {fingerprint}.",
         board.n,
@@ -125,12 +190,13 @@ def to_markdown(board: Board, score: str = "", over: BoardEntry | None = None) -
         split=term(board.split),
         fingerprint=board.fingerprint,
     )
-    about = message
-    if any(has_interval(entry, name) for entry in board.entries for name in columns):
+    scores = {score, *board.names[:3]}
+    if any(has_interval(entry, name) for entry in board.entries for name in scores):
         about = f"{about} {quality.interval_method()}"
     if board.where:
         about = f"{about} {_('Query: {query}.', query=board.where)}"
-    return "\n".join([*map(line, lines), "", about, "", _(board.definition), ""])
+    table = markdown(_all_columns(board, score, over), board.sorted_by(score))
+    return "\n".join([table, "", about, "", _(board.definition), ""])
 
 
 def _signed(value: float, digits: int) -> str:
@@ -154,14 +220,6 @@ def gain_text(entry: BoardEntry, over: BoardEntry, score: str, signed: Signed = 
     return message.format(gain=text, removed=100 * gain.errors_removed)
 
 
-def cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
-
-
-def line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
 def has_interval(entry: BoardEntry, name: str) -> bool:
     """Whether a score of an entry is known with its 95% interval."""
     scored = entry.scores.get(name)
@@ -180,7 +238,3 @@ def _points(entry: BoardEntry, name: str) -> str:
 
 def _percent(value: float) -> str:
     return f"{100 * value:.1f}"
-
-
-def _number(value: float | None) -> str:
-    return UNKNOWN if value is None else f"{value:.1f}"

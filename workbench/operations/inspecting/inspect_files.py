@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from workbench.base.records import json_text, to_plain
-from workbench.text import formulas
+from workbench.text.columns import write_delimited
 
 
 def write_matrix(path: Path, values: Any, names: Sequence[str]) -> None:
@@ -21,20 +20,9 @@ def write_matrix(path: Path, values: Any, names: Sequence[str]) -> None:
 
         numpy.save(path, values, allow_pickle=False)
         return
-    named = [formulas.escape_name(name) for name in names]
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["", *named])
-        for name, line in zip(named, values.tolist(), strict=True):
-            writer.writerow([name, *(f"{value:.6g}" for value in line)])
-
-
-def write_rows(path: Path, rows: Sequence[Sequence[object]]) -> None:
-    """Save rows as CSV. Texts that a spreadsheet program would evaluate are escaped."""
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        for row in rows:
-            cells = [formulas.escape_name(item) if isinstance(item, str) else item for item in row]
-            csv.writer(file).writerow(cells)
+    lines = zip(names, values.tolist(), strict=True)
+    rows = ([name, *(f"{value:.6g}" for value in line)] for name, line in lines)
+    write_delimited(path, [["", *names], *rows])
 
 
 def write_json(path: Path, result: Any) -> None:

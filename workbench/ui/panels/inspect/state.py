@@ -22,6 +22,7 @@ from workbench.operations.inspecting import (
 )
 from workbench.operations.inspecting.inspect import InspectableModel, InspectorChoice
 from workbench.operations.inspecting.retained_samples import KeptSample
+from workbench.text.columns import write_delimited
 from workbench.text.typed import QUESTIONS
 from workbench.ui.panels.inspect.corpus import PageDocuments
 from workbench.ui.panels.inspect.examined import Examined
@@ -423,7 +424,7 @@ class InspectState(State):
 
     def save_rows(self, path: Path, rows: Sequence[Sequence[object]]) -> None:
         """Save rows as CSV."""
-        self.save(lambda: inspect_files.write_rows(path, rows), path)
+        self.save(lambda: write_delimited(path, rows), path)
 
     def save_result(self, path: Path, result: Any) -> None:
         """Save a result as JSON."""

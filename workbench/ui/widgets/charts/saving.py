@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import cast
@@ -12,7 +11,7 @@ from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from workbench.base.i18n import _
-from workbench.text import formulas
+from workbench.text.columns import write_delimited
 from workbench.ui.style import formats, theme
 from workbench.ui.widgets.controls.button import Button
 
@@ -40,15 +39,11 @@ class Savable:
 
     def save_numbers(self, path: Path) -> None:
         """Save the numbers as CSV; texts that a spreadsheet would run are escaped."""
-        with path.open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows([_cell(cell) for cell in row] for row in self.numbers())
+        write_delimited(path, ([_cell(cell) for cell in row] for row in self.numbers()))
 
 
 def _cell(cell: object) -> object:
-    if not isinstance(cell, str):
-        return cell
-    text = formats.with_hyphen(cell)
-    return formulas.escape(text) if formulas.is_formula(text) else text
+    return formats.with_hyphen(cell) if isinstance(cell, str) else cell
 
 
 def save_drawing(path: Path, size: QSize, draw: Callable[[QPainter, QRectF], None]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, cast
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
@@ -27,12 +26,12 @@ _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 # How the window writes values, in the user's locale.
 WINDOW: Mapping[Kind, columns.Writer] = {
     **columns.TERMINAL,
-    Kind.COUNT: formats.count,
-    Kind.NUMBER: partial(formats.decimal, digits=3),
-    Kind.SHARE: formats.points,
-    Kind.BYTES: formats.size,
-    Kind.SECONDS: formats.duration,
-    Kind.TIME: formats.when_iso,
+    Kind.COUNT: lambda value, _digits: formats.count(value),
+    Kind.NUMBER: formats.decimal,
+    Kind.SHARE: lambda value, _digits: formats.points(value),
+    Kind.BYTES: lambda value, _digits: formats.size(value),
+    Kind.SECONDS: lambda value, _digits: formats.duration(value),
+    Kind.TIME: lambda value, _digits: formats.when_iso(value),
 }
 
 

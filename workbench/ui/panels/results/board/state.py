@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.results.state import ResultsState
 
 RANKINGS = "rankings"  # key of the task
+system_columns, cost_columns = board_export.system_columns, board_export.cost_columns
 
 
 def kind_of(entry: BoardEntry) -> tuple[str, str]:

@@ -13,14 +13,20 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QSplitter, QVBoxLayout
 from shiboken6 import isValid
 
 from workbench.base.i18n import N_, _, ngettext
+from workbench.text.columns import shown
 from workbench.ui.panels.results.board.comparison import ComparisonView
 from workbench.ui.panels.results.board.comparison_state import score_hint
-from workbench.ui.panels.results.board.state import BoardState, kind_of
+from workbench.ui.panels.results.board.state import (
+    BoardState,
+    cost_columns,
+    kind_of,
+    system_columns,
+)
 from workbench.ui.panels.results.runs.details import TrainOverlap
 from workbench.ui.panels.results.runs.gold_text import SPLITS
 from workbench.ui.panels.results.runs.train_overlap_warning import TrainOverlapWarning
 from workbench.ui.panels.results.state import ResultsState
-from workbench.ui.style import escaping, formats, theme
+from workbench.ui.style import escaping, theme
 from workbench.ui.style.formats import points
 from workbench.ui.style.interval_text import pair_of, score_tip
 from workbench.ui.style.run_text import (
@@ -78,6 +84,8 @@ class BoardTable(Table):
         self.setItemDelegateForColumn(SCORE, IntervalDelegate(self, self._interval))
 
     def _all_columns(self, state: BoardState) -> tuple[Column, ...]:
+        system, _kind, made_from = system_columns()
+        seconds, size, cpu = shown(cost_columns())
         return (
             Column(
                 "",
@@ -86,9 +94,8 @@ class BoardTable(Table):
                 chip=_badge(state),
                 sort=lambda row: state.letter(row) or None,
             ),
-            Column(
-                _("System"),
-                lambda row: row.run.name,
+            Column.of(
+                system,
                 most=240,
                 tip=_about,
                 icon=lambda row: (
@@ -101,13 +108,7 @@ class BoardTable(Table):
                 112,
                 icon=lambda row: (kind_of(row)[0], "muted"),
             ),
-            Column(
-                _("Made from"),
-                lambda row: row.made_from,
-                190,
-                most=340,
-                tip=lambda row: row.made_from,
-            ),  # fmt: skip
+            Column.of(made_from, 190, most=340, tip=made_from.value),
             Column(
                 _("Score"),
                 self._score_text,
@@ -134,33 +135,9 @@ class BoardTable(Table):
                 ),
                 sort=state.gain,
             ),
-            Column(
-                _("Training time"),
-                lambda row: "–" if row.seconds is None else formats.duration(row.seconds),
-                112,
-                right=True,
-                sort=lambda row: row.seconds,
-            ),
-            Column(
-                _("Size"),
-                lambda row: "–" if row.bytes is None else formats.size(row.bytes),
-                76,
-                right=True,
-                hint=_("Size of the weights on disk"),
-                tip=_parameters,
-                sort=lambda row: row.bytes,
-            ),
-            Column(
-                _("CPU s / 1,000"),
-                lambda row: "–" if row.cpu is None else formats.decimal(row.cpu, 1),
-                118,
-                right=True,
-                hint=_(
-                    "CPU seconds of all threads per 1,000 documents, from text to labels; “–” if "
-                    "no predictions were measured yet"
-                ),
-                sort=lambda row: row.cpu,
-            ),
+            Column.of(seconds, 112),
+            Column.of(size, 76, tip=_parameters),
+            Column.of(cpu, 118),
         )
 
     @property
