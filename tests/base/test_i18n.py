@@ -30,11 +30,9 @@ WHOLE = {
     "operations/application/sample.py": "the sample's own labels, stored with it",
     "exporters/model/card.py": "the model card is English: it travels with the model",
     "storage/integrity/checksums.py": "SQL alone",
-    "storage/journal/step_sums.py": "SQL alone",
-    "storage/staging/staging_tables.py": "SQL alone",
+    "storage/journal/replay.py": "SQL alone",
     "storage/labels/label_changes.py": "SQL alone",
     "storage/labels/label_moves.py": "SQL alone",
-    "storage/journal/journal_triggers.py": "SQL alone",
     "text/language.py": "frequent words of languages",
     "storage/schema/tables.py": "conditions of SQL",
     "ui/dialogs/about.py": "diagnostics are English: those who look for the fault read them",
@@ -91,9 +89,15 @@ SINGLE = {
     ),
     "text/formulas.py": {"escaped cells": "the name of a column in files"},
     "storage/queries/columns.py": dict.fromkeys(
-        (" glob '*[0-9]' and ltrim(", " then cast(", " then lower(", ") else "), "SQL"
+        (
+            " glob '*[0-9]' and ltrim(",
+            " then cast(",
+            " then lower(",
+            ") else ",
+            " nulls last, d.id",
+        ),
+        "SQL",
     ),
-    "storage/queries/ordering.py": {" nulls last, d.id": "SQL"},
     "storage/queries/conditions.py": dict.fromkeys(
         (
             "d.split is ?",
@@ -114,6 +118,8 @@ SINGLE = {
         ('note:"ask Ada"', 'filter:"my filter"'), "examples of the query language"
     ),
     "storage/integrity/repair.py": {'" = null': "SQL"},
+    "storage/journal/journal.py": {"CREATE TRIGGER ": "SQL"},
+    "storage/staging/staging.py": {" then '": "SQL"},
     "storage/documents/statistics.py": dict.fromkeys((") then '", " then '", "' else '"), "SQL"),
 }
 SENTENCE = re.compile(r"[A-Za-z]{2,} [A-Za-z]{2,}|\S [a-z]{3,}[.:,]?$")

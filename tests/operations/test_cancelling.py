@@ -16,7 +16,7 @@ from workbench.project.check import check
 from workbench.project.project import Project
 from workbench.storage.annotation import annotations
 from workbench.storage.documents import bulk, deletion, documents
-from workbench.storage.journal import journal, replay, step_sums
+from workbench.storage.journal import journal, replay
 from workbench.storage.labels import label_changes, labels
 from workbench.storage.queries import search
 from workbench.storage.staging import copy_staged
@@ -34,7 +34,7 @@ def small_pieces(monkeypatch):
         monkeypatch.setattr(module, "ROWS_PER_STATEMENT", PIECE)
     monkeypatch.setattr(search, "CHUNK_TEXTS", PIECE)
     monkeypatch.setattr(replay, "LARGE_PIECE", PIECE)
-    monkeypatch.setattr(step_sums, "CHUNK_ROWS", step_sums.CHUNK_ROWS // 5)
+    monkeypatch.setattr(replay, "CHUNK_ROWS", replay.CHUNK_ROWS // 5)
     monkeypatch.setattr(journal, "MANY_ROWS", journal.MANY_ROWS // 5)
 
 

@@ -16,7 +16,7 @@ from workbench.operations.schema import labels as schema
 from workbench.project import backup
 from workbench.project.check import check
 from workbench.project.project import Project
-from workbench.storage.annotation.origins import Origin
+from workbench.storage.annotation.provenance import Origin
 from workbench.storage.connections import backup as files
 from workbench.storage.documents import documents
 from workbench.text.dataset import Record

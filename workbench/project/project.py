@@ -14,7 +14,7 @@ from workbench.base.events import Signal
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.project.changes import Changes
-from workbench.storage.annotation import annotators
+from workbench.storage.annotation import provenance
 from workbench.storage.connections.database import Database
 from workbench.storage.connections.identity import OVERWRITTEN
 from workbench.storage.documents import removal
@@ -48,7 +48,7 @@ class Project:
         self.layers_shown = Signal("project.layers_shown")  # the choice itself is a setting
         self.uid: str = db.meta("uid", "")
         self.seed = db.meta_number("seed", 1)
-        self.annotator_id, self.annotator_name = annotators.own(db)
+        self.annotator_id, self.annotator_name = provenance.own_annotator(db)
         self._dispatch = dispatch
         self._home = threading.get_ident()
         self._news: list[Changes] = []
@@ -112,7 +112,7 @@ class Project:
         with self.db.transaction():
             runs.record_interrupted(self.db)
             if rename:
-                annotators.rename(self.db, self.annotator_id, name)
+                provenance.rename_annotator(self.db, self.annotator_id, name)
                 self.annotator_name = name
             self.db.take_touched()
 
@@ -287,7 +287,7 @@ class Project:
 
     def source(self, kind: str, ref: str = "", *, annotator: bool = True) -> int:
         """Add a source row, inside `edit`: records who or what created the rows of this edit."""
-        return annotators.add_source(self.db, kind, ref, self.annotator_id if annotator else None)
+        return provenance.add_source(self.db, kind, ref, self.annotator_id if annotator else None)
 
     def select(self, document_ids: Sequence[int], origin: object = None) -> None:
         """Make these the current documents of the session, which every page follows.

@@ -12,7 +12,7 @@ from workbench.operations.annotation import (
 from workbench.operations.annotation.annotate import Filter, NewSuggestion
 from workbench.operations.annotation.suggestion_edits import add_suggestions
 from workbench.operations.schema import labels
-from workbench.storage.annotation.origins import Origin
+from workbench.storage.annotation.provenance import Origin
 from workbench.storage.queries import listing
 from workbench.text.patterns import WORDS, Pattern
 

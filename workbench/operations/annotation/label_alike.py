@@ -12,9 +12,9 @@ from workbench.base.watch import QUIET, Watch
 from workbench.operations.annotation import suggestion_edits
 from workbench.operations.documents.duplicates import DuplicateGroup
 from workbench.operations.schema import labels as schema
-from workbench.storage.annotation.relabelling import replace_labels
 from workbench.storage.annotation.suggestions import NewSuggestion
 from workbench.storage.documents import documents
+from workbench.storage.staging.record_writer import replace_labels
 from workbench.text.carrying import Carrying
 from workbench.text.dataset import Record
 from workbench.text.labels import ANSWERS, MARKS, NUMBERS, RELATIONS, SPANS, WRITTEN

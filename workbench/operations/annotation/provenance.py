@@ -17,7 +17,7 @@ from workbench.operations.annotation import (
 )
 from workbench.project import backup
 from workbench.storage.annotation import provenance as stored
-from workbench.storage.annotation.origins import Origin
+from workbench.storage.annotation.provenance import Origin
 from workbench.storage.labels import labels
 from workbench.storage.runs import runs as storage_runs
 from workbench.text.rows import row_id

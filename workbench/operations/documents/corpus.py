@@ -19,7 +19,7 @@ from workbench.storage.documents.documents import DocumentCounts, DocumentRow, F
 from workbench.storage.integrity import integrity
 from workbench.storage.labels import labels as layers
 from workbench.storage.queries import columns, listing
-from workbench.storage.queries.ordering import SortOrder
+from workbench.storage.queries.columns import SortOrder
 from workbench.storage.runs import runs  # fmt: skip
 from workbench.text.document import SPLITS
 from workbench.text.labels import Label, Layer

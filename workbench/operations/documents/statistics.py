@@ -20,7 +20,7 @@ from workbench.base.watch import QUIET, Watch
 from workbench.metrics.significance import wilson
 from workbench.operations.annotation import progress, provenance
 from workbench.operations.schema import labels as schema
-from workbench.storage.annotation.origins import Origin
+from workbench.storage.annotation.provenance import Origin
 from workbench.storage.documents import statistics as stored
 from workbench.text import query_edit
 from workbench.text.labels import NUMBERS, WRITTEN

@@ -1,17 +1,59 @@
-"""Who or what made labels and suggestions, and taking back everything from one origin."""
+"""Annotators, and the sources and origins of labels and suggestions; reverting one origin."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.storage.annotation.annotations import reset_untouched
-from workbench.storage.annotation.origins import BY, OF_ORIGIN, Origin
+from workbench.storage.connections import failures
 from workbench.storage.connections.database import Database
 from workbench.storage.documents.bulk import reopen_submitted
-from workbench.storage.schema.values import ids_in
+from workbench.storage.schema.tables import SOURCE_KINDS
+from workbench.storage.schema.values import ids_in, name_in, new_id, now
 from workbench.text.labels import LABEL_TABLES
+
+
+class Origin(NamedTuple):
+    """Sources that are one to the user: `by` is the annotator if `kind` is person, else None."""
+
+    kind: str
+    ref: str = ""
+    by: int | None = None
+
+
+BY = "case s.kind when 'person' then s.annotator_id end"
+OF_ORIGIN = f"select s.id from source s where s.kind = ? and s.ref = ? and {BY} is ?"
+"""SQL of the ids of the sources of an origin, which gives the parameters."""
+
+
+def own_annotator(db: Database) -> tuple[int, str]:
+    """Id and name of the project's own annotator. Raises ProjectDamaged if the file names none."""
+    id = db.meta_number("annotator")
+    row = db.reader().execute("select name from annotator where id = ?", (id,)).fetchone()
+    if row is None:
+        error = ValueError(_("its annotator {id} is missing", id=id))
+        raise failures.damaged(error, db.path)
+    return id, row[0]
+
+
+def rename_annotator(db: Database, id: int, name: str) -> None:
+    """Rename the project's own annotator. Cannot be undone."""
+    db.writer.execute("update annotator set name = ? where id = ?", (name, id))
+
+
+def add_source(db: Database, kind: str, ref: str = "", annotator_id: int | None = None) -> int:
+    """Add a source, one per operation, and return its id. Raises ValueError for an unknown kind."""
+    if kind not in SOURCE_KINDS:
+        raise ValueError(f"source kind {kind!r} is none of {SOURCE_KINDS}")
+    row = (kind, name_in(ref), annotator_id, now())
+    inserted = db.writer.execute(
+        "insert into source(kind, ref, annotator_id, at) values(?, ?, ?, ?)", row
+    )
+    return new_id(inserted)
+
 
 CHUNK = 1000  # documents per statement
 

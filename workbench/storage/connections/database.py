@@ -12,16 +12,8 @@ from typing import Any, TypeVar
 
 from workbench.base.errors import ProjectBusy, ProjectDamaged, ProjectError, ProjectMoved
 from workbench.base.i18n import _
-from workbench.storage.connections import (
-    backup,
-    changed_rows,
-    failures,
-    header,
-    identity,
-    lock,
-    temp_files,
-)
-from workbench.storage.connections.file_access import (
+from workbench.storage.connections import backup, failures, header, identity, lock, temp_files
+from workbench.storage.connections.header import (
     choose_journal_mode,
     claim,
     make_logs_writable,
@@ -33,10 +25,11 @@ from workbench.storage.connections.reading import Reader
 from workbench.storage.integrity import checksums
 from workbench.storage.journal.journal import Journal
 from workbench.storage.queries import search, state_keys
-from workbench.storage.schema import first_rows, foreign, migrations, tables
+from workbench.storage.schema import foreign, migrations, tables
 
 BUSY_SECONDS = 10
 _LATEST = "select id, at, undone from journal_step order by id desc limit 1"
+_TOUCHED = "create temp table touched(tbl text, rid integer, primary key (tbl, rid)) without rowid"
 SPILL_PAGES = 1_000  # 4 MB; a transaction with more changed pages is written before its commit
 
 C = TypeVar("C", bound=sqlite3.Connection)
@@ -89,7 +82,7 @@ class Database:
                 conn.execute("pragma synchronous = off")
                 conn.execute(f"pragma application_id = {header.APPLICATION_ID}")
                 migrations.apply(conn)
-                first_rows.insert(conn, annotator)
+                migrations.insert_first_rows(conn, annotator)
                 checksums.rebuild(conn)
             return cls.open(path)
         except BaseException as error:
@@ -215,8 +208,8 @@ class Database:
         """
         if self._prepared:
             return
-        self.writer.execute(changed_rows.TABLE)
-        self.journal.create_triggers([*search.index_triggers(), *changed_rows.triggers()])
+        self.writer.execute(_TOUCHED)
+        self.journal.create_triggers([*search.index_triggers(), *touched_triggers()])
         self._prepared = True
 
     def _connect(self, uri: str, kind: type[C], *, small: bool = True) -> C:
@@ -527,7 +520,11 @@ class Database:
 
     def take_touched(self) -> dict[str, frozenset[int]]:
         """The runs and predictions (by run) changed in this transaction. Clears the record."""
-        return changed_rows.take(self.writer)
+        rows: dict[str, set[int]] = {}  # by table: "run"; "prediction" with ids of runs
+        for table, id in self.writer.execute("select tbl, rid from touched").fetchall():
+            rows.setdefault(table, set()).add(id)
+        self.writer.execute("delete from touched")
+        return {table: frozenset(ids) for table, ids in rows.items()}
 
     def checkpoint(self) -> None:
         """Copy the write-ahead log into the file without waiting for other connections.
@@ -607,3 +604,17 @@ def _words(depth: int) -> tuple[str, str, tuple[str, ...]]:
         f"release s{depth}",
         (f"rollback to s{depth}", f"release s{depth}"),
     )
+
+
+def touched_triggers() -> Iterator[str]:
+    """SQL of the triggers that record changed runs and predictions in the temporary table."""
+    for table, column, events in (
+        ("run", "id", ("insert", "update", "delete")),
+        ("prediction", "run_id", ("insert", "delete")),
+    ):
+        for event in events:
+            row = "old" if event == "delete" else "new"
+            yield (
+                f"create temp trigger touch_{table}_{event} after {event} on main.{table} begin"
+                f" insert or ignore into touched values('{table}', {row}.{column}); end"
+            )

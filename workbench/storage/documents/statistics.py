@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbench.storage.annotation.origins import BY, OF_ORIGIN, Origin
+from workbench.storage.annotation.provenance import BY, OF_ORIGIN, Origin
 from workbench.storage.schema.values import ids_in, text_out
 from workbench.text.rows import row_id
 

@@ -10,6 +10,7 @@ A bulk step journals one range of ids per table instead of each inserted row.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,13 +21,83 @@ from workbench.base.errors import ProjectBusy
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.storage.integrity import checksums
-from workbench.storage.journal import journal_triggers, step_sums
+from workbench.storage.journal import replay
 from workbench.storage.journal.history import DROPPED, UNDONE, HistoryStep, next_redo, next_undo
-from workbench.storage.journal.replay import ROWS_PER_STATEMENT, Replay
-from workbench.storage.journal.step_sums import Deleted
+from workbench.storage.journal.replay import ROWS_PER_STATEMENT, Deleted, Replay
 from workbench.storage.queries import state_keys
 from workbench.storage.schema.migrations import JOURNALED
 from workbench.storage.schema.values import Row, ids_in, name_in, now
+
+_HEAD = "create temp trigger "
+_NAMES = re.compile(rf"{_HEAD}(\w+) .*? on main\.(\w+) ", re.DOTALL)
+
+
+def create_temp_triggers(conn: sqlite3.Connection, statements: Sequence[str]) -> None:
+    """Execute all `create temp trigger … on main.TABLE …`, outside a transaction.
+
+    SQLite reads its schema again after each such statement. Here the rows that they would store are
+    inserted, and the schema is read once, which takes less than half the time. A library built to
+    refuse this (SQLITE_DBCONFIG_DEFENSIVE, as on macOS) executes the statements one by one.
+    """
+    rows = [
+        (*_names(statement), "CREATE TRIGGER " + statement[len(_HEAD) :])
+        for statement in statements
+    ]
+    conn.execute("pragma writable_schema = on")
+    try:
+        conn.executemany("insert into sqlite_temp_master values('trigger', ?, ?, 0, ?)", rows)
+    except sqlite3.OperationalError:
+        for statement in statements:
+            conn.execute(statement)
+    finally:
+        conn.execute("pragma writable_schema = reset")
+
+
+def _names(statement: str) -> tuple[str, str]:
+    """The names of the trigger and of its table."""
+    match = _NAMES.match(statement)
+    if match is None:
+        raise ValueError(f"this creates no trigger of a table of the project: {statement}")
+    return match[1], match[2]
+
+
+def document_column(columns: list[str]) -> str | None:
+    """The column with a row's document id. The table of documents is the one with `text_hash`."""
+    if "document_id" in columns:
+        return "document_id"
+    return "id" if "text_hash" in columns else None
+
+
+def triggers(table: str, columns: list[str]) -> Iterator[str]:
+    into = ", ".join(f"c{number}" for number in range(len(columns)))
+    old = ", ".join(f'old."{name}"' for name in columns)
+    document = document_column(columns)
+    step = (
+        f"(case (select step from journal_now) when 0 then raise(abort, '{table} is changed "
+        f"outside of an edit') else (select step from journal_now) end)"
+    )
+    new_doc, old_doc = (f"new.{document}", f"old.{document}") if document else ("null", "null")
+    yield (
+        f"create temp trigger journal_{table}_insert after insert on main.{table}"
+        f" when new.id <= (select high from journal_high where tbl = '{table}') begin"
+        f" insert into journal_row(step_id, tbl, op, rid, doc) values({step}, '{table}', "
+        f"'delete', new.id, {new_doc}); end"
+    )
+    if table != "body":  # never updated
+        watched = [name for name in columns if name != "id"]
+        names = ", ".join(f'"{name}"' for name in watched)
+        differs = " or ".join(f'old."{name}" is not new."{name}"' for name in watched)
+        yield (
+            f"create temp trigger journal_{table}_update after update of {names} on main.{table}"
+            f" when {differs} begin insert into journal_row(step_id, tbl, op, rid, doc, {into})"
+            f" values({step}, '{table}', 'update', old.id, {old_doc}, {old}); end"
+        )
+    yield (
+        f"create temp trigger journal_{table}_delete before delete on main.{table} begin"
+        f" insert into journal_row(step_id, tbl, op, rid, doc, {into})"
+        f" values({step}, '{table}', 'insert', old.id, {old_doc}, {old}); end"
+    )
+
 
 MAX_STEPS = 10_000
 MAX_BYTES = 1 << 30
@@ -44,11 +115,7 @@ _WITH_REFERENCES = ("layer", "label", "document", "prompt", "prompt_version", "r
 @cache
 def _triggers(columns: tuple[tuple[str, tuple[str, ...]], ...]) -> tuple[str, ...]:
     """SQL of the triggers for tables with these columns."""
-    journal = (
-        trigger
-        for table, names in columns
-        for trigger in journal_triggers.triggers(table, list(names))
-    )
+    journal = (trigger for table, names in columns for trigger in triggers(table, list(names)))
     return (*journal, *checksums.triggers(), *state_keys.triggers())
 
 
@@ -96,7 +163,7 @@ class Journal:
             "insert into journal_high values(?, ?)", [(table, _ALL) for table in JOURNALED]
         )
         columns = tuple((table, tuple(names)) for table, names in self._columns.items())
-        journal_triggers.create(conn, [*_triggers(columns), *others])
+        create_temp_triggers(conn, [*_triggers(columns), *others])
 
     @property
     def open(self) -> bool:
@@ -212,7 +279,7 @@ class Journal:
         tables: all with rows of documents, each with its column of the document's id.
         """
         stored = {table: (of, self._columns[table]) for table, of in tables.items()}
-        deleted = step_sums.record_deletion(self._conn, self._open_step, stored, documents)
+        deleted = replay.record_deletion(self._conn, self._open_step, stored, documents)
         if self._bulk is None:  # rows of a bulk step have no checksums yet
             self._deleted.append(deleted)
 
@@ -420,7 +487,7 @@ class Journal:
 
         Returns (rows, bytes).
         """
-        rows, size, checksum = step_sums.measured(self._conn, step, self._deleted, watch=watch)
+        rows, size, checksum = replay.measured(self._conn, step, self._deleted, watch=watch)
         self._conn.execute(
             "update journal_step set rows = ?, size = ? where id = ?", (rows, size, step)
         )
@@ -438,7 +505,7 @@ class Journal:
             "select tbl, op, rid, doc, c0 from journal_row where step_id = ?", (step,)
         ).fetchall():
             rows.setdefault(table, set()).update(range(rid, last + 1) if op == "range" else (rid,))
-            if op == "range" and (column := journal_triggers.document_column(self._columns[table])):
+            if op == "range" and (column := document_column(self._columns[table])):
                 affected = conn.execute(
                     f"select distinct {column} from {table} where id between ? and ?", (rid, last)
                 ).fetchall()

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from workbench.base.watch import QUIET, Watch
+from workbench.storage.annotation.relations import drop_equal_relations
 from workbench.storage.connections.database import Database
-from workbench.storage.labels import label_twins
 from workbench.storage.labels.labels import label as label_of
 from workbench.storage.labels.labels import layer as layer_of
 from workbench.storage.labels.labels import rename_in_rules
@@ -110,7 +110,25 @@ def joined_chains(db: Database, label_ids: Sequence[int]) -> int:
     """Number of chains that merging labels would make part of another one: two mentions at the same
     place become one.
     """
-    return label_twins.joined_chains(db, label_ids, _COLUMNS["span"])
+    key = ", ".join(("document_id", "layer_id", *_COLUMNS["span"]))
+    groups = (
+        f"select distinct document_id, layer_id, annotator_id, group_id, {key} from span"
+        f" where group_id is not null and label_id in {_IN}"
+    )
+    owner: dict[tuple[object, ...], tuple[object, ...]] = {}
+
+    def root(chain: tuple[object, ...]) -> tuple[object, ...]:
+        while chain in owner:
+            chain = owner[chain]
+        return chain
+
+    first: dict[tuple[object, ...], tuple[object, ...]] = {}  # place → a chain that is there
+    for row in db.reader().execute(groups, (ids_in(label_ids),)).fetchall():
+        chain, there = root(row[:4]), row[4:]
+        other = root(first.setdefault(there, chain))
+        if other != chain:
+            owner[chain] = other
+    return len(owner)
 
 
 def equal_relations(db: Database, label_ids: Sequence[int]) -> int:
@@ -194,7 +212,7 @@ def _drop_twins(db: Database, table: str, ids: Sequence[int], to: int) -> None:
     )
     twins = db.writer.execute(statement, (to, ids_in(ids))).fetchall()
     if table == "span":
-        label_twins.hand_over(db, twins)
+        _hand_over(db, twins)
     db.writer.execute(
         f"delete from {table} where id in {_IN}", (ids_in(dropped for dropped, _kept in twins),)
     )
@@ -216,3 +234,51 @@ def hand_on(db: Database, label_id: int, to: int) -> None:
         " where t.id = ?) where parent_id = ?",
         (to, label_id),
     )
+
+
+Twins = Sequence[tuple[int, int]]  # the span that is deleted, the equal one that stays
+
+
+def _hand_over(db: Database, twins: Twins) -> None:
+    """Give the relations, notes, flags and chains of spans to the spans that stay."""
+    for end in ("from_span", "to_span"):
+        _follow(db, "relation", end, twins)
+    drop_equal_relations(db, [remaining for _dropped, remaining in twins])
+    for dropped, remaining in twins:
+        db.writer.execute(
+            "delete from flag where span_id = ? and name in"
+            " (select name from flag where span_id = ?)",
+            (dropped, remaining),
+        )
+    for table in ("note", "flag"):
+        _follow(db, table, "span_id", twins)
+    _join_chains(db, twins)
+
+
+def _follow(db: Database, table: str, column: str, twins: Twins) -> None:
+    statement = f"update {table} set {column} = ? where {column} = ?"
+    db.writer.executemany(statement, [(remaining, dropped) for dropped, remaining in twins])
+
+
+def _join_chains(db: Database, twins: Twins) -> None:
+    """Join chains; of two, the one with the lower number is kept."""
+    mentions = f"select count(*) from span where group_id is not null and id in {_IN}"
+    if not db.writer.execute(mentions, (ids_in(dropped for dropped, _kept in twins),)).fetchone()[
+        0
+    ]:
+        return
+    for dropped, remaining in twins:
+        first, second = (
+            db.writer.execute("select group_id from span where id = ?", (id,)).fetchone()[0]
+            for id in (dropped, remaining)
+        )
+        if first is None or first == second:
+            continue
+        if second is None:
+            db.writer.execute("update span set group_id = ? where id = ?", (first, remaining))
+            continue
+        db.writer.execute(
+            "update span set group_id = ? where group_id = ? and (document_id, layer_id,"
+            " annotator_id) = (select document_id, layer_id, annotator_id from span where id = ?)",
+            (min(first, second), max(first, second), remaining),
+        )

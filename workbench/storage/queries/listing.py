@@ -9,20 +9,12 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from workbench.storage.annotation import states
-from workbench.storage.annotation.origins import Origin
+from workbench.storage.annotation.provenance import Origin
 from workbench.storage.connections.database import Database
 from workbench.storage.documents import flags, notes
 from workbench.storage.labels import labels
-from workbench.storage.queries import (
-    columns,
-    conditions,
-    ordering,
-    queue,
-    search,
-    state_keys,
-    text_search,
-)
-from workbench.storage.queries.ordering import SortOrder
+from workbench.storage.queries import columns, conditions, queue, search, state_keys, text_search
+from workbench.storage.queries.columns import SortOrder
 from workbench.storage.schema.values import ids_in, text_out
 from workbench.text.labels import LABEL_TABLES, WITH_LABEL
 from workbench.text.query import Query
@@ -133,7 +125,7 @@ def ids(
         return _every_id(db)
     if order is None and statement == queue.HAS_KEY:
         return array("q", sorted(text_search.numbers(db, queue.WITH_KEY, values)))
-    join, by = ordering.clause(order, layer_ids)
+    join, by = columns.clause(order, layer_ids)
     query = f"select d.id as id from document d {join} where {statement} order by {by}"
     return array("q", text_search.numbers(db, query, values))
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.storage.annotation import states
-from workbench.storage.annotation.origins import OF_ORIGIN, Origin
+from workbench.storage.annotation.provenance import OF_ORIGIN, Origin
 from workbench.storage.queries import state_keys
 from workbench.storage.schema.tables import STATES
 from workbench.storage.schema.values import ids_in

@@ -21,9 +21,12 @@ from typing import TYPE_CHECKING, cast
 from workbench.base.i18n import _
 from workbench.storage.integrity import checksums
 from workbench.storage.queries import state_keys
+from workbench.storage.schema.values import new_uid, now
+from workbench.version import __version__
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
+
 
 JOURNALED = (
     "layer",
@@ -409,3 +412,20 @@ def _keep_pandas_out() -> None:
         import sqlite_utils  # noqa: F401
     finally:
         del sys.modules["pandas"]
+
+
+def insert_first_rows(conn: sqlite3.Connection, annotator: str) -> None:
+    """The rows of a new project."""
+    with conn:
+        conn.execute("begin")
+        mine = conn.execute(
+            "insert into annotator(uid, name) values(?, ?)", (new_uid(), annotator)
+        ).lastrowid
+        values = {
+            "uid": new_uid(),
+            "seed": 1,
+            "created": now(),
+            "version": __version__,
+            "annotator": mine,
+        }
+        conn.executemany("insert into meta values(?, ?)", values.items())

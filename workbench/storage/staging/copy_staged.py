@@ -18,7 +18,7 @@ from workbench.storage.schema import foreign_keys
 from workbench.storage.schema.tables import JOURNALED
 from workbench.storage.schema.values import ids_in, new_uid, text_out
 from workbench.storage.schema.without_triggers import without_triggers
-from workbench.storage.staging.staging_tables import STATE_NAME
+from workbench.storage.staging.staging import STATE_NAME
 
 if TYPE_CHECKING:
     from workbench.storage.connections.database import Database

@@ -7,7 +7,7 @@ from tests.ui.context import choose, open_menu
 from tests.ui.panels.annotate.test_state import label_id
 from workbench.operations.annotation import annotate, document_view, suggestion_edits
 from workbench.operations.annotation.annotate import NewSuggestion
-from workbench.storage.annotation.origins import Origin
+from workbench.storage.annotation.provenance import Origin
 from workbench.ui.panels.annotate.sources import BELOW, BY_SCORE, BY_SOURCE, SURE_ONES
 from workbench.ui.widgets.controls.chip import ChipButton
 

@@ -33,7 +33,7 @@ from workbench.ui.style import formats
 if TYPE_CHECKING:
     from workbench.operations.annotation.document_view import DocumentView
     from workbench.operations.annotation.queue_orders import QueueOrder
-    from workbench.storage.annotation.origins import Origin
+    from workbench.storage.annotation.provenance import Origin
     from workbench.text.labels import Layer
     from workbench.ui.panel import PanelContext
 

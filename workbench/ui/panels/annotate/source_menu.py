@@ -10,7 +10,7 @@ from workbench.ui.commands import SEPARATOR, MenuChoice
 from workbench.ui.style import escaping, formats
 
 if TYPE_CHECKING:
-    from workbench.storage.annotation.origins import Origin
+    from workbench.storage.annotation.provenance import Origin
     from workbench.ui.panels.annotate.sources import SourceState
 
 Choices = tuple[MenuChoice | None, ...]

@@ -15,7 +15,7 @@ from workbench.ui.style import formats
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import SuggestionRow
-    from workbench.storage.annotation.origins import Origin
+    from workbench.storage.annotation.provenance import Origin
     from workbench.text.labels import Layer
     from workbench.ui.panel import PanelContext
 

@@ -5,8 +5,8 @@ import pytest
 from workbench.storage.documents import documents, flags, notes
 from workbench.storage.labels import labels
 from workbench.storage.queries import columns, listing
+from workbench.storage.queries.columns import SORTABLE, SortOrder
 from workbench.storage.queries.listing import Filter
-from workbench.storage.queries.ordering import SORTABLE, SortOrder
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.spans import Span
