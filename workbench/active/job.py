@@ -16,7 +16,8 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.base.registry import contract_hint, registry
 from workbench.inspection.corpus.index import CorpusIndex
-from workbench.text.fields import ClassScores, DocumentLabels, Prediction
+from workbench.text import result_view
+from workbench.text.fields import Prediction
 
 CHUNK = 1000  # documents whose predictions are in memory together
 FIELDS = ("decisions", "second")
@@ -106,43 +107,14 @@ def _whole(strategy: Strategy, params: Mapping[str, Any], ids: np.ndarray) -> Po
 
 
 def decisions_of(predictions: Sequence[Prediction], labels: Sequence[str]) -> Decisions:
-    """Decisions per document: one for a class, one per label for several classes, else one per
-    word.
-
-    Columns of a class follow `labels`; those of words begin with no label. Of a word only the
-    probability of its label is stored: the rest is shared equally by all others, which makes its
-    entropy an upper bound.
+    """Decisions per document, see `ResultView.decisions`; none for texts that the model could not
+    read.
     """
-    words = not any(prediction.get(DocumentLabels) for prediction in predictions)
-    rows = [
-        _rows(prediction, tuple(labels))
-        for prediction in predictions
-        if words or prediction.get(DocumentLabels)
-    ]
-    if len(rows) == len(predictions):
-        return Decisions.of(rows, outside=words)
-    every, none = iter(rows), rows[0][:0]  # texts that the model could not read
-    return Decisions.of(
-        [next(every) if prediction.get(DocumentLabels) else none for prediction in predictions]
-    )
-
-
-def _rows(prediction: Prediction, labels: tuple[str, ...]) -> np.ndarray:
-    labels_of_document = prediction.get(DocumentLabels)
-    if labels_of_document is None:
-        return _words(prediction, labels)
-    scores = labels_of_document.as_dict()
-    row = np.array([scores.get(label, 0.0) for label in labels])
-    if isinstance(labels_of_document, ClassScores):
-        return row[None]
-    return np.stack([1 - row, row], axis=1)
-
-
-def _words(prediction: Prediction, labels: tuple[str, ...]) -> np.ndarray:
-    column: dict[str | None, int] = {None: 0, **{label: at for at, label in enumerate(labels, 1)}}
-    words = [word for word in prediction.words if word.label in column]
-    best = np.array([word.score for word in words])
-    chosen = np.array([column[word.label] for word in words], int)
-    rows = np.repeat(((1 - best) / max(1, len(labels)))[:, None], len(labels) + 1, axis=1)
-    rows[np.arange(len(words)), chosen] = best
-    return rows
+    views = [result_view.of(prediction) for prediction in predictions]
+    every = [view.decisions(item, labels) for view, item in zip(views, predictions, strict=True)]
+    known = next((view for view in views if view is not result_view.UNKNOWN), None)
+    outside = known is None or not known.on_document
+    readable = [rows for rows, view in zip(every, views, strict=True) if view is known]
+    none = readable[0][:0] if readable else np.zeros((0, len(labels) + 1))
+    rows = [rows if view is known else none for rows, view in zip(every, views, strict=True)]
+    return Decisions.of(rows, outside=outside)

@@ -22,6 +22,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {  # kind → keys of its entries besides 
     "importer": ("patterns",),
     "segmenter": ("languages", "package"),
     "task": ("info",),
+    "prediction": ("view",),
     "family": ("info", "imports"),
     "method": ("info",),
     "objective": ("info",),
@@ -106,7 +107,7 @@ def _lines(text: str) -> Iterator[tuple[tuple[str, int, str], int]]:
 
 
 KINDS = (
-    *("importer", "segmenter", "task", "family", "method"),
+    *("importer", "segmenter", "task", "prediction", "family", "method"),
     *("objective", "baseline", "inspector", "backend", "strategy", "exporter", "model_exporter"),
     *("run_kind", "panel"),
 )

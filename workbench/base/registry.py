@@ -41,6 +41,9 @@ class Registry:
     def ids(self, kind: str) -> tuple[str, ...]:
         return tuple(contribution.id for contribution in self.all(kind))
 
+    def has(self, kind: str, id: str) -> bool:
+        return (kind, id) in self._entries
+
     def entry(self, kind: str, id: str) -> manifest.Contribution:
         """Raises WorkbenchError that lists the known ids."""
         try:

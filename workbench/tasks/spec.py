@@ -18,9 +18,11 @@ from workbench.base.i18n import N_, _
 from workbench.base.options import Option
 from workbench.base.registry import contract_hint, needed_plugin, registry
 from workbench.metrics.evaluation import Evaluation
+from workbench.text import result_view
 from workbench.text.dataset import Record, gold_fingerprint
 from workbench.text.labels import Layer
 from workbench.text.mistakes import LABEL, Mistake, loss_of
+from workbench.text.result_view import Answer
 
 if TYPE_CHECKING:  # these import numpy, which the start of the window must not
     import numpy as np
@@ -37,10 +39,10 @@ if not TYPE_CHECKING:
     __getattr__ = deprecation.former(__name__, GIVEN="FURTHER_OUTPUTS")
 
 LABEL_TEXTS = "label_texts"  # of a decoder: what the model writes in place of labels
+NONE = result_view.NONE
 PLAIN = "plain"  # value of a setting that adds no tokens to the vocabulary
 SCORES = "scores"  # what a run gives whose logits attributions can explain
 FURTHER_OUTPUTS = {SCORES: N_("scores of classes, tags, spans or answers, or a predicted number")}
-NONE = "–"  # shown for no label, and the name of its row and column in a matrix
 
 
 class Gold(Protocol):
@@ -83,21 +85,6 @@ class ErrorText:
     confidence: float
 
 
-@dataclass(frozen=True)
-class Answer:
-    """One predicted label; offsets in code points of `field`, None for a whole document.
-
-    value: a number in place of a label.
-    """
-
-    label: str
-    score: float | None
-    start: int | None = None
-    end: int | None = None
-    field: str = "text"
-    value: float | None = None
-
-
 class TaskInfo(ABC):
     """The light part of a task. Subclasses set the attributes and implement the methods.
 
@@ -120,6 +107,7 @@ class TaskInfo(ABC):
     new_units: name of the setting that adds tokens to the vocabulary unless it is PLAIN, "" for
     none.
     asks: documents have questions, which the model answers (`Document.questions`).
+    ordered: the labels of the layer are in an order; tables and probabilities keep it.
     for_pairs: the id of the task with the same outputs for two texts, "" if there is none.
     question: what it decides about a layer; runs of tasks with the same one can be compared. "" if
     no other task decides the same.
@@ -151,6 +139,7 @@ class TaskInfo(ABC):
     learning_rate: float = learning_rates.TEXTS
     new_units: str = ""
     asks: bool = False
+    ordered: bool = False
     question: str = ""
     for_pairs: str = ""
     pipeline: str = ""
@@ -257,15 +246,15 @@ class TaskInfo(ABC):
         return 0
 
     def answers(self, prediction: Prediction) -> list[Answer]:
-        """The predicted labels, in the form of suggestions."""
-        return []
+        """The predicted labels, in the form of suggestions; by default, as `ResultView.answers`."""
+        return result_view.of(prediction).answers(prediction)
 
     def decisions(self, prediction: Prediction) -> tuple[object, ...]:
         """The decisions for a document, in order: used to compare an export with its source.
 
-        By default the label of every word, else the labels of the document.
+        By default, as `ResultView.compared`.
         """
-        return tuple(word.label for word in prediction.words) or (prediction.labels,)
+        return result_view.of(prediction).compared(prediction)
 
     # ---------------------------------------------------------------- scores
 
@@ -336,6 +325,12 @@ class TaskInfo(ABC):
     def error(self, document: Document, gold: Any, prediction: Prediction) -> ErrorText:
         """A wrong prediction compared with gold."""
 
+    def distance(self, gold: Any, prediction: Prediction) -> float | None:
+        """How far a prediction is from gold, in a unit of the task, by which errors can be sorted;
+        None if errors have no distance.
+        """
+        return None
+
     def mistakes(self, document: Document, gold: Any, prediction: Prediction) -> list[Mistake]:
         """Every wrong decision on its own; [] if they agree.
 
@@ -376,6 +371,11 @@ def evaluate(
     if scores is None:
         scores = info.score(golds, predictions) if golds else {}
     per_label = info.per_label(golds, predictions) if golds else ()
+    if info.ordered and golds:
+        order = [*result_view.of(predictions[0]).shares(predictions[0])]
+        known = [row for row in per_label if row.label in order]
+        others = [row for row in per_label if row.label not in order]
+        per_label = (*sorted(known, key=lambda row: order.index(row.label)), *others)
     return Evaluation(split, len(golds), gold_fingerprint(rows), dict(scores), per_label)
 
 

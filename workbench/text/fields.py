@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 
 from workbench.base.deprecation import renamed_field
 from workbench.base.i18n import N_
+from workbench.base.registry import PluginError, needed_plugin, registry
 from workbench.text.questions import PredictedAnswer
 from workbench.text.spans import Span
+
+PREDICTION = "prediction"  # kind in the registry: fields with their views
 
 F = TypeVar("F", bound="Field")
 _STORED: dict[str, type[Field]] = {}
@@ -22,8 +26,9 @@ class Field:
     """One kind of predicted value.
 
     A kind that is stored with a prediction is declared with a key,
-    `class Answers(Field, key="answers")`, and has `to_json` and `from_json`. Kinds without a key
-    (the distribution over every subword, say) exist only while a model is being inspected.
+    `class Answers(Field, key="answers")`, and has `to_json` and `from_json`; the key is the id of
+    its `ResultView` in the registry. Kinds without a key (the distribution over every subword,
+    say) exist only while a model is being inspected.
 
     title: what it is, for display. of_document: one value is predicted from all inputs of a
     document, for example from all windows of a long text. decides: a change of the text can turn
@@ -53,8 +58,16 @@ class Field:
 
 
 def named(name: str) -> type[Field] | None:
-    """The kind with this class name, which tasks list in `outputs`; None if it is not imported."""
-    return _NAMED.get(name)
+    """The kind with this class name or key, which tasks list in `outputs`; None if unknown."""
+    return _NAMED.get(name) or _stored(name)
+
+
+def _stored(key: str) -> type[Field] | None:
+    """The kind with this key; that of a plugin is imported when it is first read."""
+    if needed_plugin(key) and registry().has(PREDICTION, key):
+        with suppress(PluginError):  # recorded by the registry
+            return cast(type[Field], registry().get(PREDICTION, key).field)
+    return _STORED.get(key)
 
 
 class DocumentLabels(Field):
@@ -329,7 +342,7 @@ class Prediction:
     def from_json(cls, raw: Mapping[str, Any]) -> Prediction:
         """Fields of an unknown kind (of a missing plugin) are left out."""
         kinds = raw.get("fields") if "fields" in raw else _kinds_of_version_1(raw)
-        known = [_STORED[key] for key in kinds or () if key in _STORED]
+        known = [kind for key in kinds or () if (kind := _stored(key)) is not None]
         return cls(tuple(kind.from_json(raw) for kind in known), bool(raw.get("cut")))
 
 

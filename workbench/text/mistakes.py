@@ -33,6 +33,7 @@ class Mistake:
     loss: −ln of the probability of gold, summed over the words with a wrong label; where only the
     probability of the wrong label is known, that of gold is at most the rest, and this is the
     lower bound.
+    distance: from gold in the unit of the task (`TaskInfo.distance`), None if it has none.
     at, predicted_at: code points [start, end) of the text `field`; None for a whole document, and
     on the side that does not exist.
     """
@@ -45,6 +46,7 @@ class Mistake:
     at: Range | None = None
     predicted_at: Range | None = None
     field: str = TEXT
+    distance: float | None = None
 
     @property
     def place(self) -> Range | None:
@@ -76,6 +78,7 @@ class Mistake:
             "at": list(self.at) if self.at else None,
             "predicted_at": list(self.predicted_at) if self.predicted_at else None,
             "field": self.field,
+            **({} if self.distance is None else {"distance": self.distance}),
         }
 
     @classmethod
@@ -84,7 +87,8 @@ class Mistake:
         at, predicted_at = (_range(raw[name]) for name in ("at", "predicted_at"))
         gold, predicted = raw["gold"] or "", raw["predicted"] or ""
         numbers = float(raw["confidence"]), float(raw["loss"])
-        return cls(raw["kind"], gold, predicted, *numbers, at, predicted_at, raw["field"])
+        distance = None if raw.get("distance") is None else float(raw["distance"])
+        return cls(raw["kind"], gold, predicted, *numbers, at, predicted_at, raw["field"], distance)
 
 
 def loss_of(probability: float) -> float:

@@ -5,7 +5,6 @@ import signal
 import pytest
 
 from tests.inline import InlineQueue
-from workbench.cli.runs.use import _in_words
 from workbench.cli.session import reading
 from workbench.jobs.events import Finished
 from workbench.project.project import Project
@@ -184,25 +183,3 @@ class InterruptedQueue(InlineQueue):
 
     def _end(self, job, how):
         self._over(job, Finished("cancelled" if how == "cancel" else "failed"))
-
-
-def test_several_classes_are_reported_with_their_scores_and_none_with_a_dash():
-    line = {"text": "late again", "scores": {"a": 0.9, "b": 0.2}, "label": None, "spans": []}
-
-    assert _in_words({**line, "labels": ["a"]}) == "a  0.900  late again"
-    assert _in_words({**line, "labels": []}) == "–  late again"
-    assert _in_words({**line, "label": "a"}) == "a  0.900  late again"
-
-
-def test_the_tag_of_every_token_is_printed_in_words():
-    tokens = [
-        {"start": 0, "end": 3, "label": "NOUN", "score": 0.9},
-        {"start": 4, "end": 9, "label": "VERB", "score": 0.8},
-    ]
-    line = {"text": "Ada waits", "scores": None, "label": None, "tokens": tokens, "spans": []}
-
-    assert _in_words(line) == "Ada waits  →  Ada/NOUN waits/VERB"
-    span = {"start": 0, "end": 3, "label": "PER", "score": 0.9}
-    assert _in_words({**line, "spans": [span]}) == "Ada waits  →  PER “Ada”"
-    untagged = [{**token, "label": None} for token in tokens]
-    assert _in_words({**line, "tokens": untagged}) == "Ada waits  →  –"

@@ -11,7 +11,9 @@ from workbench.operations.schema import labels
 from workbench.storage.documents import documents
 from workbench.storage.runs import runs
 from workbench.text.document import Document
-from workbench.text.fields import Prediction
+from workbench.text.fields import ClassScores, Prediction
+from workbench.text.mistakes import Mistake
+from workbench.text.result_view import DetailRow
 
 
 @pytest.fixture
@@ -145,6 +147,23 @@ def test_labels_decided_one_by_one_have_their_thresholds_beside_the_probabilitie
     prediction = Prediction.from_json(several)
     document = Document("d", (("text", "some text"),))
 
+    mistake = Mistake("label", "a", "b", 0.4, 1.0)
+
     shown = errors.Detail(document, "submitted", (), (), {}, prediction)
-    assert shown.scores == [("a", 0.4), ("b", 0.2)] and shown.thresholds == {"a": 0.5, "b": 0.1}
-    assert errors.Detail(document, "submitted", (), (), {}, None).thresholds == {}
+    assert shown.rows(mistake) == [
+        DetailRow("a", 0.4, threshold=0.5),
+        DetailRow("b", 0.2, threshold=0.1),
+    ]
+    assert errors.Detail(document, "submitted", (), (), {}, None).rows(mistake) == []
+
+
+def test_probabilities_of_ordered_labels_follow_their_order():
+    prediction = Prediction((ClassScores(("low", "middle", "high"), (0.2, 0.1, 0.7)),))
+    document = Document("d", (("text", "some text"),))
+    mistake = Mistake("label", "low", "high", 0.7, 1.6)
+
+    plain = errors.Detail(document, "submitted", (), (), {}, prediction)
+    ordered = errors.Detail(document, "submitted", (), (), {}, prediction, ordered=True)
+
+    assert [row.label for row in plain.rows(mistake)] == ["high", "low", "middle"]
+    assert [row.label for row in ordered.rows(mistake)] == ["low", "middle", "high"]

@@ -9,6 +9,7 @@ from workbench.operations.annotation import annotate, questions, values
 from workbench.operations.evaluation import errors, folds, label_errors
 from workbench.storage.documents import documents
 from workbench.text.mistakes import BOUNDARY, LABEL, Mistake
+from workbench.text.result_views import ANSWERS
 
 TEXT = "Ada met Bob in Bonn."
 ADA, BOB, BONN = (0, 3), (8, 11), (15, 19)
@@ -67,8 +68,8 @@ def test_an_answer_at_another_place_is_doubtful_and_one_that_overlaps_is_not(pro
     found = rank(layer, "answer", predict)
 
     (item,) = found.suspects
-    assert (item.document_id, item.words(item.mistake.at)) == (ids[9], "Bonn")
-    assert item.words(item.mistake.predicted_at) == "Bob"
+    sides = [ANSWERS.side(item.mistake, item.text, gold=gold) for gold in (True, False)]
+    assert (item.document_id, sides) == (ids[9], ["Bonn", "Bob"])
     assert item.margin == pytest.approx(0.1 - 0.8) and found.units == 10
     assert found.share == pytest.approx(1 / 10) and found.agreement == pytest.approx(9 / 10)
 

@@ -18,7 +18,7 @@ from workbench.text.mistakes import KINDS, TITLES
 if TYPE_CHECKING:
     from workbench.operations.evaluation.errors import ErrorItem
 
-SORTS = ("confidence", "loss", "kind", "document")
+SORTS = ("confidence", "loss", "distance", "kind", "document")
 
 
 @click.command()
@@ -32,7 +32,7 @@ SORTS = ("confidence", "loss", "kind", "document")
     show_default=True,
     help=_(
         "confidence: of the model in the wrong prediction; loss: −ln of the probability of gold, "
-        "summed over the wrong words."
+        "summed over the wrong words; distance: from gold, for tasks that measure it."
     ),
 )
 @click.option("--kind", type=click.Choice(KINDS), help=_("Only errors of one kind."))
@@ -113,7 +113,8 @@ def _check_labels(labels: Sequence[str], names: Sequence[str], every: Sequence[E
 
 
 def _show(items: Sequence[ErrorItem]) -> None:
-    head = (_("Kind"), _("Key"), _("Text"), _("Gold"), _("Predicted"), _("Confidence"), _("Loss"))
+    head = [_("Kind"), _("Key"), _("Text"), _("Gold"), _("Predicted"), _("Confidence"), _("Loss")]
+    far = any(item.mistake.distance is not None for item in items)
     rows = [
         (
             _(TITLES[item.mistake.kind]),
@@ -123,8 +124,9 @@ def _show(items: Sequence[ErrorItem]) -> None:
             item.mistake.predicted or "–",
             item.mistake.confidence,
             item.mistake.loss,
+            *((item.mistake.distance,) if far else ()),
         )
         for item in items
     ]
     if rows:
-        table(head, rows)
+        table([*head, _("Distance")] if far else head, rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +12,7 @@ from workbench.cli.documents.where import checked, matching, where_option
 from workbench.cli.output import as_json, as_json_lines, emit, note, say
 from workbench.cli.runs.evaluate import SPLITS
 from workbench.cli.session import PROJECT, project_argument, reading, session
+from workbench.text import result_view
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,13 +100,11 @@ def predict(
         tables = [_answers(opened, model, documents, device) for model in models]
     for document, *answers in zip(documents, *tables, strict=True):
         answer = answers[0] if len(models) == 1 else ensemble.mean(answers)
-        line = predict_files.answer_json(
-            document,
-            answer,
-            named=where is not None
-            or (source is not None and source.suffix.lower() not in predict_files.PLAIN),
-        )
-        emit(line) if as_json else say(_in_words(line))
+        if not as_json:
+            say(result_view.of(answer).line(document, answer))
+            continue
+        named = source is not None and source.suffix.lower() not in predict_files.PLAIN
+        emit(predict_files.answer_json(document, answer, named=named or where is not None))
 
 
 def _matching_documents(file: Path, where: str) -> tuple[Document, ...]:
@@ -150,30 +149,6 @@ def _models(run_or_model: str, file: Path | None) -> list[tuple[Path, bool]]:
         return [(folder, False)]
     card = models.trained(run_or_model)
     return [(Path(card.path), card.pickled)]
-
-
-def _in_words(line: dict[str, Any]) -> str:
-    if (number := line.get("number")) is not None:
-        return f"{number:.3f}  {line['text']}"
-    if (scores := line["scores"]) is not None:
-        chosen = line["labels"] if "labels" in line else [line["label"]]
-        answer_text = ", ".join(f"{label}  {scores[label]:.3f}" for label in chosen)
-        return f"{answer_text or '–'}  {line['text']}"
-    if "answers" in line:
-        message = [
-            f"{item['question']}  →  {item['answer'] or '–'}  {item['score']:.3f}"
-            for item in line["answers"]
-        ]
-        return "\n".join((line["text"], *(f"  {answer}" for answer in message)))
-    answer_text = ", ".join(f"{item['label']} “{_part(line, item)}”" for item in line["spans"])
-    tagged = [item for item in line.get("tokens") or () if item.get("label") is not None]
-    if tagged and not answer_text:  # a tag for every token
-        answer_text = " ".join(f"{_part(line, item)}/{item['label']}" for item in tagged)
-    return f"{line['text']}  →  {answer_text or '–'}"
-
-
-def _part(line: dict[str, Any], item: dict[str, Any]) -> str:
-    return str(line["text"][item["start"] : item["end"]])
 
 
 @click.command()

@@ -23,8 +23,9 @@ from workbench.tasks.answers import read_answers
 from workbench.tasks.base import Features
 from workbench.tasks.predictor import Predictor, infer
 from workbench.tasks.spec import TaskInfo
+from workbench.text import result_view
 from workbench.text.document import Document
-from workbench.text.fields import ClassScores, LabelScores, Prediction
+from workbench.text.fields import Prediction
 
 CHOICE_HEAD = "choice"  # its inputs are (documents, choices, T)
 BATCH = 8  # texts of all lengths together, so that most are padded
@@ -111,16 +112,10 @@ def check_stored(
 
 
 def _score_difference(prediction: Prediction, other: Prediction) -> float:
-    pairs = [(prediction.get(kind), other.get(kind)) for kind in (ClassScores, LabelScores)]
-    return max(
-        (
-            abs(score - again.as_dict().get(label, 0.0))
-            for stored, again in pairs
-            if stored is not None and again is not None
-            for label, score in stored.as_dict().items()
-        ),
-        default=0.0,
-    )
+    shares, again = (result_view.of(item).shares(item) for item in (prediction, other))
+    if not again:
+        return 0.0
+    return max((abs(score - again.get(label, 0.0)) for label, score in shares.items()), default=0.0)
 
 
 def _difference(mapping: Mapping[str, np.ndarray], other: Mapping[str, np.ndarray]) -> float:

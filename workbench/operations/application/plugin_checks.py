@@ -39,7 +39,7 @@ CHECKED = "checked"  # kind of the event after each contribution
 HEAVY = ("torch", "transformers", "onnxruntime", "sklearn", "scipy")
 WITH_QT = ("panel",)
 # The window imports the objects of these kinds.
-IN_WINDOW = (*WITH_QT, "importer", "segmenter", "exporter", "run_kind")
+IN_WINDOW = (*WITH_QT, "importer", "segmenter", "prediction", "exporter", "run_kind")
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ CONTRACTS: Mapping[str, tuple[str, str]] = {  # kind → the contracts of its ob
     "importer": ("importers.base:Importer", ""),
     "segmenter": ("text.segmenters.base:Segmenter", ""),
     "task": ("tasks.base:Task", "tasks.spec:TaskInfo"),
+    "prediction": ("text.result_view:ResultView", ""),
     "family": ("models.base:Family", "models.spec:FamilyInfo"),
     "method": ("training.methods.base:Method", "training.methods.spec:MethodInfo"),
     "objective": ("pretraining.objectives.base:Objective", "pretraining.spec:ObjectiveInfo"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from workbench.base.errors import WorkbenchError
-from workbench.base.i18n import N_, _
+from workbench.base.i18n import _
 from workbench.operations.annotation import document_view
 from workbench.operations.evaluation import reviews, scoring
 from workbench.operations.evaluation.reviews import Review
@@ -16,8 +16,8 @@ from workbench.operations.evaluation.scoring import GoldDocument
 from workbench.operations.runs import predict, results
 from workbench.storage.documents import documents
 from workbench.tasks import spec as tasks
+from workbench.text import result_view
 from workbench.text.document import Document
-from workbench.text.fields import Answers, DocumentLabels, LabelScores
 from workbench.text.mistakes import KINDS, Mistake
 from workbench.text.rows import row_id
 from workbench.text.spans import Span
@@ -27,14 +27,11 @@ if TYPE_CHECKING:
     from workbench.storage.runs.runs import Run
     from workbench.text.fields import Prediction
     from workbench.text.labels import Layer
+    from workbench.text.result_view import DetailRow, ResultView
 
-CONFIDENCE, LOSS, KIND, DOCUMENT = "confidence", "loss", "kind", "document"
-SORTS = {
-    CONFIDENCE: N_("Confidence of the wrong prediction"),
-    LOSS: N_("Loss"),
-    KIND: N_("Kind of error"),
-    DOCUMENT: N_("Order of the documents"),
-}
+CONFIDENCE, LOSS, DISTANCE = result_view.CONFIDENCE, result_view.LOSS, result_view.DISTANCE
+KIND, DOCUMENT = result_view.ERROR_KIND, result_view.DOCUMENT
+SORTS = result_view.ORDERS
 OPEN, REVIEWED = "open", "reviewed"
 
 
@@ -57,10 +54,6 @@ class ErrorItem:
         """The words at the place, or the beginning of the document."""
         place = self.mistake.place
         return self.text[slice(*place) if place else slice(160)]
-
-    def words(self, at: tuple[int, int] | None) -> str:
-        """The text of one side, "" where it does not exist."""
-        return " ".join(self.text[slice(*at)].split()) if at is not None else ""
 
     @property
     def verdict(self) -> str:
@@ -114,7 +107,10 @@ def items(
     for scored in scored_documents:
         document, id = scored.document, row_id(scored.document)
         if id in answers:
+            distance = info.distance(scored.gold, answers[id])
             for mistake in info.mistakes(document, scored.gold, answers[id]):
+                if distance is not None:
+                    mistake = replace(mistake, distance=distance)
                 item = ErrorItem(id, document.key, _content(document, mistake), mistake)
                 by_identity[item.identity] = replace(item, review=_still(known.get(item.identity)))
     documents_by_id = {row_id(scored.document): scored.document for scored in scored_documents}
@@ -194,6 +190,8 @@ def arranged(items: Iterable[ErrorItem], filters: ErrorFilters) -> tuple[ErrorIt
         matches.sort(key=lambda item: (-item.mistake.confidence, _by_document(item)))
     elif filters.sort == LOSS:
         matches.sort(key=lambda item: (-item.mistake.loss, _by_document(item)))
+    elif filters.sort == DISTANCE:
+        matches.sort(key=lambda item: (-(item.mistake.distance or 0.0), _by_document(item)))
     elif filters.sort == KIND:
         matches.sort(key=lambda item: (KINDS.index(item.mistake.kind), -item.mistake.confidence))
     else:
@@ -227,7 +225,7 @@ class Detail:
     """One document with gold and prediction of a run.
 
     gold, predicted: spans of the layer, () for a task on whole documents. gold_ids: ids of the
-    gold spans by offsets and label. scores: probability of each label, highest first.
+    gold spans by offsets and label. ordered: the labels are in an order.
     """
 
     document: Document
@@ -236,40 +234,31 @@ class Detail:
     predicted: tuple[Span, ...]
     gold_ids: Mapping[tuple[str, int, int, str], int]
     prediction: Prediction | None
+    ordered: bool = False
 
     @property
-    def scores(self) -> list[tuple[str, float]]:
-        labels = self.prediction.get(DocumentLabels) if self.prediction is not None else None
-        rows = labels.as_dict().items() if labels is not None else ()
-        return sorted(rows, key=lambda row: -row[1])
+    def view(self) -> ResultView:
+        return result_view.of(self.prediction)
 
-    @property
-    def thresholds(self) -> Mapping[str, float]:
-        """The probability from which each label is predicted; {} unless each has its own."""
-        scores = self.prediction.get(LabelScores) if self.prediction is not None else None
-        return (
-            dict(zip(scores.labels, scores.thresholds, strict=True)) if scores is not None else {}
-        )
-
-    def words(self, place: tuple[int, int], question: str = "") -> list[tuple[str, str, float]]:
-        """(word, predicted label or "", probability) of each word in a range.
-
-        For a question, every answer that was considered.
+    def rows(self, mistake: Mistake) -> list[DetailRow]:
+        """The prediction at the place of an error: labels in their order if they have one, else
+        the most probable one first.
         """
-        words = self.prediction.words if self.prediction is not None else ()
-        text = self.document.text
-        answers = self.prediction.get(Answers) if self.prediction is not None else None
-        if answers is not None:
-            answer = answers.to(question)
-            return [
-                (text[candidate.start : candidate.end], "", candidate.score)
-                for candidate in (answer.candidates if answer is not None else ())
-            ]
-        return [
-            (text[word.start : word.end], word.label or "", word.score)
-            for word in words
-            if word.start < place[1] and word.end > place[0]
-        ]
+        if self.prediction is None:
+            return []
+        rows = self.view.detail(self.document, self.prediction, mistake)
+        if self.ordered and mistake.place is None:
+            order = [*self.view.shares(self.prediction)]
+            rows.sort(key=lambda row: order.index(row.label) if row.label in order else len(order))
+        return rows
+
+
+def view_of(task: str) -> ResultView:
+    """How predictions of a task are shown, also if its plugin is missing."""
+    try:
+        return result_view.of_outputs(tasks.info(task).outputs)
+    except WorkbenchError:
+        return result_view.UNKNOWN
 
 
 def detail(project: Project, run: Run, document_id: int) -> Detail:
@@ -277,11 +266,17 @@ def detail(project: Project, run: Run, document_id: int) -> Detail:
     layer = results.layer_of(project, run)
     document = documents.get(project.db, document_id)
     answer = predict.stored(project, run, [document]).get(document_id)
-    return detail_of(project, layer, document_id, answer)
+    ordered = tasks.info(results.task_of(run)).ordered
+    return detail_of(project, layer, document_id, answer, ordered=ordered)
 
 
 def detail_of(
-    project: Project, layer: Layer, document_id: int, answer: Prediction | None
+    project: Project,
+    layer: Layer,
+    document_id: int,
+    answer: Prediction | None,
+    *,
+    ordered: bool = False,
 ) -> Detail:
     """With any prediction. Raises KeyError if the document was deleted."""
     view = document_view.view(project, document_id)
@@ -291,7 +286,7 @@ def detail_of(
     ids = {(span.field, span.start, span.end, span.label): span.id or 0 for span in gold}
     predicted = answer.spans if answer is not None and layer.traits.in_text else ()
     state = view.states.get(row_id(layer), "pending")
-    return Detail(view.document, state, gold, predicted, ids, answer)
+    return Detail(view.document, state, gold, predicted, ids, answer, ordered)
 
 
 def place_in_annotate(detail: Detail | None, mistake: Mistake) -> dict[str, object]:
@@ -304,6 +299,16 @@ def place_in_annotate(detail: Detail | None, mistake: Mistake) -> dict[str, obje
     if mistake.at and mistake.predicted_at and not mistake.overlaps:
         place = mistake.at  # what is between gold and the prediction is not selected
     return {"at": (mistake.field, *place)} if place is not None else {}
+
+
+def orders(view: ResultView, items: Iterable[ErrorItem]) -> tuple[str, ...]:
+    """The orders of a list of errors, the default one first. Errors of a task that measures how
+    far a prediction is from gold can be sorted by it.
+    """
+    orders = view.orders
+    if DISTANCE in orders or all(item.mistake.distance is None for item in items):
+        return orders
+    return (*orders[:-1], DISTANCE, orders[-1])
 
 
 def counts(items: Iterable[ErrorItem]) -> Counter[str]:

@@ -63,10 +63,6 @@ class Suspect:
         place = self.mistake.place
         return self.text[slice(*place) if place else slice(160)]
 
-    def words(self, at: tuple[int, int] | None) -> str:
-        """The text of one side, "" where it does not exist."""
-        return " ".join(self.text[slice(*at)].split()) if at is not None else ""
-
     def to_json(self) -> dict[str, object]:
         return {
             "key": self.key,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from workbench.text.fields import Answers, DocumentLabels, Prediction
+from workbench.text import result_view
+from workbench.text.fields import Answers, Prediction
 
 if TYPE_CHECKING:
     from workbench.operations.evaluation.scoring import GoldDocument
@@ -50,8 +51,7 @@ def units_of(
 
 
 def _scores(names: Sequence[str], answer: Prediction) -> list[float]:
-    labels = answer.get(DocumentLabels)
-    scores = labels.as_dict() if labels is not None else {}
+    scores = result_view.of(answer).shares(answer)
     return [scores.get(name, 0.0) for name in names]
 
 

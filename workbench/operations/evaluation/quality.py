@@ -18,6 +18,7 @@ from workbench.operations.runs import predict, results
 from workbench.storage.queries import queue
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo
+from workbench.text import result_view
 from workbench.text.document import SPLITS, Document, choice_names
 from workbench.text.rows import row_id
 
@@ -142,7 +143,7 @@ def pronoun_counts(evidence: Evidence) -> PronounCounts | None:
         for is_asked, gold, known in zip(asks, evidence.golds, names, strict=True)
     ]
     predicted = [
-        frozenset({*(answer.labels or ())} & {*known})
+        frozenset({*result_view.of(answer).labels(answer)} & {*known})
         for answer, known in zip(evidence.predictions, names, strict=True)
     ]
     return PronounCounts.of(genders, gold, predicted)
@@ -318,14 +319,12 @@ def label_curves(evidence: Evidence) -> tuple[LabelCurves, ...]:
     from workbench.metrics.ranking import DecisionRanking
     from workbench.metrics.report import measured_columns
     from workbench.metrics.resampling import LABEL
-    from workbench.text.fields import LabelScores
 
     statistic = evidence.of_task
     if isinstance(statistic, LabelCounts):
         if statistic.scores is None:
             return ()
-        first = evidence.predictions[0].get(LabelScores) if evidence.predictions else None
-        limits = dict(zip(first.labels, first.thresholds, strict=True)) if first else {}
+        limits = thresholds(evidence.predictions)
         names = f"{LABEL}average_precision", f"{LABEL}roc_auc"
         areas = measured_columns(statistic.ranked, len(evidence), names) if len(evidence) else {}
         columns = zip(
@@ -378,12 +377,10 @@ def pooled_curves(evidence: Evidence) -> tuple[LabelCurves, ...]:
 
 def thresholds(predictions: Sequence[Prediction]) -> dict[str, float]:
     """The threshold of each label that the predictions decide independently; {} for others."""
-    from workbench.text.fields import LabelScores
-
-    first = next(
-        (scores for prediction in predictions if (scores := prediction.get(LabelScores))), None
-    )
-    return dict(zip(first.labels, first.thresholds, strict=True)) if first is not None else {}
+    for prediction in predictions:
+        if values := result_view.of(prediction).thresholds(prediction):
+            return dict(values)
+    return {}
 
 
 def decided_labels(predictions: Sequence[Prediction]) -> tuple[str, ...]:
@@ -398,14 +395,12 @@ def wrong_at(evidence: Evidence, label: str, threshold: float) -> list[int]:
     with a spurious or a missed one.
     """
     from workbench.metrics.label_counts import LabelCounts
-    from workbench.text.fields import DocumentLabels
 
     if not isinstance(evidence.of_task, LabelCounts):
         return _wrong_spans(evidence, threshold)
     wrong = []
     for at, (gold, prediction) in enumerate(zip(evidence.golds, evidence.predictions, strict=True)):
-        scores = prediction.get(DocumentLabels)
-        known = scores.as_dict() if scores is not None else {}
+        known = result_view.of(prediction).shares(prediction)
         right = set(gold.labels())
         labels = {label} if label else known.keys() | right
         if any((known.get(name, 0.0) >= threshold) != (name in right) for name in labels):

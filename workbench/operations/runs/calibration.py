@@ -17,7 +17,8 @@ from workbench.models.spec import DESCRIPTION
 from workbench.operations.runs import results, run_folders
 from workbench.storage.runs import runs
 from workbench.tasks import spec as tasks
-from workbench.text.fields import LabelScores, Prediction
+from workbench.text import result_view
+from workbench.text.fields import Prediction
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
@@ -76,11 +77,9 @@ def _apply(
         for id, text_hash, raw in runs.prediction_rows(project.db, run.id)
     ]
     decoder = {**(described.get("decoder") or {}), **values}
-    labels = next(
-        (label_scores for _id, _hash, row in rows if (label_scores := row.get(LabelScores))), None
-    )
-    if labels is not None:  # a temperature moves thresholds too
-        decoder[THRESHOLDS] = list(labels.thresholds)
+    every = (result_view.of(row).thresholds(row) for _id, _hash, row in rows)
+    if thresholds := next(filter(None, every), None):  # a temperature moves them too
+        decoder[THRESHOLDS] = list(thresholds.values())
     path = run_folders.existing_model(project, run) / DESCRIPTION
     draft = path.with_suffix(".new")
     text = json_text({**described, "decoder": decoder}, indent=1)

@@ -20,8 +20,8 @@ from workbench.operations.models.export_files import UnicodeFile
 from workbench.operations.runs import train
 from workbench.storage.connections.header import is_project
 from workbench.tasks import spec as tasks
+from workbench.text import result_view
 from workbench.text.document import CHOICES, TEXT, TEXT_B, Document, with_choices
-from workbench.text.fields import Answers, DocumentLabels
 from workbench.text.questions import texts_of
 from workbench.text.typed import QUESTIONS, typed_questions
 
@@ -230,36 +230,17 @@ def _write_lines(rows: Iterable[tuple[Document, Prediction]], file: TextIO) -> N
         file.write(json_text(answer_json(document, answer, named=True)) + "\n")
 
 
-def _in_text(answer: Prediction) -> str:
-    """The entry of the JSON object with the ranges of the text."""
-    return "spans" if answer.get(Answers) is None else "answers"
-
-
 def _write_table(rows: Iterable[tuple[Document, Prediction]], file: TextIO) -> None:
-    """key, text, labels with their scores or a number; key, text and spans as JSON for tags.
-
-    Answers to questions take the place of spans.
+    """key, text, what the kind of prediction writes as label, score and spans, and whether the
+    text was truncated.
     """
     table = csv.writer(file)
     table.writerow(["key", "text", "text_b", "label", "score", "spans", "cut"])
     for document, answer in rows:
-        texts = dict(document.texts)
-        spans = json_text(answer.to_json()[_in_text(answer)]) if answer.labels is None else ""
-        labels = answer.get(DocumentLabels)
-        chosen = labels.chosen if labels else ()
-        scores = labels.as_dict() if labels else {}
-        number = "" if answer.number is None else f"{answer.number:.6f}"
-        table.writerow(
-            [
-                document.key,
-                document.text,
-                texts.get(TEXT_B, ""),
-                "; ".join(chosen),
-                "; ".join(f"{scores[label]:.6f}" for label in chosen) or number,
-                spans,
-                "yes" if answer.cut else "",
-            ]
-        )
+        second = dict(document.texts).get(TEXT_B, "")
+        cells = result_view.of(answer).cells(answer)
+        cut = "yes" if answer.cut else ""
+        table.writerow([document.key, document.text, second, *cells, cut])
 
 
 def apply_to_files(

@@ -14,6 +14,7 @@ from workbench.operations.runs import results
 from workbench.operations.runs.run_results import trained
 from workbench.storage.runs import runs
 from workbench.tasks import spec as tasks
+from workbench.text import result_view
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
@@ -80,8 +81,9 @@ def agreed(first: dict[int, Prediction], second: dict[int, Prediction]) -> float
     pairs = list[tuple[object, object]]()
     same = total = 0
     for a, b in ((first[id], second[id]) for id in both):
-        if a.labels is not None and b.labels is not None:
-            pairs.append((a.labels, b.labels))
+        view, other = result_view.of(a), result_view.of(b)
+        if view.on_document and other.on_document:
+            pairs.append((view.labels(a), other.labels(b)))
         elif a.words and len(a.words) == len(b.words):
             pairs += [(x.label, y.label) for x, y in zip(a.words, b.words, strict=True)]
         else:

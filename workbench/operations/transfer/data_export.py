@@ -18,6 +18,7 @@ from workbench.operations.models import export_files
 from workbench.storage.documents import documents
 from workbench.storage.labels import labels
 from workbench.storage.runs import runs
+from workbench.text import result_view
 from workbench.text.dataset import Record
 from workbench.text.document import SPLITS
 from workbench.text.labels import Layer
@@ -28,8 +29,7 @@ if TYPE_CHECKING:
     from workbench.exporters.data.base import DataExporter, ExportPlan, FolderExporter
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
-    from workbench.text.fields import Answers, Prediction
-    from workbench.text.questions import Question
+    from workbench.text.fields import Prediction
 
 SOURCES = ("gold", "predictions", "both")
 
@@ -243,8 +243,6 @@ def _predicted(
     plan: ExportPlan,
     both: bool,
 ) -> Iterator[Record]:
-    from workbench.text.fields import Answers
-
     for record in records:
         document = record.document
         text_hash, prediction = predictions.get(row_id(document)) or ("", None)
@@ -256,30 +254,9 @@ def _predicted(
                 plan.count(_omitted)
             continue
         base = record if both else Record(document)
-        states, marks, spans = dict(base.states), dict(base.marks), dict(base.spans)
-        numbers = dict(base.numbers)
-        states[name] = "submitted"
-        if prediction.labels is not None:
-            marks[name] = prediction.labels
-        if prediction.spans:
-            spans[name] = prediction.spans
-        if prediction.number is not None:
-            numbers[name] = prediction.number
-        questions = dict(base.questions)
-        if (answers := prediction.get(Answers)) is not None:
-            questions[name] = tuple(_answered(record, answers))
-        yield replace(
-            base, states=states, marks=marks, spans=spans, numbers=numbers, questions=questions
-        )
-
-
-def _answered(record: Record, answers: Answers) -> Iterator[Question]:
-    """The questions of a document with the predicted answers."""
-    for question in (question for questions in record.questions.values() for question in questions):
-        if (answer := answers.to(question.text)) is not None:
-            best = answer.best
-            ranges = ((best.start, best.end),) if best is not None else ()
-            yield replace(question, answers=ranges, is_null=best is None)
+        base = replace(base, states={**base.states, name: "submitted"})
+        view = result_view.of(prediction)
+        yield view.as_gold(base, name, prediction, record.questions)
 
 
 def _without_prediction(n: int) -> str:

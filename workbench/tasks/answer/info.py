@@ -10,7 +10,7 @@ from workbench.base import learning_rates
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
 from workbench.tasks.heads.info import LAYER_OPTIONS
-from workbench.tasks.spec import NONE, Answer, ErrorText, ScoreInfo, TaskInfo
+from workbench.tasks.spec import NONE, ErrorText, ScoreInfo, TaskInfo
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT, TEXT_B, Document
 from workbench.text.mistakes import BOUNDARY, LABEL, MISSED, SPURIOUS, Mistake, loss_of
@@ -206,24 +206,6 @@ class AnswerInfo(TaskInfo):
         with_answer = [_f1(gold, answer.text) for gold, answer in pairs]
         threshold = best_threshold(gaps, with_answer, [_f1(gold, "") for gold, _one in pairs])
         return {"null_threshold": threshold}
-
-    def answers(self, prediction: Prediction) -> list[Answer]:
-        """The label of an answer is its question; without offsets there is no answer."""
-        from workbench.text.fields import Answers
-
-        predicted = prediction.get(Answers)
-        return [
-            Answer(
-                answer.question, answer.score, *((best.start, best.end) if best else (None, None))
-            )
-            for answer in (predicted.answers if predicted else ())
-            for best in [answer.best]
-        ]
-
-    def decisions(self, prediction: Prediction) -> tuple[object, ...]:
-        return tuple(
-            (answer.label, answer.start, answer.end) for answer in self.answers(prediction)
-        )
 
     # ---------------------------------------------------------------- scores
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
 from workbench.tasks.heads.info import INPUT_FORM, LAYER_OPTIONS, LM_WEIGHT
-from workbench.tasks.spec import NONE, Answer, ErrorText, ScoreInfo, TaskInfo
+from workbench.tasks.spec import NONE, ErrorText, ScoreInfo, TaskInfo
 from workbench.text.dataset import Record
 from workbench.text.mistakes import LABEL, Mistake, loss_of
 
@@ -149,11 +149,6 @@ class ClassifyInfo(TaskInfo):
             decoding.classes(outputs["logits"] / temperature, labels, cut=bool(cut))
             for outputs, cut in zip(logits, prepared.cut, strict=True)
         ]
-
-    def answers(self, prediction: Prediction) -> list[Answer]:
-        if prediction.classes is None:
-            return []
-        return [Answer(prediction.classes.best, max(prediction.classes.scores))]
 
     def score(
         self, golds: Sequence[ClassGold], predictions: Sequence[Prediction]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.i18n import N_, _
 from workbench.tasks.classify.info import POOLING
 from workbench.tasks.heads.info import INPUT_FORM, LAYER_OPTIONS, LM_WEIGHT
-from workbench.tasks.spec import NONE, Answer, ErrorText, ScoreInfo, TaskInfo
+from workbench.tasks.spec import NONE, ErrorText, ScoreInfo, TaskInfo
 from workbench.text.dataset import Record
 from workbench.text.mistakes import MISSED, SPURIOUS, Mistake, loss_of
 
@@ -119,15 +119,6 @@ class MultilabelInfo(TaskInfo):
         scores, relevant = _table(golds, predictions, labels)
         columns = zip(scores.T, relevant.T, strict=True)
         return {"thresholds": [best_threshold(*column, USUAL) for column in columns]}
-
-    def answers(self, prediction: Prediction) -> list[Answer]:
-        scores = label_scores(prediction).as_dict()
-        return [Answer(label, scores[label]) for label in label_scores(prediction).chosen]
-
-    def decisions(self, prediction: Prediction) -> tuple[object, ...]:
-        """A binary decision for every label."""
-        scores = label_scores(prediction)
-        return tuple(label in scores.chosen for label in scores.labels)
 
     # ---------------------------------------------------------------- scores
 

@@ -10,7 +10,7 @@ from workbench.base.i18n import N_, _
 from workbench.base.options import Option
 from workbench.tasks.classify.info import POOLING
 from workbench.tasks.heads.info import INPUT_FORM, LAYER_OPTIONS, LM_WEIGHT
-from workbench.tasks.spec import LABEL_TEXTS, NONE, Answer, ErrorText, ScoreInfo, TaskInfo
+from workbench.tasks.spec import LABEL_TEXTS, NONE, ErrorText, ScoreInfo, TaskInfo
 from workbench.text.dataset import Record
 from workbench.text.mistakes import LABEL, Mistake
 from workbench.text.scale import shortest
@@ -142,11 +142,6 @@ class RegressInfo(TaskInfo):
             Prediction((Number(number(outputs["logits"])),), cut=bool(cut))
             for outputs, cut in zip(logits, prepared.cut, strict=True)
         ]
-
-    def answers(self, prediction: Prediction) -> list[Answer]:
-        if prediction.number is None:
-            return []
-        return [Answer("", None, value=prediction.number)]
 
     def decisions(self, prediction: Prediction) -> tuple[object, ...]:
         """The number, equal to those that differ from it by rounding."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import N_, _
 from workbench.tasks.heads.info import LAYER_OPTIONS, SpanGold, WordTask
-from workbench.tasks.spec import NONE, Answer, ErrorText, ScoreInfo
+from workbench.tasks.spec import NONE, ErrorText, ScoreInfo
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT
 from workbench.text.mistakes import LABEL, MISSED, Mistake, loss_of
@@ -110,9 +110,6 @@ class TokenInfo(WordTask):
             tempered(prediction, float(decoder.get("temperature", 1.0)))
             for prediction in predictions
         ]
-
-    def answers(self, prediction: Prediction) -> list[Answer]:
-        return [Answer(span.label, span.score, span.start, span.end) for span in prediction.spans]
 
     # ---------------------------------------------------------------- scores
 

@@ -26,6 +26,7 @@ from workbench.storage.labels import labels
 from workbench.storage.runs import runs
 from workbench.text.dataset import Record
 from workbench.text.document import Document
+from workbench.text.result_views import NUMBER
 from workbench.ui.panels.results.runs.details import span_rows
 from workbench.ui.panels.results.runs.facts import cannot_inspect, describe, fingerprints, note_of
 from workbench.ui.panels.results.state import ResultsState
@@ -606,7 +607,7 @@ def test_errors_of_numbers_are_ordered_by_difference_or_document_only(state, mon
     assert [value for _title, value in browser.orders] == [
         "confidence", "loss", "kind", "document",
     ]  # fmt: skip
-    monkeypatch.setattr(type(browser), "by_size", True)
+    monkeypatch.setattr(type(browser), "view", NUMBER)
     assert browser.orders == [
         ("Difference from gold", "loss"), ("Order of the documents", "document"),
     ]  # fmt: skip

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self
 
 from workbench.base.i18n import N_, _
 from workbench.tasks.heads.info import SpanGold, WordTask
-from workbench.tasks.spec import NONE, Answer, ErrorText
+from workbench.tasks.spec import NONE, ErrorText
 from workbench.text.document import TEXT
 from workbench.text.mistakes import Mistake
 from workbench.text.spans import Span, flatten, highest_ends
@@ -85,13 +85,6 @@ class SpanTask(WordTask):
             starts, ends = {start for start, _end in words}, {end for _start, end in words}
             count += sum(s.start not in starts or s.end not in ends for s in gold.spans)
         return count
-
-    def answers(self, prediction: Prediction) -> list[Answer]:
-        return [
-            Answer(span.label, span.score, span.start, span.end, span.field)
-            for span in prediction.spans
-            if span.start < span.end
-        ]
 
     def score(
         self, golds: Sequence[SpanGold], predictions: Sequence[Prediction]

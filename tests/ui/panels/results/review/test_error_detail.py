@@ -2,6 +2,7 @@
 
 from workbench.text.labels import Layer
 from workbench.text.mistakes import LABEL, MISSED, SPURIOUS, Mistake
+from workbench.text.result_views import ANSWERS, NUMBER
 from workbench.ui.panels.results.review.error_detail import Titles
 
 NAMED = Titles(
@@ -24,9 +25,13 @@ def test_a_decision_without_a_label_on_one_side_adds_or_removes_the_other():
 def test_titles_name_neither_a_question_nor_a_number_off_the_scale():
     asked = Mistake(LABEL, "Who met Bob?", "Who met Bob?", 0.9, 2.0, (0, 3), (8, 11))
     number = Mistake(LABEL, "0.6", "3.874", 0.0, 3.274)
+    unread = Mistake(LABEL, "0.6", "–", 0.0, 9.0)
     scale = {"minimum": 0.0, "maximum": 5.0, "step": 0.1}
 
-    assert NAMED.of_layer(asked, Layer("qa", "answer")) == ("Accept prediction", "Keep gold")
+    assert NAMED.of_layer(asked, Layer("qa", "answer"), ANSWERS) == (
+        "Accept prediction",
+        "Keep gold",
+    )
     rated = Layer("rating", "score", options=scale)
-    assert NAMED.of_layer(number, rated) == ("Change to 3.9", "Keep 0.6")
-    assert NAMED.of_layer(Mistake(LABEL, "0.6", "–", 0.0, 9.0), rated)[1] == "Keep 0.6"
+    assert NAMED.of_layer(number, rated, NUMBER) == ("Change to 3.9", "Keep 0.6")
+    assert NAMED.of_layer(unread, rated, NUMBER)[1] == "Keep 0.6"

@@ -141,5 +141,5 @@ def test_the_list_of_a_number_layer_shows_the_difference(panel):
     mistake = Mistake(LABEL, "0.6", "3.874", 0.0, 3.274)
     suspect = Suspect(1, "k1", "text", mistake, -1.0, 0)
 
-    assert doubts.by_size and not doubts.asks
+    assert doubts.view.by_size and not doubts.asks
     assert (view._value(suspect), view._chip(suspect, gold=True)[0]) == ("3.27", "0.6")

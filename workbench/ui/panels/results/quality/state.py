@@ -16,6 +16,7 @@ from workbench.operations.runs import calibration, results, run_folders
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.training_curves import TrainingCurves, training_curves
 from workbench.tasks import spec as tasks
+from workbench.text import result_view
 from workbench.text.patterns import matcher
 from workbench.text.rows import row_id
 from workbench.ui.style import formats
@@ -71,7 +72,7 @@ class QualityState(State):
         self.loaded: Loaded | None = None
         self.split = "dev"
         self.label = ""  # of the shown curve
-        self._numbers: tuple[quality.Evidence, NumberScores] | None = None
+        self._numbers: tuple[quality.Evidence, NumberScores | None] | None = None
         self.patterns: tuple[str, ...] = ()
         self.problem = ""
         self.overlaid: tuple[int, ...] = ()  # further runs of the training chart
@@ -137,16 +138,12 @@ class QualityState(State):
 
     @property
     def numbers(self) -> NumberScores | None:
-        """None for a task that does not predict numbers, or without documents."""
+        """None for a kind of prediction without values, or without documents."""
         evidence = self.loaded.of_task if self.loaded is not None else None
-        if evidence is None or not len(evidence) or "Number" not in evidence.info.outputs:
+        if evidence is None or not len(evidence):
             return None
         if self._numbers is None or self._numbers[0] is not evidence:
-            golds = tuple(float(gold.value) for gold in evidence.golds)
-            answers = tuple(prediction.number or 0.0 for prediction in evidence.predictions)
-            keys = tuple(document.key for document in evidence.documents)
-            scores = evidence.info.score(evidence.golds, evidence.predictions)
-            self._numbers = evidence, NumberScores(golds, answers, keys, scores)
+            self._numbers = evidence, _numbers(evidence)
         return self._numbers[1]
 
     def open_point(self, number: int) -> None:
@@ -323,6 +320,16 @@ class QualityState(State):
         """Show the errors of these documents; from there, all of them can be shown on Data."""
         if ids:
             self.page.browser.show(split=self.split, documents=ids, caption=what, label=label)
+
+
+def _numbers(evidence: quality.Evidence) -> NumberScores | None:
+    golds, predictions = evidence.golds, evidence.predictions
+    view = result_view.of_outputs(evidence.info.outputs)
+    values = view.scatter(golds, predictions, evidence.labels)
+    if values is None:
+        return None
+    keys = tuple(document.key for document in evidence.documents)
+    return NumberScores(*values, keys, evidence.info.score(golds, predictions))
 
 
 def _loaded(

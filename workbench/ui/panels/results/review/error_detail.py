@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from workbench.operations.evaluation.errors import Detail, ErrorItem
     from workbench.operations.evaluation.label_errors import Suspect
     from workbench.text.labels import Label, Layer
+    from workbench.text.result_view import DetailRow, ResultView
     from workbench.text.spans import Span
     from workbench.ui.panels.results.review.errors_state import ErrorsState
     from workbench.ui.panels.results.review.label_errors_state import LabelErrorsState
@@ -63,11 +64,11 @@ class Titles(NamedTuple):
     add: str = _("Accept prediction")
     without: str = _("Keep gold")
 
-    def of_layer(self, mistake: Mistake, layer: Layer | None) -> tuple[str, str]:
+    def of_layer(self, mistake: Mistake, layer: Layer | None, view: ResultView) -> tuple[str, str]:
         """As `decisions`; the label of an answer is its question, which has no place in a title,
         and a number that is accepted is rounded to its scale.
         """
-        if layer is not None and layer.traits.asks:
+        if view.asks:
             return Titles().decisions(mistake)
         if layer is not None and not layer.traits.has_labels and mistake.predicted != NONE:
             nearest = Scale.of(layer.options).nearest(float(mistake.predicted))
@@ -230,14 +231,14 @@ class ErrorDetail(QFrame):
             return
         split = term(detail.document.split or "")
         self._split.set(split or NONE)
-        accept, keep = self._titles.of_layer(item.mistake, state.layer)
+        accept, keep = self._titles.of_layer(item.mistake, state.layer, state.view)
         self._accept.set_text(accept)
         self._keep.set_text(keep)
         self._of.set(term(detail.state), tone=STATE_TONES.get(detail.state, ""))
         self._verdict.setVisible(bool(item.verdict))
         if item.verdict:
             self._verdict.set(_(VERDICTS[item.verdict]), tone="good")
-        sentence = _asked(item, detail) if self._asks() else ""
+        sentence = _asked(item, detail) if self._state.view.asks else ""
         question = item.mistake.gold or item.mistake.predicted
         self._title.setText(question if sentence else _headline(item))
         self._asked.setText(sentence)
@@ -248,18 +249,11 @@ class ErrorDetail(QFrame):
         self._show_answers(item, detail)
         self._show_others(item)
 
-    def _asks(self) -> bool:
-        """Whether the errors are answers to questions."""
-        layer = self._state.layer
-        return layer is not None and layer.traits.asks
-
     def _show_others(self, item: ErrorItem | Suspect) -> None:
         """Errors of the same confusion, or labelled documents with a similar text."""
         state, similar = self._state, self._state.similar
-        layer = state.layer
-        # numbers and answers to questions have no confusions
-        confused = layer is not None and layer.traits.has_labels and not layer.traits.asks
-        self._other_card.setVisible(confused or (similar.fits and not self._asks()))
+        confused = state.view.by_label
+        self._other_card.setVisible(confused or (similar.fits and not self._state.view.asks))
         for which, offered in ((False, confused), (True, similar.fits)):
             self._which.button(which).setVisible(offered)
         on = similar.on and similar.fits
@@ -349,7 +343,7 @@ class ErrorDetail(QFrame):
                 score = scores.get(key) if kind == PREDICTED else None
                 lane = int(kind == PREDICTED)
                 caption = key[2]  # of an answer: its question, which is above the text already
-                if self._asks():
+                if self._state.view.asks:
                     caption = _("predicted") if lane else _("gold")
                 span = TextSpan(*key[:2], caption, tint, number, kind, score, least_lane=lane)
                 spans.append(span)
@@ -361,40 +355,30 @@ class ErrorDetail(QFrame):
         return (label.colour or label.position) if label is not None else GREY
 
     def _show_answers(self, item: ErrorItem | Suspect, detail: Detail) -> None:
-        place = item.mistake.place
-        rows: list[tuple[str, str, float]]
-        if place is None:
-            rows = [("", label, score) for label, score in detail.scores]
-        else:
-            rows = detail.words(place, item.mistake.gold or item.mistake.predicted)
-        self._answer_card.setVisible(bool(rows) or place is not None)  # numbers have neither
-        own, asks = detail.thresholds if place is None else {}, self._asks()
-        marked = [(self._mark(word, label, item, own), label, score) for word, label, score in rows]
-        title = _("Threshold") if own else _("Word") if place is not None else ""
-        self._answers.rows_model.set_title(2, _("Answer") if asks else title)
-        self._answers.set_width(2, ANSWER if asks else WORD if title else MARK)
-        self._answers.setColumnHidden(0, asks)
+        rows, view = detail.rows(item.mistake), self._state.view
+        in_text = item.mistake.place is not None
+        texts = in_text or view.asks or any(row.text for row in rows)
+        self._answer_card.setVisible(bool(rows) or in_text)  # numbers have neither
+        own = any(row.threshold is not None for row in rows)
+        marked = [(self._mark(row, item), row.label, row.share) for row in rows]
+        title = _("Threshold") if own else _(view.column) if texts else ""
+        self._answers.rows_model.set_title(2, title)
+        self._answers.set_width(2, ANSWER if view.asks else WORD if title else MARK)
+        self._answers.setColumnHidden(0, view.asks)
         self._answers.set_rows(marked)
-        self._answers.fit_height(FEW_ROWS if asks else MOST_ROWS)
+        self._answers.fit_height(FEW_ROWS if view.asks else MOST_ROWS)
         decided = item.mistake.gold or item.mistake.predicted
         self._answers.choose({row for row in marked if own and row[1] == decided})
-        note = ""
-        if asks:
-            note = ngettext("{n} answer", "{n} answers", len(rows))
-        elif place is not None:
-            note = ngettext("{n} word", "{n} words", len(rows))
-        self._answer_note.setText(note)
+        self._answer_note.setText(view.count(len(rows)) if texts else "")
 
-    def _mark(
-        self, word: str, label: str, item: ErrorItem | Suspect, thresholds: Mapping[str, float]
-    ) -> str:
+    def _mark(self, row: DetailRow, item: ErrorItem | Suspect) -> str:
         """The third cell of a label: the word, or for a document its threshold and "gold"."""
         if item.mistake.place is not None:
-            return word
-        gold = label == item.mistake.gold
-        if label not in thresholds:
-            return _("gold") if gold else ""
-        value = points(thresholds[label])
+            return row.text
+        gold = row.label == item.mistake.gold
+        if row.threshold is None:
+            return row.text or (_("gold") if gold else "")
+        value = points(row.threshold)
         return _("{threshold} · gold", threshold=value) if gold else value
 
 

@@ -14,6 +14,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.settings import Settings
 from workbench.base.terms import term
 from workbench.text.mistakes import BOUNDARY, KINDS, LABEL, MISSED, SPURIOUS, TITLES
+from workbench.text.result_view import DISTANCE
 from workbench.ui.panels.results.review.error_detail import ErrorDetail
 from workbench.ui.panels.results.review.error_keys import ERROR_COMMANDS
 from workbench.ui.panels.results.review.errors_state import LOSS, NONE, OPEN, REVIEWED, VERDICTS
@@ -92,8 +93,7 @@ class ErrorsView(QFrame):
         super().__init__()
         self.state = state = page.browser
         self._looks: dict[str, Label] = {}
-        self._asks = False  # the errors are answers to questions
-        self._by_size = False  # the errors are those of numbers
+        self._view = state.view
         self._one_kind = False  # its name is left out then
         self._keys = ErrorKeys(state.context.settings)
         self.table = self._error_table(state)
@@ -187,30 +187,22 @@ class ErrorsView(QFrame):
     # ---------------------------------------------------------------- cells
 
     def _text(self, item: ErrorItem) -> str:
-        """The place in the text, or the question that is answered wrongly."""
-        mistake = item.mistake
-        return (mistake.gold or mistake.predicted) if self._asks else item.quote
+        return self._view.about(item.mistake, item.quote)
 
     def _chip(self, item: ErrorItem, *, gold: bool) -> tuple[str, Any, str]:
-        mistake = item.mistake
-        if self._asks:  # the label of a mistake is its question
-            at = mistake.at if gold else mistake.predicted_at
-            return item.words(at) or NONE, None, ""
-        name = mistake.gold if gold else mistake.predicted
-        label = None if item.verdict else self._looks.get(name)
-        return name or NONE, label, ""
+        side = self._view.side(item.mistake, item.text, gold=gold)
+        return side or NONE, None if item.verdict else self._looks.get(side), ""
 
     def _kind_or_outcome(self, item: ErrorItem) -> str:
         if item.verdict:
             return _(VERDICTS[item.verdict])
-        return "" if self._one_kind else self._kind_title(item.mistake.kind)
-
-    def _kind_title(self, kind: str) -> str:
-        """An answer has no label of its own: a wrong one is at another place."""
-        return _("Other place") if self._asks and kind == LABEL else _(TITLES[kind])
+        return "" if self._one_kind else self._view.kind_title(item.mistake.kind)
 
     def _value(self, item: ErrorItem) -> str:
-        if self._by_size or self.state.filters.sort == LOSS:
+        sort = self.state.filters.sort
+        if sort == DISTANCE:
+            return decimal(item.mistake.distance or 0.0, 2)
+        if self._view.by_size or sort == LOSS:
             return decimal(item.mistake.loss, 2)
         return points(item.mistake.confidence)
 
@@ -240,8 +232,7 @@ class ErrorsView(QFrame):
         state = self.state
         layer = state.layer
         self._looks = {label.name: label for label in layer.labels} if layer else {}
-        self._asks = layer is not None and layer.traits.asks
-        self._by_size = state.by_size
+        self._view = state.view
         has = bool(state.items)
         self._body.setVisible(has)
         self._filters.setVisible(has or "test" in state.page.splits_shown)
@@ -253,9 +244,9 @@ class ErrorsView(QFrame):
         self._show_filters()
         self._one_kind = len(state.counts) < 2
         self.table.set_width(0, KIND if state.reviewed or not self._one_kind else ICON_ONLY)
-        loss = state.filters.sort == LOSS
-        title = _("Error") if self._by_size else _("Loss") if loss else _("Conf.")
-        self.table.rows_model.set_title(4, title)
+        titles = {LOSS: _("Loss"), DISTANCE: _("Distance")}
+        title = titles.get(state.filters.sort, _("Conf."))
+        self.table.rows_model.set_title(4, _("Error") if self._view.by_size else title)
         self.table.set_rows(state.shown)
         self._fit_list()
         self._show_counts()
@@ -268,7 +259,7 @@ class ErrorsView(QFrame):
         self._kind.setVisible(len(counts) > 1)
         self._kind.set_words("", f"{_('All')}  {sum(counts.values())}")
         for kind in KINDS:
-            self._kind.set_words(kind, f"{self._kind_title(kind)}  {counts[kind]}")
+            self._kind.set_words(kind, f"{self._view.kind_title(kind)}  {counts[kind]}")
             self._kind.button(kind).setVisible(counts[kind] > 0)
         self._kind.set(filters.kind)
         for combo, side, every in (
@@ -277,7 +268,7 @@ class ErrorsView(QFrame):
         ):
             _fill(combo, [(every, ""), *((name, name) for name in state.labels(side))])
             _set(combo, getattr(filters, side))
-            combo.setVisible(not state.by_size and not self._asks)
+            combo.setVisible(self._view.by_label)
         _set(self._state, filters.state)
         _fill(self._sort, state.orders)
         _set(self._sort, filters.sort)

@@ -10,20 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
-from workbench.base.i18n import _
+from workbench.base.i18n import N_, _
 from workbench.operations.evaluation import errors, reviews
 from workbench.operations.evaluation.errors import Detail, ErrorFilters, ErrorItem
 from workbench.operations.runs import results
 from workbench.tasks import spec as tasks
+from workbench.text.result_view import UNKNOWN
 from workbench.ui.panels.results.review.similar import SimilarState
 from workbench.ui.panels.results.runs.facts import cannot_inspect
 
 if TYPE_CHECKING:
     from workbench.project.changes import Changes
     from workbench.text.labels import Layer
+    from workbench.text.result_view import ResultView
     from workbench.ui.panels.results.state import ResultsState
 
 LOSS, DOCUMENT, SORTS = errors.LOSS, errors.DOCUMENT, errors.SORTS
+_DIFFERENCE = N_("Difference from gold")  # the loss of numbers
 OPEN, REVIEWED = errors.OPEN, errors.REVIEWED
 VERDICTS, NONE = reviews.TITLES, tasks.NONE
 LABELLED = ("span", "mark", "state", "flag")  # changes of a document that change its errors
@@ -51,6 +54,7 @@ class ErrorsState(State):
         self.similar = SimilarState(page)
         self._on = False
         self._read: tuple[int, str] | None = None  # run and split of `items`
+        self._sorted_for: ResultView | None = None  # the kind that the order was chosen for
 
     def watch(self, on: bool) -> None:
         self._on = on
@@ -117,8 +121,11 @@ class ErrorsState(State):
 
     def _take(self, items: tuple[ErrorItem, ...]) -> None:
         self.update(items=items, problem="")
-        if self.by_size and self.filters.sort == errors.CONFIDENCE:
-            self.update(filters=replace(self.filters, sort=errors.LOSS))
+        view = self.view
+        known = errors.orders(view, items)
+        if view is not self._sorted_for or self.filters.sort not in known:
+            self.update(filters=replace(self.filters, sort=view.orders[0]))
+        self._sorted_for = view
         self._arrange()
 
     def _arrange(self) -> None:
@@ -136,16 +143,16 @@ class ErrorsState(State):
     # ---------------------------------------------------------------- shown values
 
     @property
-    def by_size(self) -> bool:
-        """Whether errors have a size, which is their loss, and no confidence: those of numbers."""
-        return self.layer is not None and not self.layer.traits.has_labels
+    def view(self) -> ResultView:
+        """How predictions of the selected run are shown."""
+        return errors.view_of(results.task_of(self.page.run)) if self.page.run else UNKNOWN
 
     @property
     def orders(self) -> list[tuple[str, str]]:
-        """(title, value) of the orders of the list: numbers have no confidence and no kinds."""
-        if self.by_size:
-            return [(_("Difference from gold"), LOSS), (_(SORTS[DOCUMENT]), DOCUMENT)]
-        return [(_(title), value) for value, title in SORTS.items()]
+        """(title, value) of the orders of the list."""
+        titles = {**SORTS, LOSS: _DIFFERENCE} if self.view.by_size else SORTS
+        orders = errors.orders(self.view, self.items or ())
+        return [(_(titles[value]), value) for value in orders]
 
     @property
     def item(self) -> ErrorItem | None:
@@ -226,6 +233,7 @@ class ErrorsState(State):
     ) -> None:
         """Show the errors that were shown before, and the same one of them."""
         if self.page.run is not None:
+            self._sorted_for = self.view
             self._show(split, filters, caption, chosen)
 
     def _show(

@@ -144,14 +144,12 @@ class LabelErrorsView(QFrame):
 
     def _chip(self, suspect: Suspect, *, gold: bool) -> tuple[str, Any, str]:
         mistake = suspect.mistake
-        if self.state.asks:  # the label of a mistake is its question
-            return suspect.words(mistake.at if gold else mistake.predicted_at) or NONE, None, ""
-        name = mistake.gold if gold else mistake.predicted
-        return name or NONE, None if suspect.verdict else self._looks.get(name), ""
+        side = self.state.view.side(mistake, suspect.text, gold=gold)
+        return side or NONE, None if suspect.verdict else self._looks.get(side), ""
 
     def _value(self, suspect: Suspect) -> str:
         mistake = suspect.mistake
-        return decimal(mistake.loss, 2) if self.state.by_size else points(mistake.confidence)
+        return decimal(mistake.loss, 2) if self.state.view.by_size else points(mistake.confidence)
 
     def _row_chosen(self) -> None:
         rows = self.table.chosen_rows()
@@ -189,7 +187,7 @@ class LabelErrorsView(QFrame):
         self._show_empty()
         if state.ranking is not None:
             self._show_tiles()
-        self.table.rows_model.set_title(VALUE, _("Error") if state.by_size else _("Conf."))
+        self.table.rows_model.set_title(VALUE, _("Error") if state.view.by_size else _("Conf."))
         self.table.set_rows(state.suspects)
         if waited and state.share is None:
             self.take_focus()

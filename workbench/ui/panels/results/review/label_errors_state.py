@@ -14,12 +14,15 @@ from workbench.operations.evaluation import errors, folds, label_errors, reviews
 from workbench.operations.evaluation.errors import Detail
 from workbench.operations.evaluation.label_errors import Suspect, SuspectRanking
 from workbench.operations.evaluation.reviews import Review
+from workbench.tasks import spec
+from workbench.text.result_view import UNKNOWN
 from workbench.ui.panels.results.review.similar import SimilarState
 
 if TYPE_CHECKING:
     from workbench.base.watch import Watch
     from workbench.project.changes import Changes
     from workbench.text.labels import Layer
+    from workbench.text.result_view import ResultView
     from workbench.ui.panels.results.state import ResultsState
 
 FOLDS, CHOICES = folds.FOLDS, (3, 5, 10)
@@ -180,9 +183,12 @@ class LabelErrorsState(State):
         return self.layer is not None and self.layer.traits.asks
 
     @property
-    def by_size(self) -> bool:
-        """Whether the labels are numbers, which have no confidence but a size of the error."""
-        return self.layer is not None and not self.layer.traits.has_labels
+    def view(self) -> ResultView:
+        """How the predictions that the labels are compared with are shown."""
+        if self.ranking is not None:
+            return errors.view_of(self.ranking.measured.task)
+        tasks = spec.fitting(self.layer) if self.layer is not None else ()
+        return errors.view_of(tasks[0].id) if tasks else UNKNOWN
 
     def same_confusion(self) -> list[Suspect]:
         item = self.item
@@ -202,7 +208,10 @@ class LabelErrorsState(State):
             prediction = ranking.measured.predictions.get(item.document_id)
             try:
                 answer = prediction[1] if prediction is not None else None
-                detail = errors.detail_of(self.project, layer, item.document_id, answer)
+                ordered = spec.info(ranking.measured.task).ordered
+                detail = errors.detail_of(
+                    self.project, layer, item.document_id, answer, ordered=ordered
+                )
             except KeyError:
                 detail = None  # deleted meanwhile: the list is read again
         self.update(detail=detail)
