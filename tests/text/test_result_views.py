@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from workbench.text import result_view
+from workbench.text import result_view, result_views
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.fields import (
@@ -114,7 +114,7 @@ def test_an_error_shows_probabilities_words_or_the_answers_that_were_considered(
 
 
 def test_a_task_is_shown_as_the_first_of_its_outputs_that_has_a_view():
-    assert result_view.of_outputs(("TokenScores", "SpanScores", "WordTags")) is view(SPANS)
+    assert result_view.of_outputs(("TokenScores", "SpanScores", "WordTags")) is result_views.SPANS
     assert result_view.of_outputs(("Number",)) is view(NUMBER)
     assert result_view.of_outputs(("TokenScores",)) is result_view.UNKNOWN
     assert result_view.of(None) is result_view.UNKNOWN

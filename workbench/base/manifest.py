@@ -107,7 +107,7 @@ def _lines(text: str) -> Iterator[tuple[tuple[str, int, str], int]]:
 
 
 KINDS = (
-    *("importer", "segmenter", "task", "prediction", "family", "method"),
+    *("importer", "segmenter", "prediction", "task", "family", "method"),
     *("objective", "baseline", "inspector", "backend", "strategy", "exporter", "model_exporter"),
     *("run_kind", "panel"),
 )

@@ -17,6 +17,7 @@ from workbench.text.fields import (
     LabelScores,
     Number,
     SpanScores,
+    WordTags,
 )
 from workbench.text.mistakes import LABEL
 from workbench.text.result_view import DOCUMENT, LOSS, NONE, Answer, DetailRow, ResultView
@@ -166,6 +167,10 @@ class SpanView(ResultView):
         ]
 
 
+class TagView(SpanView):
+    field = WordTags
+
+
 class AnswerView(ResultView):
     """Answers to questions; the label of an answer, and of a mistake, is its question."""
 
@@ -238,6 +243,6 @@ class AnswerView(ResultView):
         return ngettext("{n} answer", "{n} answers", n)
 
 
-CLASSES, LABELS, NUMBER, SPANS, ANSWERS = (
-    ClassView(), LabelsView(), NumberView(), SpanView(), AnswerView(),
+CLASSES, LABELS, NUMBER, SPANS, TAGS, ANSWERS = (
+    ClassView(), LabelsView(), NumberView(), SpanView(), TagView(), AnswerView(),
 )  # fmt: skip

@@ -84,6 +84,13 @@ def _faults(contribution: Contribution, instance: Any, info: Any) -> Iterator[st
     for owner in (instance, info):
         if not all(isinstance(option, Option) for option in getattr(owner, "options", ())):
             yield _("Its `options` are not all of the class Option.")
+    key = getattr(getattr(instance, "field", None), "key", None)
+    if kind == "prediction" and key != contribution.id:
+        yield _(
+            "Its field is stored as {key!r}, but plugin.toml says {id!r}.",
+            key=key,
+            id=contribution.id,
+        )
     if declarations := DECLARATIONS.get(kind):
         yield from declarations(instance, info)
 

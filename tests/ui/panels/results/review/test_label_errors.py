@@ -137,7 +137,7 @@ def test_a_layer_without_a_model_for_the_folds_says_what_is_needed(panel, qtbot)
 
 def test_the_list_of_a_number_layer_shows_the_difference(panel):
     doubts, view = panel.state.doubts, panel.view._body.widget(2)
-    doubts.layer = Layer("rating", "score")
+    doubts.layer, doubts.ranking = Layer("rating", "score"), None
     mistake = Mistake(LABEL, "0.6", "3.874", 0.0, 3.274)
     suspect = Suspect(1, "k1", "text", mistake, -1.0, 0)
 
