@@ -27,9 +27,9 @@ def test_every_page_opens_the_project(app, qtbot, recorded):
 
 def test_results_lists_the_runs_of_every_kind(make_panel, qtbot, recorded):
     panel = make_panel("results", recorded)
-    qtbot.waitUntil(lambda: bool(panel.state.runs), timeout=20_000)
+    qtbot.waitUntil(lambda: bool(panel.state.selection.runs), timeout=20_000)
 
-    runs = {run.name: (run.kind, run.status) for run in panel.state.runs}
+    runs = {run.name: (run.kind, run.status) for run in panel.state.selection.runs}
 
     assert runs == {
         "tiny": ("train", "done"),

@@ -66,7 +66,7 @@ def test_a_run_has_the_lines_of_the_run_menu_with_their_keys(app, scored_file, q
     runs = panel.view._runs
 
     found = open_menu(runs, runs.visualRect(runs.model().index(1, 0)).center())
-    assert panel.state.chosen == (runs.rows()[1].id,)
+    assert panel.state.selection.chosen == (runs.rows()[1].id,)
     assert found["Delete run…"].text().endswith("\tCtrl+Del")
     assert not found["Export model"].isEnabled()  # its weights are missing
     choose(found, "Copy name")

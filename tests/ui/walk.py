@@ -236,12 +236,12 @@ def annotate(way: Walk) -> None:
 
 def results(way: Walk) -> None:
     panel = way.go("results")
-    for run in panel.state.runs:
-        panel.state.choose((run.id,))
+    for run in panel.state.selection.runs:
+        panel.state.selection.choose((run.id,))
         way.at(f"results of a run that is {run.status}")
         way.context_menu("menu of a run", panel.view._left._choices())
-    first, second = panel.state.runs[-1].id, panel.state.runs[-2].id
-    panel.state.choose((first, second))
+    first, second = panel.state.selection.runs[-1].id, panel.state.selection.runs[-2].id
+    panel.state.selection.choose((first, second))
     way.at("results of two runs")
     comparison = panel.view._right.widget(2)
     for number in range(comparison._tabs.count()):
@@ -252,7 +252,7 @@ def results(way: Walk) -> None:
     panel.state.board.choose((first, second))
     way.at("the board with two systems")
     panel.state.update(view="runs")
-    panel.state.choose((first,))
+    panel.state.selection.choose((first,))
     way.settle()
     way.dialog("delete a run", panel.view.delete)
     way.dialog("organise a run", panel.view.organise)

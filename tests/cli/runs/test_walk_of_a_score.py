@@ -56,23 +56,23 @@ def page(trained):
 
 def test_the_page_shows_the_evaluation_of_the_worker(page, worker):
     state, evaluation = page, worker["dev"][-1]
-    original, current = (state.evaluation("dev", gold) for gold in ("run", "today"))
+    original, current = (state.selection.evaluation("dev", gold) for gold in ("run", "today"))
     entry = next(item for item in board(state.project).entries if item.run.name == "svm")
-    ids = [run.id for run in state.runs]
+    ids = [run.id for run in state.selection.runs]
     system = compare(state.project, ids).system(entry.run.id)
 
     way = (evaluation, original, current, entry.evaluation, system.evaluation)
     assert {type(step) for step in way} == {Evaluation}
     assert original == evaluation == replace(current, confusion=None, intervals=None)
     assert entry.evaluation.scores == system.evaluation.scores == evaluation.scores
-    shown = {row.key: (row.original, row.current) for row in state.score_rows()}
+    shown = {row.key: (row.original, row.current) for row in state.selection.score_rows()}
     for name, value in evaluation.scores.items():
         assert shown[name] == (value, value)
         assert entry.value(name) == system.scores[name].value == value
 
 
 def test_a_run_and_its_folder_store_the_form_of_the_worker(page, worker):
-    project, run = page.project, page.shown_run
+    project, run = page.project, page.selection.shown_run
     form = {split: made[-1].to_json() for split, made in worker.items()}
     file = paths.run_folder(project.path, run.id) / "result.json"
     finished = json.loads(file.read_text(encoding="utf-8"))["result"]

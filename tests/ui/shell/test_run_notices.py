@@ -40,7 +40,7 @@ def test_a_run_that_ends_while_another_page_is_shown_is_reported_with_its_result
 
     press(app.window.note_line, "Show results")
     assert app.window.page == "results"
-    assert app.window.panel("results").state.run.id == run.id
+    assert app.window.panel("results").state.selection.run.id == run.id
 
 
 def test_a_run_without_a_result_is_reported_with_its_cause(app, run):

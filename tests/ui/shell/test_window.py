@@ -350,7 +350,7 @@ def torn_title(window):
 def test_a_page_makes_only_the_parts_that_are_seen(app, scored_file, qtbot):
     app.open_project(scored_file, page="results")
     view = app.window.panel("results").view
-    qtbot.waitUntil(lambda: app.window.panel("results").state.details is not None)
+    qtbot.waitUntil(lambda: app.window.panel("results").state.selection.details is not None)
 
     assert view._right.made() == (1,) and view._pages.made() == (0,)
     view._tabs.setCurrentIndex(3)

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QAbstractButton
 
 from workbench.operations.runs import baselines, train
 from workbench.operations.runs.advice import Advice, Below, Rising
-from workbench.ui.panels.results.state import ResultsState
+from workbench.ui.panels.results.actions import RunActions
 from workbench.ui.widgets.callout import Callout
 
 OFFER = baselines.BaselineChoice("svm", "classify", "class", "TF-IDF + linear SVM")
@@ -19,7 +19,7 @@ BELOW = Below("macro_f1", 0.5, OFFER, 0.75)
 def panel(app, scored_file, qtbot):
     assert app.open_project(scored_file, page="results")
     panel = app.window.panel("results")
-    qtbot.waitUntil(lambda: panel.state.details is not None)
+    qtbot.waitUntil(lambda: panel.state.selection.details is not None)
     return panel
 
 
@@ -35,11 +35,11 @@ def button(panel, name):
 
 def test_each_advice_is_a_sentence_with_a_button_beside_the_scores(panel, monkeypatch):
     state, begun = panel.state, []
-    monkeypatch.setattr(ResultsState, "train_longer", lambda _self: begun.append("longer"))
-    monkeypatch.setattr(ResultsState, "add_baselines", lambda _self, given: begun.append(given))
+    monkeypatch.setattr(RunActions, "train_longer", lambda _self: begun.append("longer"))
+    monkeypatch.setattr(RunActions, "add_baselines", lambda _self, given: begun.append(given))
     before = sentences(panel)
 
-    state.update(advice=Advice(RISING, BELOW))
+    state.selection.update(advice=Advice(RISING, BELOW))
 
     assert [text for text in sentences(panel) if text not in before] == [
         "TF-IDF + linear SVM is better on the same data: Macro F1 on dev is 75.0, that of this run "
@@ -47,23 +47,24 @@ def test_each_advice_is_a_sentence_with_a_button_beside_the_scores(panel, monkey
         "Macro F1 on dev was still rising when the training ended: 50.0 → 60.0 in its last third.",
     ]
     button(panel, "Train longer").setEnabled(True)
-    state.follow_baseline()
+    state.actions.follow_baseline()
     assert begun == [(OFFER,)]
     assert button(panel, "Add this baseline").text() == "Add baseline"
     state.update(part="errors")
     assert sentences(panel) == before
-    state.update(part="scores", advice=Advice())
+    state.update(part="scores")
+    state.selection.update(advice=Advice())
     assert sentences(panel) == before
 
 
 def test_a_baseline_that_is_a_run_is_compared(panel):
     state = panel.state
-    other = next(run for run in state.runs if run.id != state.run.id)
+    other = next(run for run in state.selection.runs if run.id != state.selection.run.id)
 
-    state.update(advice=Advice(below=replace(BELOW, run=other)))
+    state.selection.update(advice=Advice(below=replace(BELOW, run=other)))
     button(panel, "Compare with this baseline").click()
 
-    assert len(state.chosen) == 2 and other.id in state.chosen
+    assert len(state.selection.chosen) == 2 and other.id in state.selection.chosen
 
 
 def test_train_longer_starts_the_run_with_twice_the_epochs(panel, qtbot, monkeypatch):
@@ -71,7 +72,7 @@ def test_train_longer_starts_the_run_with_twice_the_epochs(panel, qtbot, monkeyp
     monkeypatch.setattr(train, "prepare", lambda _project, spec: begun.append(spec))
     monkeypatch.setattr("workbench.operations.runs.rerun.start", lambda *_args: None)
 
-    state.train_longer()
+    state.actions.train_longer()
 
     qtbot.waitUntil(lambda: bool(begun))
     assert begun[0].option("epochs") == 4  # the run has 2

@@ -11,7 +11,7 @@ def panel(app, scored_file, qtbot):
     assert app.open_project(scored_file, page="data")
     app.go("results")
     panel = app.window.panel("results")
-    qtbot.waitUntil(lambda: panel.state.details is not None)
+    qtbot.waitUntil(lambda: panel.state.selection.details is not None)
     return panel
 
 
@@ -66,10 +66,10 @@ def test_back_leads_from_the_editor_to_the_errors_of_a_slice_and_to_the_slice(pa
 def test_back_restores_each_restriction_of_the_errors(panel, qtbot):
     state, window = panel.state, panel.context.app.window
     cell = lambda: (state.part, state.browser.filters.gold, state.browser.caption)  # noqa: E731
-    state.open_cell("good", "bad")
+    state.browser.open_cell("good", "bad")
     first = cell()
     qtbot.waitUntil(lambda: bool(state.browser.shown))
-    state.open_cell("bad", "good")
+    state.browser.open_cell("bad", "good")
     assert cell() != first
 
     window.back()
@@ -81,20 +81,20 @@ def test_back_restores_each_restriction_of_the_errors(panel, qtbot):
 
 def test_back_leads_from_a_run_to_the_board_and_from_there_to_the_run_before(panel, qtbot):
     state, window = panel.state, panel.context.app.window
-    before = state.run.name
+    before = state.selection.run.name
     state.update(view="board")
     board = table(panel, qtbot, "Board")
     qtbot.waitUntil(lambda: board.model().rowCount() == 2)
     other = next(entry for entry in state.board.rows() if entry.run.name != before)
     board.opened.emit(other)
-    qtbot.waitUntil(lambda: state.matrix is not None)
-    state.open_cell("good", "bad")
-    assert (state.view, state.run.name) == ("runs", other.run.name)
+    qtbot.waitUntil(lambda: state.selection.matrix is not None)
+    state.browser.open_cell("good", "bad")
+    assert (state.view, state.selection.run.name) == ("runs", other.run.name)
 
     window.back()
-    assert (state.view, state.run.name, state.part) == ("runs", other.run.name, "scores")
+    assert (state.view, state.selection.run.name, state.part) == ("runs", other.run.name, "scores")
     window.back()
-    assert (state.view, state.run.name) == ("board", before)
+    assert (state.view, state.selection.run.name) == ("board", before)
 
 
 def test_back_restores_the_documents_that_the_data_page_was_limited_to(panel):

@@ -12,6 +12,7 @@ from workbench.storage.runs import runs
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.ui.panels.results.runs.score_tables import ORIGINAL
+from workbench.ui.panels.results.selection import RunSelection
 from workbench.ui.panels.results.state import ResultsState
 
 
@@ -51,7 +52,7 @@ def gold_file(scored_file):
 
 @pytest.fixture
 def state(gold_file, monkeypatch):
-    monkeypatch.setattr(ResultsState, "can_answer", True)
+    monkeypatch.setattr(RunSelection, "can_answer", True)
     project = Project.open(gold_file)
     state = ResultsState(Context(project))
     state.watch(True)
@@ -75,61 +76,66 @@ def support(evaluation):
 def test_scores_per_label_are_there_for_both_golds(state):
     relabel(state.project, "k0", "bad")
 
-    assert support(state.evaluation("dev", "run")) == {"good": 3, "bad": 3}
-    assert support(state.evaluation("dev", "today")) == {"good": 2, "bad": 4}
-    assert state.gold_changed("dev") is True
+    assert support(state.selection.evaluation("dev", "run")) == {"good": 3, "bad": 3}
+    assert support(state.selection.evaluation("dev", "today")) == {"good": 2, "bad": 4}
+    assert state.selection.gold_changed("dev") is True
 
 
 def test_a_run_that_stored_only_scores_has_no_original_table_by_label(state):
-    state.choose((next(run.id for run in state.runs if run.name == "first"),))
+    state.selection.choose((next(run.id for run in state.selection.runs if run.name == "first"),))
 
-    assert not state.evaluation("dev", "run").is_complete and state.gold_changed("dev") is None
-    state.show_by_label("dev", "run")
-    assert state.by_label == ("dev", "today")
+    assert (
+        not state.selection.evaluation("dev", "run").is_complete
+        and state.selection.gold_changed("dev") is None
+    )
+    state.selection.show_by_label("dev", "run")
+    assert state.selection.by_label == ("dev", "today")
 
 
 def test_test_scores_per_label_appear_only_after_show_test_score(state):
-    assert state.evaluation("test", "today") is None and state.splits_shown == ("dev",)
-    assert {row.split for row in state.score_rows()} == {"dev"}
+    assert state.selection.evaluation("test", "today") is None and state.selection.splits_shown == (
+        "dev",
+    )
+    assert {row.split for row in state.selection.score_rows()} == {"dev"}
 
-    state.show_test()
+    state.actions.show_test()
 
-    assert state.by_label == ("test", "today")
-    assert support(state.evaluation("test", "today")) == {"good": 1, "bad": 1}
-    assert support(state.evaluation("test", "run")) == {"good": 1, "bad": 1}
-    accuracy = [row for row in state.score_rows() if row.name == "Accuracy"]
+    assert state.selection.by_label == ("test", "today")
+    assert support(state.selection.evaluation("test", "today")) == {"good": 1, "bad": 1}
+    assert support(state.selection.evaluation("test", "run")) == {"good": 1, "bad": 1}
+    accuracy = [row for row in state.selection.score_rows() if row.name == "Accuracy"]
     assert [(row.split, row.current) for row in accuracy] == [("dev", 0.5), ("test", 0.5)]
 
 
 def test_the_test_score_is_hidden_again_when_its_gold_changes_and_not_otherwise(state):
-    state.show_test()
+    state.actions.show_test()
     relabel(state.project, "k0", "bad")
-    assert state.splits_shown == ("dev", "test")
+    assert state.selection.splits_shown == ("dev", "test")
 
     relabel(state.project, "t0", "bad")
 
-    assert state.splits_shown == ("dev",) and state.by_label == ("dev", "today")
-    state.show_test()
-    assert state.gold_changed("test") is True
-    assert support(state.evaluation("test", "run")) == {"good": 1, "bad": 1}
-    assert support(state.evaluation("test", "today")) == {"good": 0, "bad": 2}
-    assert state.run.seen_test == 2
+    assert state.selection.splits_shown == ("dev",) and state.selection.by_label == ("dev", "today")
+    state.actions.show_test()
+    assert state.selection.gold_changed("test") is True
+    assert support(state.selection.evaluation("test", "run")) == {"good": 1, "bad": 1}
+    assert support(state.selection.evaluation("test", "today")) == {"good": 0, "bad": 2}
+    assert state.selection.run.seen_test == 2
 
 
 def test_another_run_begins_with_dev_and_todays_gold(state):
-    state.show_test()
+    state.actions.show_test()
 
-    state.choose((next(run.id for run in state.runs if run.name == "first"),))
+    state.selection.choose((next(run.id for run in state.selection.runs if run.name == "first"),))
 
-    assert state.by_label == ("dev", "today") and state.splits_shown == ("dev",)
+    assert state.selection.by_label == ("dev", "today") and state.selection.splits_shown == ("dev",)
 
 
 @pytest.fixture
 def panel(app, gold_file, qtbot, monkeypatch):
-    monkeypatch.setattr(ResultsState, "can_answer", True)
+    monkeypatch.setattr(RunSelection, "can_answer", True)
     assert app.open_project(gold_file, page="results")
     panel = app.window.panel("results")
-    qtbot.waitUntil(lambda: panel.state.details is not None)
+    qtbot.waitUntil(lambda: panel.state.selection.details is not None)
     return panel
 
 
@@ -151,7 +157,7 @@ def test_the_table_says_which_gold_it_is_against(panel, qtbot):
     scores._gold.button("run").click()
     assert text().startswith("Dev: 6 documents, against the gold labels at the end of the run.")
 
-    panel.state.show_test()
+    panel.state.actions.show_test()
     qtbot.waitUntil(lambda: scores._split.isVisibleTo(scores))
     assert text().startswith("Test: 2 documents, against the current gold labels.")
     scores._gold.button("run").click()
@@ -160,8 +166,10 @@ def test_the_table_says_which_gold_it_is_against(panel, qtbot):
 
 def test_as_run_rests_where_nothing_was_stored(panel, qtbot):
     relabel(panel.state.project, "k0", "bad")
-    panel.state.choose((next(run.id for run in panel.state.runs if run.name == "first"),))
-    qtbot.waitUntil(lambda: panel.state.details is not None)
+    panel.state.selection.choose(
+        (next(run.id for run in panel.state.selection.runs if run.name == "first"),)
+    )
+    qtbot.waitUntil(lambda: panel.state.selection.details is not None)
 
     button = panel.view._pages.widget(0)._gold.button("run")
     assert not button.isEnabled() and "did not store" in button.toolTip()

@@ -38,7 +38,7 @@ def relabel(page, document, name):
 def test_details_that_were_read_before_a_change_do_not_replace_later_ones(page):
     page.watch(True)
     held = Held(page.context)
-    page.reload()
+    page.selection.reload()
     (first,) = held.asking("details")
     held.compute(first)
     relabel(page, 1, "bad")
@@ -46,46 +46,46 @@ def test_details_that_were_read_before_a_change_do_not_replace_later_ones(page):
 
     held.answer(second, first)
 
-    current = page.details.results.current
+    current = page.selection.details.results.current
     assert current.scores["accuracy"] == 2 / 6  # three before, one more is wrong
 
 
 def test_an_error_of_earlier_details_is_not_shown(page):
     held = Held(page.context)
-    page.reload()
-    page.reload()
+    page.selection.reload()
+    page.selection.reload()
     first, second = held.asking("details")
 
     held.answer(second)
     held.fail(first, WorkbenchError("no longer there"))
 
-    assert page.problem == ""
+    assert page.selection.problem == ""
 
 
 def test_intervals_that_cannot_be_computed_any_more_are_not_kept(page, monkeypatch):
-    assert page.details.results.current.intervals is not None
+    assert page.selection.details.results.current.intervals is not None
     bare = lambda evaluation, *_of: replace(evaluation, intervals=None)  # noqa: E731
     monkeypatch.setattr(quality, "with_intervals", bare)
 
-    page.measure("dev")
+    page.selection.measure("dev")
 
-    assert page.details.results.current.intervals is None
+    assert page.selection.details.results.current.intervals is None
 
 
 def test_a_test_score_is_read_again_if_labels_changed_while_it_was_computed(page, monkeypatch):
-    run, old = page.shown_run, Evaluation("test", fingerprint="before the change")
-    monkeypatch.setattr(type(page), "can_show_test", True)
+    run, old = page.selection.shown_run, Evaluation("test", fingerprint="before the change")
+    monkeypatch.setattr(type(page.selection), "can_show_test", True)
     monkeypatch.setattr(results, "evaluate", lambda *_of: old)
 
-    page.show_test()
+    page.actions.show_test()
 
-    assert run.id not in page.tests and page.busy == ""
+    assert run.id not in page.selection.tests and page.selection.busy == ""
 
 
 def test_a_run_is_trained_again_once_however_often_the_button_is_clicked(page):
     held = Held(page.context)
-    page.train_again()
-    page.train_again()
+    page.actions.train_again()
+    page.actions.train_again()
 
     assert len(held) == 1
 
@@ -109,7 +109,7 @@ def test_errors_that_were_read_before_a_change_do_not_replace_later_ones(page):
 
 def test_errors_of_a_split_are_not_shown_under_another(page):
     browser = page.browser
-    page.update(tests={page.shown_run.id: SimpleNamespace(fingerprint="")})
+    page.selection.update(tests={page.selection.shown_run.id: SimpleNamespace(fingerprint="")})
     held = Held(page.context)
 
     browser.show_split("test")
@@ -175,7 +175,7 @@ def test_runs_that_cannot_be_scored_leave_no_message_that_they_are(page, monkeyp
     page.comparing.update(problem="Predictions are missing.")
     page.comparing.score_all()
     page.board.watch(True)
-    entry = SimpleNamespace(run=page.runs[0], problem="not scored")
+    entry = SimpleNamespace(run=page.selection.runs[0], problem="not scored")
     page.board.score_here(entry)
 
     assert [str(fault) for fault in page.context.faults] == ["no weights"] * 2
@@ -184,8 +184,8 @@ def test_runs_that_cannot_be_scored_leave_no_message_that_they_are(page, monkeyp
 
 def test_runs_without_a_model_are_not_offered_to_be_scored(page):
     with page.project.write():
-        runs.update(page.project.db, page.runs[0].id, kind="imported")
-    page.refresh()
+        runs.update(page.project.db, page.selection.runs[0].id, kind="imported")
+    page.selection.refresh()
     page.comparing.show((1, 2))
     page.comparing.update(problem="Predictions are missing.")
 
@@ -214,7 +214,9 @@ def test_a_board_stays_busy_until_all_its_runs_are_scored_on_its_split(page, mon
     )
     scoring = panel_tasks.hold(page.context, "<lambda>")
     board.watch(True)
-    first, second = (SimpleNamespace(run=run, problem="not scored") for run in page.runs[:2])
+    first, second = (
+        SimpleNamespace(run=run, problem="not scored") for run in page.selection.runs[:2]
+    )
     board.score_here(first, second)
 
     board.outdated()  # the first predictions are stored
@@ -267,7 +269,7 @@ def doubts(page, monkeypatch):
     )
     monkeypatch.setattr(label_errors, "ranking", lambda *_given: found)
     monkeypatch.setattr(label_errors, "keep", lambda *_given, **_named: None)
-    made = LabelErrorsState(page)
+    made = LabelErrorsState(page.context)
     made.watch(True)
     return made, Held(page.context)
 

@@ -28,7 +28,7 @@ from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.result_views import NUMBER
 from workbench.ui.panels.results.runs.details import span_rows
-from workbench.ui.panels.results.runs.facts import cannot_inspect, describe, fingerprints, note_of
+from workbench.ui.panels.results.runs.facts import describe, fingerprints
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.style.run_text import main_score, score_text, short_title, title_of
 
@@ -75,12 +75,12 @@ def state(scored_file):
 
 
 def test_a_run_of_a_missing_plugin_shows_its_stored_scores_and_cannot_predict(state):
-    run = state.shown_run
+    run = state.selection.shown_run
     with state.project.write():
         runs.update(state.project.db, run.id, spec={**run.spec, "task": "lines.ordered"})
-    state.refresh()
+    state.selection.refresh()
 
-    shown = state.shown_run
+    shown = state.selection.shown_run
     assert (title_of(shown), short_title(shown)) == (
         "Ordered (needs the plugin lines)",
         "Ordered",
@@ -90,26 +90,33 @@ def test_a_run_of_a_missing_plugin_shows_its_stored_scores_and_cannot_predict(st
         "Order of lines (needs the plugin lines)",
         "Order",
     )
-    assert main_score(state.shown_run) == score_text("accuracy", run.scores["dev"]["accuracy"])
-    assert state.details.results.original.scores == run.scores["dev"] and state.details.task is None
-    assert not (state.can_answer or state.usable or state.can_train_again)
-    assert state.problem == "" and state.context.faults == []
+    assert main_score(state.selection.shown_run) == score_text(
+        "accuracy", run.scores["dev"]["accuracy"]
+    )
+    assert (
+        state.selection.details.results.original.scores == run.scores["dev"]
+        and state.selection.details.task is None
+    )
+    assert not (
+        state.selection.can_answer or state.selection.usable or state.selection.can_train_again
+    )
+    assert state.selection.problem == "" and state.context.faults == []
 
 
 def test_imported_predictions_are_a_run_that_is_selected(state, tmp_path):
-    answers = runs.predictions(state.project.db, state.shown_run.id)
+    answers = runs.predictions(state.project.db, state.selection.shown_run.id)
     keys = [documents.get(state.project.db, id).key for id in answers]
     file = tmp_path / "mine.csv"
     file.write_text("id,label\nnobody,bad\n" + "".join(f"{key},bad\n" for key in keys))
 
-    state.import_predictions(file)
+    state.actions.import_predictions(file)
 
-    run = state.shown_run
-    assert (run.name, run.kind, run.layer) == ("mine", "imported", state.runs[1].layer)
-    assert state.context.faults == [] and state.busy == ""
+    run = state.selection.shown_run
+    assert (run.name, run.kind, run.layer) == ("mine", "imported", state.selection.runs[1].layer)
+    assert state.context.faults == [] and state.selection.busy == ""
     assert "1 line was left out. Line 2" in state.context.notes[-1]
-    assert state.details.results.current.n == len(keys) and not state.can_answer
-    assert state.can_show_test and "no model" in cannot_inspect(state)
+    assert state.selection.details.results.current.n == len(keys) and not state.selection.can_answer
+    assert state.selection.can_show_test and "no model" in state.selection.cannot_inspect
     rows = dict(describe(run))
     assert rows["File"] == str(file) and "Model" not in rows
 
@@ -117,11 +124,11 @@ def test_imported_predictions_are_a_run_that_is_selected(state, tmp_path):
 def test_a_file_that_fits_nothing_is_reported(state, tmp_path):
     (tmp_path / "mine.csv").write_text("id,label\nnobody,bad\n")
 
-    state.import_predictions(tmp_path / "mine.csv")
+    state.actions.import_predictions(tmp_path / "mine.csv")
 
     (error,) = state.context.faults
-    assert "mine.csv has no prediction" in str(error) and state.busy == ""
-    assert [run.name for run in state.runs] == ["second", "first"]
+    assert "mine.csv has no prediction" in str(error) and state.selection.busy == ""
+    assert [run.name for run in state.selection.runs] == ["second", "first"]
 
 
 def test_a_pretraining_has_curves_and_settings_but_no_scores(state):
@@ -129,64 +136,73 @@ def test_a_pretraining_has_curves_and_settings_but_no_scores(state):
     scores = {"held-out": {"perplexity": 12.5}}
     with state.project.write():
         run = runs.add(state.project.db, "pre", "pretrain", status="done", spec=spec, scores=scores)
-    state.refresh()
+    state.selection.refresh()
 
-    state.choose((run.id,))
+    state.selection.choose((run.id,))
 
-    assert state.shown_part == "quality" and not state.scored and state.problem == ""
-    assert not (state.can_answer or state.usable or state.can_train_again or state.can_show_test)
-    assert state.others() == () and state.context.faults == []
-    rows = dict(describe(state.shown_run))
+    assert (
+        state.shown_part == "quality"
+        and not state.selection.scored
+        and state.selection.problem == ""
+    )
+    assert not (
+        state.selection.can_answer
+        or state.selection.usable
+        or state.selection.can_train_again
+        or state.selection.can_show_test
+    )
+    assert state.selection.others() == () and state.context.faults == []
+    rows = dict(describe(state.selection.shown_run))
     assert rows["Perplexity on held-out text"] == "12.5" and rows["Pretrained model"] == "/m2"
 
 
 def test_the_newest_finished_run_is_chosen_at_first(state):
-    assert [run.name for run in state.runs] == ["second", "first"]
-    assert state.run.name == "second"
+    assert [run.name for run in state.selection.runs] == ["second", "first"]
+    assert state.selection.run.name == "second"
 
 
 def test_every_score_has_its_interval_and_its_definition(state):
-    rows = {row.name: row for row in state.score_rows()}
+    rows = {row.name: row for row in state.selection.score_rows()}
 
     accuracy, kappa = rows["Accuracy"], rows["Cohen’s kappa"]
     assert accuracy.current == 0.5 and accuracy.low < 0.5 < accuracy.high
     assert kappa.original is None and kappa.current == 0.0 and "Cohen 1960" in kappa.hint
-    current = state.evaluation("dev", "today")
+    current = state.selection.evaluation("dev", "today")
     low, high = current.of_label("bad", "f1").interval
     assert low < high
-    assert state.evaluation("dev", "run").of_label("bad", "f1") == UNKNOWN
+    assert state.selection.evaluation("dev", "run").of_label("bad", "f1") == UNKNOWN
     assert span_rows(current) == ()
 
 
 def test_errors_are_the_documents_answered_otherwise_surest_first(state):
-    state.choose((state.runs[1].id,))
+    state.selection.choose((state.selection.runs[1].id,))
 
-    assert [(row.key, row.gold, row.predicted) for row in state.errors] == [
+    assert [(row.key, row.gold, row.predicted) for row in state.selection.errors] == [
         ("k5", "bad", "good"),
         ("k2", "good", "bad"),
     ]
 
 
 def test_an_error_opens_annotate_with_the_whole_list_to_go_through(state):
-    state.open_first_error()
+    state.actions.review_errors()
 
     page, args = state.context.gone[-1]
     assert page == "annotate"
     assert (
         args["document"] == args["errors"][0]
         and len(args["errors"]) == 3
-        and args["run"] == state.run.id
+        and args["run"] == state.selection.run.id
     )
 
 
 def test_a_cell_of_the_matrix_shows_its_errors_and_the_diagonal_its_documents(state):
     state.browser.watch(True)
 
-    state.open_cell("good", "bad")
+    state.browser.open_cell("good", "bad")
     assert state.part == "errors" and "gold good, predicted bad" in state.browser.caption
     assert {item.key for item in state.browser.shown} == {"k1", "k2"}
 
-    state.open_cell("bad", "bad")
+    state.browser.open_cell("bad", "bad")
     page, args = state.context.gone[-1]
     assert page == "data" and len(args["ids"]) == 2
 
@@ -197,10 +213,10 @@ def test_scores_follow_todays_gold_while_those_as_run_stay(state):
 
     (layer,) = labels.layers(state.project)
     state.watch(True)
-    wrong = state.errors[0].document_id
+    wrong = state.selection.errors[0].document_id
     annotate.set_class(state.project, wrong, layer.label("good").id)
 
-    rows = {row.name: (row.original, row.current) for row in state.score_rows()}
+    rows = {row.name: (row.original, row.current) for row in state.selection.score_rows()}
     assert rows["Accuracy"] == (pytest.approx(0.5), pytest.approx(4 / 6))
 
 
@@ -210,16 +226,16 @@ def test_nothing_is_computed_again_while_the_page_is_hidden(state):
 
     (layer,) = labels.layers(state.project)
     state.watch(False)
-    before = state.details
-    annotate.set_class(state.project, state.errors[0].document_id, layer.label("good").id)
-    assert state.details is before
+    before = state.selection.details
+    annotate.set_class(state.project, state.selection.errors[0].document_id, layer.label("good").id)
+    assert state.selection.details is before
 
     state.watch(True)
-    assert state.details is not before
+    assert state.selection.details is not before
 
 
 def test_two_runs_are_compared_by_the_documents_that_one_alone_got_right(state):
-    state.choose((1, 2))
+    state.selection.choose((1, 2))
 
     pair = state.comparing.pair
     assert [row.key for row in pair.only_first] == ["k1"] and pair.only_second == ()
@@ -229,7 +245,7 @@ def test_two_runs_are_compared_by_the_documents_that_one_alone_got_right(state):
 
 
 def test_a_new_comparison_replaces_the_previous_one(state):
-    state.choose((1, 2))
+    state.selection.choose((1, 2))
     state.comparing.swap()
     assert (state.comparing.pair.first, state.comparing.letter(2)) == (2, "B")
 
@@ -269,37 +285,49 @@ def test_the_board_on_test_shows_no_score_that_was_not_asked_for(state):
 
 
 def test_two_runs_are_averaged_into_a_third_that_is_chosen(state):
-    assert "two different runs" in state.averaging.problem
+    assert "two different runs" in state.actions.no_average
 
-    state.choose(tuple(run.id for run in state.runs))
-    assert state.averaging.problem == ""
-    state.averaging.start()
+    state.selection.choose(tuple(run.id for run in state.selection.runs))
+    assert state.actions.no_average == ""
+    state.actions.average()
 
-    assert state.context.faults == [] and state.run.kind == "ensemble" and state.busy == ""
-    assert ("Averaged runs", "first, second") in state.settings_rows()
-    assert not state.can_answer and "weights of run" in note_of(state)[0]
-    assert not state.usable and not state.can_train_again
+    assert (
+        state.context.faults == []
+        and state.selection.run.kind == "ensemble"
+        and state.selection.busy == ""
+    )
+    assert ("Averaged runs", "first, second") in state.selection.settings_rows()
+    assert not state.selection.can_answer and "weights of run" in state.selection.note[0]
+    assert not state.selection.usable and not state.selection.can_train_again
     assert "first, second" in state.context.notes[-1]
 
 
 def test_an_ensemble_without_one_of_its_runs_says_so(state, monkeypatch):
-    monkeypatch.setattr(run_folders, "existing_model", lambda *_of: state.folder)
-    state.choose(tuple(run.id for run in state.runs))
-    state.averaging.start()
-    made, member = state.run.id, min(state.run_of(id).id for id in (1, 2))
-    assert state.can_answer and cannot_inspect(state) == "" and note_of(state)[0] == ""
+    monkeypatch.setattr(run_folders, "existing_model", lambda *_of: state.selection.folder)
+    state.selection.choose(tuple(run.id for run in state.selection.runs))
+    state.actions.average()
+    made, member = state.selection.run.id, min(state.selection.run_of(id).id for id in (1, 2))
+    assert (
+        state.selection.can_answer
+        and state.selection.cannot_inspect == ""
+        and state.selection.note[0] == ""
+    )
 
     results.delete(state.project, member)
-    state.choose((made,))
+    state.selection.choose((made,))
 
-    text, tone = note_of(state)
+    text, tone = state.selection.note
     assert "was deleted" in text and "remaining run" in text and tone == "warn"
-    assert cannot_inspect(state) == text and not state.can_answer and not state.can_suggest
+    assert (
+        state.selection.cannot_inspect == text
+        and not state.selection.can_answer
+        and not state.selection.can_suggest
+    )
 
 
 def test_a_run_without_its_weights_offers_nothing_that_needs_them(state):
-    assert not state.usable and not state.can_show_test
-    assert state.can_train_again
+    assert not state.selection.usable and not state.selection.can_show_test
+    assert state.selection.can_train_again
 
 
 def test_a_baseline_is_trained_again_and_the_page_stays(state, inline_jobs):
@@ -318,20 +346,22 @@ def test_a_baseline_is_trained_again_and_the_page_stays(state, inline_jobs):
     found = baselines.prepare(state.project, "majority", "classify")
     first = kinds.start(state.project, inline_jobs, found)
     inline_jobs.wait(inline_jobs.jobs[-1])
-    state.refresh()
-    state.choose((first.id,))
+    state.selection.refresh()
+    state.selection.choose((first.id,))
 
-    assert state.can_train_again
-    state.train_again()
+    assert state.selection.can_train_again
+    state.actions.train_again()
     inline_jobs.wait(inline_jobs.jobs[-1])
 
     assert f"{first.name} 2 was started with the settings of {first.name}." in state.context.notes
-    assert state.context.gone == [] and f"{first.name} 2" in [run.name for run in state.runs]
+    assert state.context.gone == [] and f"{first.name} 2" in [
+        run.name for run in state.selection.runs
+    ]
     wiring.close()
 
 
 def test_a_finished_run_is_compared_with_quick_baselines_once_it_is_looked_at(state, inline_jobs):
-    state.context.queue, run = inline_jobs, state.run
+    state.context.queue, run = inline_jobs, state.selection.run
     with state.project.edit("Import"):
         rows = [
             Record(
@@ -350,15 +380,15 @@ def test_a_finished_run_is_compared_with_quick_baselines_once_it_is_looked_at(st
     JobSpec("a:b", params).write(folder / "job.json")
     with state.project.write():
         runs.update(state.project.db, run.id, scores={"dev": {"macro_f1": 0.1}})
-    state.reload()
-    assert state.advice.unmeasured == ("majority", "svm") and inline_jobs.jobs == ()
+    state.selection.reload()
+    assert state.selection.advice.unmeasured == ("majority", "svm") and inline_jobs.jobs == ()
 
     state.watch(True)
     state.watch(True)
 
     assert len(inline_jobs.jobs) == 1
-    assert state.advice.unmeasured == () and state.advice.below.own == 0.1
-    assert [item.name for item in state.runs] == ["second", "first"]
+    assert state.selection.advice.unmeasured == () and state.selection.advice.below.own == 0.1
+    assert [item.name for item in state.selection.runs] == ["second", "first"]
 
 
 def test_a_prompt_can_be_asked_though_it_has_no_model_of_its_own(state):
@@ -367,26 +397,30 @@ def test_a_prompt_can_be_asked_though_it_has_no_model_of_its_own(state):
             state.project.db,
             "asked",
             "prompt",
-            layer_id=state.run.layer_id,
+            layer_id=state.selection.run.layer_id,
             spec={"task": "classify", "split": "dev"},
         )
         runs.update(state.project.db, made.id, status="done")
-    state.refresh()
-    state.choose((state.runs[0].id,))
+    state.selection.refresh()
+    state.selection.choose((state.selection.runs[0].id,))
 
-    assert state.run.name == "asked" and state.can_answer and state.can_show_test
-    assert not state.usable and not state.can_train_again
+    assert (
+        state.selection.run.name == "asked"
+        and state.selection.can_answer
+        and state.selection.can_show_test
+    )
+    assert not state.selection.usable and not state.selection.can_train_again
 
 
 def test_deleting_takes_the_run_off_and_chooses_another(state):
-    state.delete()
+    state.actions.delete()
 
-    assert [run.name for run in state.runs] == ["first"]
-    assert state.run.name == "first"
+    assert [run.name for run in state.selection.runs] == ["first"]
+    assert state.selection.run.name == "first"
 
 
 def test_settings_tell_seed_options_and_looks(state):
-    rows = dict(state.settings_rows())
+    rows = dict(state.selection.settings_rows())
 
     assert (rows["Seed"], rows["Epochs"], rows["Test score views"], rows["Model"]) == (
         "1",
@@ -394,18 +428,18 @@ def test_settings_tell_seed_options_and_looks(state):
         "0",
         "starter-bert",
     )
-    assert "--seed 1" in state.command()
+    assert "--seed 1" in state.selection.command()
 
 
 def test_fingerprints_are_in_the_tooltips_of_what_they_name(state):
     hashes = {"base_fingerprint": "b1", "data_fingerprint": "d2", "test_fingerprint": "t3"}
     with state.project.write():
         result = {"weights_sha256": "w4"}
-        runs.update(state.project.db, state.run.id, **hashes, result=result)
-    state.refresh()
+        runs.update(state.project.db, state.selection.run.id, **hashes, result=result)
+    state.selection.refresh()
 
-    shown = " ".join(" ".join(row) for row in state.settings_rows())
-    tips = fingerprints(state.run)
+    shown = " ".join(" ".join(row) for row in state.selection.settings_rows())
+    tips = fingerprints(state.selection.run)
 
     assert not any(value in shown for value in ("b1", "d2", "t3", "w4"))
     assert tips == {
@@ -413,7 +447,7 @@ def test_fingerprints_are_in_the_tooltips_of_what_they_name(state):
         "Layer": "Fingerprint of the data: d2",
         "Test score views": "Fingerprint of the test set: t3",
     }
-    assert set(tips) <= {name for name, _value in state.settings_rows()}
+    assert set(tips) <= {name for name, _value in state.selection.settings_rows()}
 
 
 def test_a_prompt_run_is_described_with_its_calibration_and_prior(project):
@@ -444,13 +478,13 @@ def test_the_settings_tell_how_the_language_model_was_adapted(project):
 
 
 def test_the_settings_of_a_run_have_its_group_tags_and_note(state):
-    rows = dict(describe(state.run))
+    rows = dict(describe(state.selection.run))
     assert not {"Group", "Tags", "Note"} & set(rows)
 
-    state.choose((state.run.id,))
+    state.selection.choose((state.selection.run.id,))
     state.listing.organise("trial", "good, quick", "first line\nsecond")
 
-    rows = dict(describe(state.run))
+    rows = dict(describe(state.selection.run))
     assert [rows[name] for name in ("Group", "Tags", "Note")] == [
         "trial",
         "good, quick",
@@ -461,7 +495,7 @@ def test_the_settings_of_a_run_have_its_group_tags_and_note(state):
 def test_quality_follows_the_run_while_it_is_visible(state):
     from workbench.ui.panels.results.quality.state import QualityState
 
-    quality = QualityState(state)
+    quality = QualityState(state.selection, state.browser.show)
     assert quality.loaded is None
     quality.watch(True)
 
@@ -483,7 +517,7 @@ def test_of_two_loads_the_later_one_is_shown_whichever_ends_first(state):
     from workbench.ui.panels.results.quality.state import QualityState
 
     held = Held(state.context)
-    quality = QualityState(state)
+    quality = QualityState(state.selection, state.browser.show)
     quality.watch(True)
     quality.add_slice("fine")
     held.answer(1, 0)
@@ -496,7 +530,7 @@ def test_a_point_of_a_label_with_a_threshold_leads_to_errors_of_that_label(state
 
     from workbench.ui.panels.results.quality.state import QualityState
 
-    quality = QualityState(state)
+    quality = QualityState(state.selection, state.browser.show)
     quality.watch(True)
     curves = tuple(replace(curve, threshold=0.5) for curve in quality.loaded.curves)
     quality.update(loaded=replace(quality.loaded, curves=curves))
@@ -508,15 +542,15 @@ def test_a_point_of_a_label_with_a_threshold_leads_to_errors_of_that_label(state
 def test_a_temperature_is_set_and_undone(state):
     from workbench.ui.panels.results.quality.state import QualityState
 
-    folder = run_folders.model(state.project, state.run.id)
+    folder = run_folders.model(state.project, state.selection.run.id)
     folder.mkdir(parents=True)
     described = {"task": "classify", "labels": ["good", "bad"]}
     (folder / "glossbench.json").write_text(json.dumps(described))
-    quality = QualityState(state)
+    quality = QualityState(state.selection, state.browser.show)
     quality.watch(True)
 
     def in_use():
-        return calibration.temperature(state.project, state.run)
+        return calibration.temperature(state.project, state.selection.run)
 
     quality.use_temperature(True)
     fitted = in_use()
@@ -532,11 +566,11 @@ def test_a_temperature_is_set_and_undone(state):
 def test_the_charts_of_one_run_are_not_left_on_the_page_of_another(state, monkeypatch):
     from workbench.ui.panels.results.quality.state import QualityState
 
-    quality = QualityState(state)
+    quality = QualityState(state.selection, state.browser.show)
     quality.watch(True)
     assert quality.loaded is not None
-    other = next(run.id for run in state.runs if run.id != state.run.id)
-    state.choose((other,))
+    other = next(run.id for run in state.selection.runs if run.id != state.selection.run.id)
+    state.selection.choose((other,))
     monkeypatch.setattr(quality, "load", lambda: None)
 
     quality.follow()
@@ -546,7 +580,7 @@ def test_the_charts_of_one_run_are_not_left_on_the_page_of_another(state, monkey
 def test_a_slice_is_added_by_an_expression_and_a_wrong_one_is_reported(state):
     from workbench.ui.panels.results.quality.state import QualityState
 
-    quality = QualityState(state)
+    quality = QualityState(state.selection, state.browser.show)
     quality.watch(True)
 
     quality.add_slice("number [0-4]")
@@ -563,7 +597,7 @@ def test_a_slice_is_added_by_an_expression_and_a_wrong_one_is_reported(state):
 def test_an_added_slice_is_removed_again_and_an_error_goes_while_typing(state):
     from workbench.ui.panels.results.quality.state import QualityState
 
-    quality = QualityState(state)
+    quality = QualityState(state.selection, state.browser.show)
     quality.watch(True)
     quality.add_slice("number [0-4]")
     before = quality.loaded.slices.tested
@@ -616,9 +650,9 @@ def test_errors_of_numbers_are_ordered_by_difference_or_document_only(state, mon
 def test_an_archived_run_is_not_the_one_that_is_shown_first(state):
     from workbench.operations.runs import run_list
 
-    newest, other = state.runs[0].id, state.runs[1].id
-    assert state.chosen == (newest,)
+    newest, other = state.selection.runs[0].id, state.selection.runs[1].id
+    assert state.selection.chosen == (newest,)
     run_list.archive(state.project, (newest,), True)
-    state.choose(())
-    state.refresh()
-    assert state.chosen == (other,)
+    state.selection.choose(())
+    state.selection.refresh()
+    assert state.selection.chosen == (other,)

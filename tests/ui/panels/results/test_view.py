@@ -33,7 +33,7 @@ from workbench.ui.widgets.text.view import TextView
 def panel(app, scored_file, qtbot):
     assert app.open_project(scored_file, page="results")
     panel = app.window.panel("results")
-    qtbot.waitUntil(lambda: panel.state.details is not None)
+    qtbot.waitUntil(lambda: panel.state.selection.details is not None)
     return panel
 
 
@@ -55,7 +55,9 @@ def test_no_number_of_the_run_list_is_cut_and_long_names_keep_both_ends(panel, p
     app, state = panel.context.app, panel.state
     name = "classify-with-a-name-that-is-far-too-long-for-the-list-42"
     with state.project.write():
-        runs.update(state.project.db, state.run.id, name=name, scores={"dev": {"macro_f1": 1.0}})
+        runs.update(
+            state.project.db, state.selection.run.id, name=name, scores={"dev": {"macro_f1": 1.0}}
+        )
     app.settings.text_size = percent
     app.restyle()
 
@@ -78,7 +80,11 @@ def test_choosing_another_run_shows_its_scores_and_errors(panel, qtbot):
     table = named(panel, "Runs", QTableView)
 
     table.selectRow(1)
-    qtbot.waitUntil(lambda: panel.state.details is not None and panel.state.run.name == "first")
+    qtbot.waitUntil(
+        lambda: (
+            panel.state.selection.details is not None and panel.state.selection.run.name == "first"
+        )
+    )
     panel.view._tabs.setCurrentIndex(1)
     errors = named(panel, "Errors", QTableView)
     qtbot.waitUntil(lambda: errors.model().rowCount() == 2)
@@ -87,7 +93,7 @@ def test_choosing_another_run_shows_its_scores_and_errors(panel, qtbot):
 
 
 def test_without_a_selected_run_the_page_says_so(panel):
-    panel.state.choose(())
+    panel.state.selection.choose(())
 
     shown = {label.text() for label in panel.view._right.findChildren(QLabel)}
     assert "No run selected" in shown and "No runs yet" not in shown
@@ -96,13 +102,13 @@ def test_without_a_selected_run_the_page_says_so(panel):
 def test_a_run_without_scores_leaves_the_part_that_was_chosen(panel):
     with panel.state.project.write():
         pretraining = runs.add(panel.state.project.db, "pre", "pretrain", status="done")
-    panel.state.refresh()
+    panel.state.selection.refresh()
     (tabs,) = panel.view.findChildren(QTabBar)
-    first = panel.state.run.id
+    first = panel.state.selection.run.id
 
-    panel.state.choose((pretraining.id,))
+    panel.state.selection.choose((pretraining.id,))
     assert tabs.tabText(tabs.currentIndex()) == "Curves"
-    panel.state.choose((first,))
+    panel.state.selection.choose((first,))
 
     assert tabs.tabText(tabs.currentIndex()) == "Scores"
 
@@ -190,7 +196,7 @@ def test_the_systems_of_a_comparison_can_be_swapped_and_shown_alone(panel, qtbot
     assert view._title.text() == f"B {second.run.name}  compared with  A {first.run.name}"
 
     named(panel, "Show first only").click()
-    qtbot.waitUntil(lambda: panel.state.run == first.run)
+    qtbot.waitUntil(lambda: panel.state.selection.run == first.run)
 
 
 def test_runs_on_other_documents_say_which_and_can_be_scored(panel, qtbot, monkeypatch):
@@ -241,7 +247,7 @@ def test_the_board_lists_the_runs_of_a_layer_best_first(panel, qtbot, tmp_path):
     assert not QImage(str(tmp_path / "board.png")).isNull()
 
     view.table.opened.emit(view.table.rows()[1])
-    assert panel.state.view == "runs" and panel.state.run.name == "second"
+    assert panel.state.view == "runs" and panel.state.selection.run.name == "second"
 
 
 def test_clicks_and_space_add_systems_to_the_comparison_and_arrows_keep_it(panel, qtbot):
@@ -324,13 +330,13 @@ def test_runs_are_organised_filtered_and_the_change_taken_back(panel, qtbot, app
     from workbench.ui.panels.results.dialogs import OrganiseRuns
 
     state, table = panel.state, named(panel, "Runs", QTableView)
-    dialog = OrganiseRuns(app.window, state.listing, state.runs)
+    dialog = OrganiseRuns(app.window, state.listing, state.selection.runs)
     qtbot.addWidget(dialog)
     dialog._group.setText("paper")
     dialog._tags.setText("best, long")
     dialog._note.setPlainText("as in table 2")
     dialog.save()
-    listing = state.run.listing
+    listing = state.selection.run.listing
     assert (listing.group, listing.tags, listing.note) == (
         "paper",
         ("best", "long"),
@@ -345,9 +351,9 @@ def test_runs_are_organised_filtered_and_the_change_taken_back(panel, qtbot, app
 
     panel.view._left._fill_filter()
     {action.text(): action for action in panel.view._left._menu.actions()}["All runs"].trigger()
-    archived = state.run.id
+    archived = state.selection.run.id
     state.listing.archive()
-    assert table.model().rowCount() == 1 and state.run.id != archived
+    assert table.model().rowCount() == 1 and state.selection.run.id != archived
     app.window.note_line._undo.click()
     qtbot.waitUntil(lambda: table.model().rowCount() == 2)
 
@@ -357,7 +363,7 @@ def test_a_run_is_renamed_in_the_list(panel, qtbot):
 
     table.model().setData(table.model().index(0, 0), "best")
 
-    assert [run.name for run in panel.state.runs] == ["best", "first"]
+    assert [run.name for run in panel.state.selection.runs] == ["best", "first"]
 
 
 def test_undo_and_redo_follow_the_order_of_label_edits_and_changes_of_runs(panel, app):
@@ -366,14 +372,14 @@ def test_undo_and_redo_follow_the_order_of_label_edits_and_changes_of_runs(panel
     window, state = app.window, panel.state
 
     def name() -> str:
-        return state.runs[0].name
+        return state.selection.runs[0].name
 
     def layers() -> int:
         return len(labels.layers(app.project))
 
     before, count = name(), layers()
     labels.add_layer(app.project, "more", "class")
-    state.listing.rename(state.runs[0], "best")
+    state.listing.rename(state.selection.runs[0], "best")
     assert undo_title(window) == "&Undo – Rename run"
 
     app.undo()
@@ -397,22 +403,22 @@ def test_undo_and_redo_follow_the_order_of_label_edits_and_changes_of_runs(panel
 
 def test_a_new_name_needs_no_new_scores(panel, qtbot):
     state = panel.state
-    before = state.details
+    before = state.selection.details
 
-    state.listing.rename(state.run, "best")
-    assert state.details is before and "best" in panel.view._title.text()
+    state.listing.rename(state.selection.run, "best")
+    assert state.selection.details is before and "best" in panel.view._title.text()
 
 
 def test_the_history_does_not_undo_changes_of_runs(panel, app):
     state = panel.state
     labels.add_layer(app.project, "more", "class")
-    before, count = state.runs[0].name, len(labels.layers(app.project))
-    state.listing.rename(state.runs[0], "best")
+    before, count = state.selection.runs[0].name, len(labels.layers(app.project))
+    state.listing.rename(state.selection.runs[0], "best")
 
     app.undo(1)
-    assert state.runs[0].name == "best" and len(labels.layers(app.project)) == count - 1
+    assert state.selection.runs[0].name == "best" and len(labels.layers(app.project)) == count - 1
     app.undo()
-    assert state.runs[0].name == before and len(labels.layers(app.project)) == count - 1
+    assert state.selection.runs[0].name == before and len(labels.layers(app.project)) == count - 1
 
 
 def test_the_keys_of_the_review_work_after_a_click_on_the_tab_of_errors(panel, qtbot):
@@ -544,11 +550,11 @@ def test_deleting_asks_and_go_back_keeps_the_run(panel, monkeypatch, qtbot):
 
     monkeypatch.setattr(dialogs.DeleteRuns, "exec", lambda self: 0)
     panel.view.delete()
-    assert len(panel.state.runs) == 2
+    assert len(panel.state.selection.runs) == 2
 
     monkeypatch.setattr(dialogs.DeleteRuns, "exec", lambda self: 1)
     panel.view.delete()
-    qtbot.waitUntil(lambda: len(panel.state.runs) == 1)
+    qtbot.waitUntil(lambda: len(panel.state.selection.runs) == 1)
 
 
 def test_without_runs_a_button_leads_to_train(app, project_file):
@@ -563,8 +569,8 @@ def test_documents_chosen_on_data_wait_for_the_run_that_shall_suggest(panel, mon
     panel.shown(suggest=(1, 2))
     assert "2 documents were selected on Data" in panel.view._asked.text()
 
-    monkeypatch.setattr(type(panel.state), "usable", True)
-    monkeypatch.setattr(panel.state, "suggest", asked.append)
+    monkeypatch.setattr(type(panel.state.selection), "usable", True)
+    monkeypatch.setattr(panel.state.actions, "suggest", asked.append)
     panel.state.suggest_asked()
     assert asked == [(1, 2)] and not panel.view._asked.isVisible()
 
@@ -601,8 +607,8 @@ def test_many_labels_take_the_whole_width_one_under_the_other(panel, qtbot):
 def test_a_tile_has_the_interval_of_the_table_of_all_scores_and_names_its_method(panel):
     from dataclasses import replace
 
-    scores, details = panel.view._pages.widget(0), panel.state.details
-    row = next(row for row in panel.state.score_rows() if row.key == "accuracy")
+    scores, details = panel.view._pages.widget(0), panel.state.selection.details
+    row = next(row for row in panel.state.selection.score_rows() if row.key == "accuracy")
     low, high = (f"{100 * bound:.1f}" for bound in (row.low, row.high))
     scores._tiles(details)
     # the stored scores of the run are not those of its predictions
@@ -635,8 +641,8 @@ def test_a_tile_has_the_interval_of_the_table_of_all_scores_and_names_its_method
 def test_a_run_without_answers_to_today_s_documents_shows_what_it_scored_and_no_empty_cards(panel):
     from dataclasses import replace
 
-    scores, details = panel.view._pages.widget(0), panel.state.details
-    panel.state.update(
+    scores, details = panel.view._pages.widget(0), panel.state.selection.details
+    panel.state.selection.update(
         details=replace(
             details,
             results=replace(details.results, current=None),
@@ -646,7 +652,7 @@ def test_a_run_without_answers_to_today_s_documents_shows_what_it_scored_and_no_
 
     assert scores._main._hint.text() == "original" and scores._third._hint.text() == ""
     assert not any(part.isVisibleTo(scores) for part in scores._of_today)
-    panel.state.update(details=details)
+    panel.state.selection.update(details=details)
     assert all(part.isVisibleTo(scores) for part in scores._of_today)
 
 
@@ -664,7 +670,7 @@ def test_answers_never_replace_a_file_without_a_question(panel, app, qtbot, tmp_
 
     (tmp_path / "texts.txt").write_text("one")
     (tmp_path / "texts.answers.jsonl").write_text("keep")
-    dialog = ApplyToFiles(app.window, panel.state)
+    dialog = ApplyToFiles(app.window, panel.state.selection)
     qtbot.addWidget(dialog)
 
     dialog._take(str(tmp_path / "texts.txt"))
@@ -678,10 +684,12 @@ def test_the_link_after_suggesting_leads_to_the_first_document_with_suggestions(
     """Stored predictions need no model, so a prompt run can suggest here."""
     project, window = panel.state.project, panel.context.app.window
     new = with_answers(project, ("late one", "late two"))
-    panel.state.refresh()
-    panel.state.choose((new,))
-    qtbot.waitUntil(lambda: panel.state.run is not None and panel.state.can_answer)
-    panel.state.suggest()
+    panel.state.selection.refresh()
+    panel.state.selection.choose((new,))
+    qtbot.waitUntil(
+        lambda: panel.state.selection.run is not None and panel.state.selection.can_answer
+    )
+    panel.state.actions.suggest()
     qtbot.waitUntil(lambda: "created 2 suggestions" in window.note_line.text())
     link = next(
         button
@@ -782,7 +790,7 @@ def test_hashes_are_not_in_the_texts_of_the_board_and_the_comparison(panel, qtbo
     with project.write():
         for id in (1, 2):
             runs.update(project.db, id, data_fingerprint=f"{id}c0ffee1{id}c0ffee1")
-    state.choose((1, 2))
+    state.selection.choose((1, 2))
     qtbot.waitUntil(lambda: state.comparing.comparison is not None)
     named(panel, "Parts of the comparison", QTabBar).setCurrentIndex(4)
     model = named(panel, "Settings that differ", QTableView).model()

@@ -12,19 +12,12 @@ from workbench.ui.panels.results.review.error_keys import ERROR_COMMANDS
 
 if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext
-    from workbench.ui.panels.results.place import ResultsPlace
-    from workbench.ui.panels.results.state import ResultsState
+    from workbench.ui.panels.results.state import ResultsPlace, ResultsState
     from workbench.ui.panels.results.view import ResultsView
 
 
 def _usable(panel: ResultsPanel) -> bool:
-    return panel.state.usable
-
-
-def _inspectable(panel: ResultsPanel) -> bool:
-    from workbench.ui.panels.results.runs.facts import cannot_inspect
-
-    return not cannot_inspect(panel.state)
+    return panel.state.selection.usable
 
 
 class ResultsPanel(Panel):
@@ -35,28 +28,28 @@ class ResultsPanel(Panel):
         Command(
             "results.suggest",
             _("&Suggest with this run"),
-            lambda p: p.state.suggest(),
+            lambda p: p.state.actions.suggest(),
             "Run",
             "Ctrl+Shift+S",
-            enabled=lambda p: p.state.can_suggest,
+            enabled=lambda p: p.state.selection.can_suggest,
             group="one",
         ),
         Command(
             "results.again",
             _("Train &again with same settings"),
-            lambda p: p.state.train_again(),
+            lambda p: p.state.actions.train_again(),
             "Run",
             "Ctrl+Shift+R",
-            enabled=lambda p: p.state.can_train_again,
+            enabled=lambda p: p.state.selection.can_train_again,
             group="one",
         ),
         Command(
             "results.inspect",
             _("&Inspect this run"),
-            lambda p: p.state.inspect(),
+            lambda p: p.state.actions.inspect(),
             "Run",
             "Ctrl+Shift+I",
-            enabled=_inspectable,
+            enabled=lambda p: not p.state.selection.cannot_inspect,
             group="one",
         ),
         Command(
@@ -70,7 +63,7 @@ class ResultsPanel(Panel):
         Command(
             "results.export",
             _("&Export model"),
-            lambda p: p.state.export(),
+            lambda p: p.state.actions.export(),
             "Run",
             "Ctrl+Shift+E",
             enabled=_usable,
@@ -79,26 +72,26 @@ class ResultsPanel(Panel):
         Command(
             "results.test",
             _("Show &test score"),
-            lambda p: p.state.show_test(),
+            lambda p: p.state.actions.show_test(),
             "Run",
-            enabled=lambda p: p.state.can_show_test,
+            enabled=lambda p: p.state.selection.can_show_test,
             group="one",
         ),
         Command(
             "results.errors",
             _("Review e&rrors"),
-            lambda p: p.state.open_first_error(),
+            lambda p: p.state.actions.review_errors(),
             "Run",
             "Ctrl+Shift+N",
-            enabled=lambda p: bool(p.state.errors),
+            enabled=lambda p: bool(p.state.selection.errors),
             group="one",
         ),
         Command(
             "results.average",
             _("A&verage two runs"),
-            lambda p: p.state.averaging.start(),
+            lambda p: p.state.actions.average(),
             "Run",
-            enabled=lambda p: not p.state.averaging.problem,
+            enabled=lambda p: not p.state.actions.no_average,
             group="one",
         ),
         Command(
@@ -116,7 +109,7 @@ class ResultsPanel(Panel):
             lambda p: p.view.organise(),
             "Run",
             "Ctrl+Shift+G",
-            enabled=lambda p: p.state.can_delete,
+            enabled=lambda p: p.state.selection.can_delete,
             group="list",
         ),
         Command(
@@ -125,7 +118,7 @@ class ResultsPanel(Panel):
             lambda p: p.state.listing.archive(),
             "Run",
             "Ctrl+Shift+H",
-            enabled=lambda p: p.state.can_delete,
+            enabled=lambda p: p.state.selection.can_delete,
             group="list",
             name=_("Archive run"),
         ),
@@ -135,7 +128,7 @@ class ResultsPanel(Panel):
             lambda p: p.view.delete(),
             "Run",
             "Ctrl+Delete",
-            enabled=lambda p: p.state.can_delete,
+            enabled=lambda p: p.state.selection.can_delete,
             group="one",
         ),
     )
@@ -156,19 +149,15 @@ class ResultsPanel(Panel):
         place: ResultsPlace | None = None,
         **_args: Any,
     ) -> None:
-        self.state.refresh()
+        self.state.selection.refresh()
         if place is not None:
-            from workbench.ui.panels.results.place import return_to
-
-            return_to(self.state, place)
+            self.state.return_to(place)
         if run is not None or suggest:
             self.state.update(view="runs")
         if suggest:
             self.state.update(asked=tuple(suggest))
         if run is not None:
-            self.state.choose((run,))
+            self.state.selection.choose((run,))
 
     def place(self) -> dict[str, Any]:
-        from workbench.ui.panels.results.place import place_of
-
-        return {"place": place_of(self.state)}
+        return {"place": self.state.place}

@@ -1,21 +1,22 @@
-"""Actions on the selected run that start jobs: suggestions, and training again."""
+"""Actions on the chosen runs: predictions, training again, baselines, ensembles, deleting."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.base.watch import Watch
 from workbench.jobs.events import Finished
 from workbench.operations.annotation import suggest as suggestions
-from workbench.operations.runs import baselines, rerun, results, train
+from workbench.operations.runs import baselines, ensemble, rerun, results, run_recorder, train
 from workbench.operations.runs.baselines import BaselineChoice
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.rerun import ScoreDifference, differences
 from workbench.ui.panels.results.runs.details import again_text
+from workbench.ui.style import formats
 
 if TYPE_CHECKING:
     from workbench.jobs.events import Event
@@ -23,131 +24,244 @@ if TYPE_CHECKING:
     from workbench.metrics.evaluation import Evaluation
     from workbench.operations.annotation.suggest import Suggested
     from workbench.storage.runs.runs import Run
-    from workbench.ui.panels.results.state import ResultsState
+    from workbench.ui.panels.results.selection import RunSelection
 
 AGAIN = "again"  # key of the task
 
 
-def suggest(state: ResultsState, ids: tuple[int, ...] | None) -> None:
-    """Suggest labels for unlabelled documents (all, or the given ones) in the background."""
-    run, context = state.shown_run, state.context
-    state.update(busy=_("Predicting…"))
+class RunActions:
+    """show_run: shows a run in detail, whatever the page shows."""
 
-    def suggested(outcome: Suggested) -> None:
-        state.update(busy="")
-        if not outcome.documents:
-            message = _(
-                "There is nothing left to label: all documents of this layer have been started."
-            )
-            context.note(message)
-        elif not outcome.suggestions:
-            context.note(suggestions.describe(outcome))
-        else:
-            look = partial(context.go, "annotate", run=run.id, suggestions=True)
-            context.note(suggestions.describe(outcome), look, action=_("Show suggestions"))
+    def __init__(self, selection: RunSelection, show_run: Callable[[int], None]) -> None:
+        self.selection, self.project = selection, selection.project
+        self.context, self._show_run = selection.context, show_run
 
-    work = partial(suggestions.suggest, state.project, context.queue, run, ids=ids)
-    context.task("suggest", work, suggested, failed=state.not_done)
+    # ---------------------------------------------------------------- predictions
 
-
-def import_predictions(state: ResultsState, path: Path) -> None:
-    """Add a file of predictions made elsewhere as a run, and select it."""
-    from workbench.operations.runs.kinds.imported import kind as imported
-
-    context, project = state.context, state.project
-    state.update(busy=_("Importing predictions…"))
-
-    def work(watch: Watch) -> tuple[Run, imported.Matched]:
-        matched = imported.match(project, path, watch=watch)
-        return imported.add(project, context.queue, matched), matched
-
-    def added(result: tuple[Run, imported.Matched]) -> None:
-        run, matched = result
-        state.update(busy="")
-        state.refresh()
-        state.show_run(run.id)
-        context.note(" ".join((matched.summary, *matched.problems)))
-
-    title = _("Import predictions")
-    context.task("import-predictions", work, added, failed=state.not_done, title=title, writes=True)
-
-
-def show_test(state: ResultsState) -> None:
-    """Score the selected run on test; each view is counted."""
-    run = state.shown_run
-    state.update(busy=_("Scoring on test…"))
-
-    def scored(evaluation: Evaluation) -> None:
-        state.update(busy="", tests={**state.tests, run.id: evaluation})
-        if state.run is None or state.run.id != run.id:
+    def suggest(self, ids: tuple[int, ...] | None = None) -> None:
+        """Suggest labels for unlabelled documents (all, or the given ones) in the background."""
+        selection, context = self.selection, self.context
+        if not selection.can_answer or selection.busy:
             return
-        state.show_by_label("test", "today")
-        if state.details is not None and state.details.test_set != evaluation.fingerprint:
-            state.reload()  # documents or labels have changed while it was scored
-        else:
-            state.measure("test")
+        run = selection.shown_run
+        selection.update(busy=_("Predicting…"))
 
-    work = partial(results.evaluate, state.project, state.context.queue, run, "test")
-    state.context.task("test-score", work, scored, failed=state.not_done)
-
-
-def add_baselines(state: ResultsState, chosen: Sequence[BaselineChoice]) -> None:
-    """Train baselines on the current labels, each as a run; the page shows them when they end."""
-    project, context = state.project, state.context
-
-    def begin(prepared: baselines.PreparedBaseline) -> None:
-        run = context.attempt(kinds.start, project, context.queue, prepared)
-        if run is not None:
-            state.refresh()
-            context.note(_("{name} was started.", name=run.name))
-
-    for offer in chosen:
-        work = partial(baselines.prepare, project, offer.baseline, offer.task, offer.layer)
-        context.task(("baseline", offer), work, begin)
-
-
-def train_again(state: ResultsState, *, longer: bool = False) -> None:
-    """Train with the same settings on the current labels; longer: with twice the epochs."""
-    old, context = state.shown_run, state.context
-    if context.waiting(AGAIN):  # a second click, before the run is listed
-        return
-
-    def begin(prepared: Any) -> None:
-        started = context.attempt(rerun.start, state.project, context.queue, prepared, old)
-        if started is not None:
-            message = _("{name} was started with the settings of {old}.")
-            if longer:
-                message = _("{name} was started with the settings of {old} and twice the epochs.")
-            context.note(message.format(name=started.name, old=old.name))
-            _tell_difference(state, started.id)
-            if page := kinds.info(old.kind).page:
-                context.go(page)
+        def suggested(outcome: Suggested) -> None:
+            selection.update(busy="")
+            if not outcome.documents:
+                message = _(
+                    "There is nothing left to label: all documents of this layer have been started."
+                )
+                context.note(message)
+            elif not outcome.suggestions:
+                context.note(suggestions.describe(outcome))
             else:
-                state.refresh()
+                look = partial(context.go, "annotate", run=run.id, suggestions=True)
+                context.note(suggestions.describe(outcome), look, action=_("Show suggestions"))
 
-    context.task(AGAIN, partial(rerun.prepare, state.project, old, longer=longer), begin)
+        work = partial(suggestions.suggest, self.project, context.queue, run, ids=ids)
+        context.task("suggest", work, suggested, failed=self._not_done)
 
+    def import_predictions(self, path: Path) -> None:
+        """Add a file of predictions made elsewhere as a run, and show it."""
+        from workbench.operations.runs.kinds.imported import kind as imported
 
-def _tell_difference(state: ResultsState, run_id: int) -> None:
-    """When a run that repeats another ends, say what has changed."""
-    project, context = state.project, state.context
-    job = train.job_of(context.queue, project, run_id)
-    if job is None:
-        return
+        selection, context, project = self.selection, self.context, self.project
+        if project.read_only or selection.busy:
+            return
+        selection.update(busy=_("Importing predictions…"))
 
-    def on_event(_job: Job, event: Event) -> None:
-        if isinstance(event, Finished):
-            drop()
-            if event.status in ("done", "stopped"):
-                work = lambda: differences(project, results.run(project, run_id))  # noqa: E731
-                context.task((AGAIN, run_id), work, tell, failed=gone)
+        def work(watch: Watch) -> tuple[Run, imported.Matched]:
+            matched = imported.match(project, path, watch=watch)
+            return imported.add(project, context.queue, matched), matched
 
-    def tell(changes: tuple[ScoreDifference, ...]) -> None:
-        if changes:
-            show = partial(context.go, "results", run=run_id)
-            context.note(again_text(changes), show, action=_("Show results"))
+        def added(result: tuple[Run, imported.Matched]) -> None:
+            run, matched = result
+            selection.update(busy="")
+            selection.refresh()
+            self._show_run(run.id)
+            context.note(" ".join((matched.summary, *matched.problems)))
 
-    def gone(_error: Exception) -> None:
-        """The run was deleted meanwhile."""
+        context.task(
+            "import-predictions", work, added,
+            failed=self._not_done, title=_("Import predictions"), writes=True,
+        )  # fmt: skip
 
-    drop = context.follow(job, on_event)
+    def show_test(self) -> None:
+        """Score the selected run on test; each view is counted."""
+        selection = self.selection
+        if not selection.can_show_test:
+            return
+        run = selection.shown_run
+        selection.update(busy=_("Scoring on test…"))
+
+        def scored(evaluation: Evaluation) -> None:
+            selection.update(busy="", tests={**selection.tests, run.id: evaluation})
+            if selection.run is None or selection.run.id != run.id:
+                return
+            selection.show_by_label("test", "today")
+            details = selection.details
+            if details is not None and details.test_set != evaluation.fingerprint:
+                selection.reload()  # documents or labels have changed while it was scored
+            else:
+                selection.measure("test")
+
+        work = partial(results.evaluate, self.project, self.context.queue, run, "test")
+        self.context.task("test-score", work, scored, failed=self._not_done)
+
+    # ---------------------------------------------------------------- further runs
+
+    def add_baselines(self, chosen: Sequence[BaselineChoice]) -> None:
+        """Train baselines on the current labels, each as a run; the page shows them when they
+        end.
+        """
+        project, context = self.project, self.context
+        if project.read_only:
+            return
+
+        def begin(prepared: baselines.PreparedBaseline) -> None:
+            run = context.attempt(kinds.start, project, context.queue, prepared)
+            if run is not None:
+                self.selection.refresh()
+                context.note(_("{name} was started.", name=run.name))
+
+        for offer in chosen:
+            work = partial(baselines.prepare, project, offer.baseline, offer.task, offer.layer)
+            context.task(("baseline", offer), work, begin)
+
+    def follow_baseline(self) -> None:
+        """Add the better baseline as a run, or compare the selected run with it."""
+        if (below := self.selection.advice.below) is None:
+            return
+        if below.run is not None:
+            self.selection.choose((self.selection.shown_run.id, below.run.id))
+        else:
+            self.add_baselines((below.offer,))
+
+    def train_again(self, *, longer: bool = False) -> None:
+        """Train with the same settings on the current labels; longer: with twice the epochs."""
+        context = self.context
+        if not self.selection.can_train_again or context.waiting(AGAIN):
+            return  # a second click, before the run is listed
+        old = self.selection.shown_run
+
+        def begin(prepared: Any) -> None:
+            run = context.attempt(rerun.start, self.project, context.queue, prepared, old)
+            if run is not None:
+                message = _("{name} was started with the settings of {old}.")
+                if longer:
+                    message = _(
+                        "{name} was started with the settings of {old} and twice the epochs."
+                    )
+                context.note(message.format(name=run.name, old=old.name))
+                self._tell_difference(run.id)
+                if page := kinds.info(old.kind).page:
+                    context.go(page)
+                else:
+                    self.selection.refresh()
+
+        context.task(AGAIN, partial(rerun.prepare, self.project, old, longer=longer), begin)
+
+    def train_longer(self) -> None:
+        """Train with the same settings and twice the epochs on the current labels."""
+        self.train_again(longer=True)
+
+    def _tell_difference(self, run_id: int) -> None:
+        """When a run that repeats another ends, say what has changed."""
+        project, context = self.project, self.context
+        job = train.job_of(context.queue, project, run_id)
+        if job is None:
+            return
+
+        def on_event(_job: Job, event: Event) -> None:
+            if isinstance(event, Finished):
+                drop()
+                if event.status in ("done", "stopped"):
+                    work = lambda: differences(project, results.run(project, run_id))  # noqa: E731
+                    context.task((AGAIN, run_id), work, tell, failed=gone)
+
+        def tell(changes: tuple[ScoreDifference, ...]) -> None:
+            if changes:
+                show = partial(context.go, "results", run=run_id)
+                context.note(again_text(changes), show, action=_("Show results"))
+
+        def gone(_error: Exception) -> None:
+            """The run was deleted meanwhile."""
+
+        drop = context.follow(job, on_event)
+
+    # ---------------------------------------------------------------- the chosen runs
+
+    @property
+    def no_average(self) -> str:
+        """Why the chosen runs cannot be averaged, "" if they can."""
+        if self.project.read_only:
+            return self.project.read_only_reason or _("The project is open read-only.")
+        return self.selection.busy or ensemble.unfit(self._members)
+
+    @property
+    def _members(self) -> list[Run]:
+        return sorted(self.selection.chosen_runs, key=lambda run: run.id)
+
+    def average(self) -> None:
+        """Add an ensemble of the chosen runs, and select it."""
+        if self.no_average:
+            return
+        selection, members = self.selection, self._members
+        selection.update(busy=_("Averaging the runs…"))
+
+        def added(run: Run) -> None:
+            selection.update(busy="")
+            selection.refresh()
+            selection.choose((run.id,))
+            message = _(
+                "{name} averages the class probabilities of {members}.",
+                name=run.name,
+                members=", ".join(member.name for member in members),
+            )
+            self.context.note(message)
+
+        work = partial(ensemble.create, self.project, self.context.queue, members)
+        self.context.task("average", work, added, failed=self._not_done)
+
+    def delete(self) -> None:
+        """Delete the chosen runs with their weights; cannot be undone, so the view has asked."""
+        ids = self.selection.chosen
+
+        def deleted(freed: int) -> None:
+            self.selection.refresh()
+            message = ngettext(
+                "{n} run deleted ({size} freed).",
+                "{n} runs deleted ({size} freed).",
+                len(ids),
+                size=formats.size(freed),
+            )
+            self.context.note(message)
+
+        work = partial(results.delete, self.project, *ids)
+        self.context.task("delete", work, deleted, title=_("Delete runs"), writes=True)
+
+    def keep_checkpoint(self) -> None:
+        """Turn a run whose worker died into a stopped run."""
+        run_id = self.selection.shown_run.id
+        self.context.attempt(run_recorder.keep_checkpoint, self.project, run_id)
+
+    def _not_done(self, error: Exception) -> None:
+        """The running operation on the selected run has failed, or was cancelled."""
+        self.selection.update(busy="")
+        self.context.fail(error)
+
+    # ---------------------------------------------------------------- other pages
+
+    def inspect(self) -> None:
+        self.context.go("inspect", run=self.selection.shown_run.id)
+
+    def export(self) -> None:
+        self.context.go("export", run=self.selection.shown_run.id)
+
+    def review_errors(self) -> None:
+        """Start an error review in Annotate at the first error."""
+        ids = tuple(error.document_id for error in self.selection.errors)
+        if ids:
+            run = self.selection.shown_run.id
+            self.context.go("annotate", document=ids[0], run=run, errors=ids)

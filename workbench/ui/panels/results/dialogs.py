@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from workbench.base.watch import Watch
     from workbench.storage.runs.runs import Run
     from workbench.ui.panels.results.runs.listing import Organising
-    from workbench.ui.panels.results.state import ResultsState
+    from workbench.ui.panels.results.selection import RunSelection
 
 APPLYING = "apply-to-files"  # key of the task
 
@@ -35,10 +35,10 @@ APPLYING = "apply-to-files"  # key of the task
 class DeleteRuns(Dialog):
     """Confirmation, as deleted weights cannot be restored."""
 
-    def __init__(self, parent: QWidget, state: ResultsState, runs: Sequence[Run]) -> None:
+    def __init__(self, parent: QWidget, selection: RunSelection, runs: Sequence[Run]) -> None:
         names = "”, “".join(run.name for run in runs)
         super().__init__(parent, _("Delete “{names}”?", names=names), width=440)
-        freed = operations.disk_space(state.project, *(run.id for run in runs))
+        freed = operations.disk_space(selection.project, *(run.id for run in runs))
         message = ngettext(
             "Its scores, predictions, suggestions and weights ({size}) will be deleted. "
             "This cannot be undone. Accepted labels are kept.",
@@ -103,15 +103,15 @@ class OrganiseRuns(Dialog):
 class ApplyToFiles(Dialog):
     """Run a model on a file or folder and save the predictions; the project is not changed."""
 
-    def __init__(self, parent: QWidget, state: ResultsState) -> None:
+    def __init__(self, parent: QWidget, selection: RunSelection) -> None:
         hint = _(
             "Predictions for all texts are saved as JSON Lines or CSV. Nothing is added to the "
             "project."
         )
         super().__init__(
-            parent, _("Apply “{run}” to files", run=state.shown_run.name), hint, width=600
+            parent, _("Apply “{run}” to files", run=selection.shown_run.name), hint, width=600
         )
-        self._state = state
+        self._selection = selection
         self._source, self._out = QLineEdit(), QLineEdit()
         self._source_field = TitledField(
             _("File or folder"),
@@ -155,19 +155,19 @@ class ApplyToFiles(Dialog):
         if out.exists() and out != self._replaceable:
             self._out_field.set_error(_("This file exists. Use Choose… to confirm replacing it."))
             return
-        state = self._state
+        selection = self._selection
         work = partial(
             predict_files.apply_to_files,
-            state.project,
-            state.context.queue,
-            state.shown_run,
+            selection.project,
+            selection.context.queue,
+            selection.shown_run,
             source,
             out,
         )
         self._start.setEnabled(False)
         self._meter.set(None)
         self._meter.show()
-        state.context.task(APPLYING, work, self._done, failed=self._failed, progress=self._show)
+        selection.context.task(APPLYING, work, self._done, failed=self._failed, progress=self._show)
 
     def _show(self, watch: Watch) -> None:
         self._meter.set(watch.share)
@@ -178,7 +178,7 @@ class ApplyToFiles(Dialog):
         if isinstance(error, WorkbenchError | OSError):
             self.fault(str(error))
         else:
-            self._state.context.fail(error)
+            self._selection.context.fail(error)
 
     def _done(self, applied: predict_files.FilePredictions) -> None:
         self._meter.hide()
@@ -205,7 +205,7 @@ class ApplyToFiles(Dialog):
         self._message.set(message, "warn" if applied.skipped else "good")
 
     def reject(self) -> None:
-        self._state.context.drop(APPLYING)
+        self._selection.context.drop(APPLYING)
         super().reject()
 
     def _choose_file(self) -> None:

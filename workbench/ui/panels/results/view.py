@@ -27,12 +27,12 @@ from workbench.ui.panels.results.board.view import BoardView
 from workbench.ui.panels.results.quality.view import QualityView
 from workbench.ui.panels.results.review.errors import ErrorsView
 from workbench.ui.panels.results.review.label_errors import LabelErrorsView
-from workbench.ui.panels.results.runs.facts import cannot_inspect, note_of
 from workbench.ui.panels.results.runs.run_table import RunTable
 from workbench.ui.panels.results.runs.scores import ScoresView
 from workbench.ui.panels.results.runs.tabs import FilesView, SettingsView
 from workbench.ui.panels.results.runs.train_overlap_warning import TrainOverlapWarning
-from workbench.ui.panels.results.state import FINISHED, ResultsState
+from workbench.ui.panels.results.selection import FINISHED
+from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.project.queue_position import QueuePosition, of_project
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.style.formats import size
@@ -80,6 +80,7 @@ class ResultsView(WatchingView):
 
     def __init__(self, state: ResultsState):
         super().__init__(state)
+        self._selection = state.selection
         self._compare_menu = QMenu(self)
         self._compare_menu.aboutToShow.connect(self._fill_compare)
         self._compare = Button(
@@ -97,7 +98,7 @@ class ResultsView(WatchingView):
             _("Train again"),
             "play",
             "primary",
-            on=state.train_again,
+            on=state.actions.train_again,
             tip=_("Use the same settings on the current labels"),
             name=_("Train again with these labels"),
         )
@@ -120,7 +121,12 @@ class ResultsView(WatchingView):
             self._train_again,
         )
         self._left = RunTable(
-            state, delete=self.delete, apply=self.apply_to_files, organise=self.organise
+            self._selection,
+            state.actions,
+            state.listing,
+            delete=self.delete,
+            apply=self.apply_to_files,
+            organise=self.organise,
         )
         self._runs = self._left.table
         self.first = self._runs
@@ -128,7 +134,10 @@ class ResultsView(WatchingView):
         self._nothing: EmptyState | None = None
         self._right = LaterStack(self._no_run, self._one_run, self._several_runs)
         frame = row(self._left, (self._right, 1), gap=0)
-        others = lambda: BoardView(state), lambda: LabelErrorsView(state)  # noqa: E731
+        others = (
+            lambda: BoardView(state.board, state.show_run),
+            lambda: LabelErrorsView(state.doubts),
+        )
         body = self._body = LaterStack(lambda: frame, *others)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -157,7 +166,7 @@ class ResultsView(WatchingView):
 
     def _one_run(self) -> QFrame:
         state, head = self.state, self._head_of_run()
-        self._keep = Button(_("Keep best checkpoint"), small=True, on=state.keep_checkpoint)
+        self._keep = Button(_("Keep best checkpoint"), small=True, on=state.actions.keep_checkpoint)
         self._message = Callout("", "bad", self._keep)
         leave = icon_button(
             "x", _("Do not suggest for them"), lambda: state.update(asked=()), small=True
@@ -172,11 +181,11 @@ class ResultsView(WatchingView):
             _("Train longer"),
             "play",
             small=True,
-            on=state.train_longer,
+            on=state.actions.train_longer,
             tip=_("Use the same settings and twice the epochs on the current labels"),
         )
         self._longer = Callout("", "accent", self._longer_button)
-        self._better_button = Button("", small=True, on=state.follow_baseline)
+        self._better_button = Button("", small=True, on=state.actions.follow_baseline)
         self._better = Callout("", "warn", self._better_button)
         self._busy = words("", "small", "accent")
         self._waiting = WaitLine(QueuePosition(state.context, of_project(state.project, "predict")))
@@ -196,10 +205,14 @@ class ResultsView(WatchingView):
         state, middle = self.state, Qt.TextElideMode.ElideMiddle
         self._title, self._chip = Elided("", "heading", weight=600, mode=middle), Chip("")
         self._suggest = Button(
-            _("Suggest with this run"), "sparkles", small=True, on=lambda: state.suggest()
+            _("Suggest with this run"), "sparkles", small=True, on=lambda: state.actions.suggest()
         )
         self._inspect = Button(
-            _("Inspect"), "scan-search", small=True, on=state.inspect, name=_("Inspect this run")
+            _("Inspect"),
+            "scan-search",
+            small=True,
+            on=state.actions.inspect,
+            name=_("Inspect this run"),
         )
         self._apply = Button(
             _("Apply to files…"), "folder-open", small=True, on=self.apply_to_files
@@ -208,16 +221,18 @@ class ResultsView(WatchingView):
             _("Train again"),
             "rotate-ccw",
             small=True,
-            on=state.train_again,
+            on=state.actions.train_again,
             tip=_("Use the same settings on the current labels"),
         )
         self._export = Button(
-            _("Export model"), "package-open", "primary", small=True, on=state.export
+            _("Export model"), "package-open", "primary", small=True, on=state.actions.export
         )
         self._picker = QComboBox()
         self._picker.setAccessibleName(_("Run"))
         self._picker.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self._picker.activated.connect(lambda _at: state.choose((self._picker.currentData(),)))
+        self._picker.activated.connect(
+            lambda _at: self._selection.choose((self._picker.currentData(),))
+        )
         self._acts = acts = flow(
             self._suggest, self._inspect, self._apply, self._again, None, self._export, gap=6
         )
@@ -235,9 +250,15 @@ class ResultsView(WatchingView):
         self._tabs.setDrawBase(False)
         self._tabs.setExpanding(False)
         self._tabs.setAccessibleName(_("Parts of the run"))
-        kinds = (ScoresView, ErrorsView, QualityView, SettingsView, FilesView)
-        make = [lambda kind=kind: kind(state) for kind in kinds]
-        self._pages = LaterStack(*make, made=self._fill_tab)
+        selection, errors = self._selection, state.browser
+        self._pages = LaterStack(
+            lambda: ScoresView(selection, state.actions, errors),
+            lambda: ErrorsView(errors),
+            lambda: QualityView(selection, errors.show),
+            lambda: SettingsView(selection),
+            lambda: FilesView(selection),
+            made=self._fill_tab,
+        )
         for name in PARTS.values():
             self._tabs.addTab(_(name))
         self._tabs.currentChanged.connect(lambda at: state.update(part=tuple(PARTS)[at]))
@@ -246,14 +267,14 @@ class ResultsView(WatchingView):
 
     def _several_runs(self) -> ComparisonView:
         state = self.state
-        self._average = Button(_("Average these runs"), small=True, on=state.averaging.start)
-        first = lambda: state.choose(state.chosen[:1])  # noqa: E731
+        self._average = Button(_("Average these runs"), small=True, on=state.actions.average)
+        first = lambda: self._selection.choose(self._selection.chosen[:1])  # noqa: E731
         return ComparisonView(
             state.comparing, self._average, Button(_("Show first only"), small=True, on=first)
         )
 
     def _fill_tab(self, number: int) -> None:
-        if self.state.run is not None:
+        if self._selection.run is not None:
             cast(_Part, self._pages.widget(number)).render_part(ALL)
 
     def _show_view(self, view: object) -> None:
@@ -271,7 +292,7 @@ class ResultsView(WatchingView):
         if self.state.view != "runs":
             part = self._body.widget(VIEWS.index(self.state.view))
             cast(BoardView | LabelErrorsView, part).take_focus()
-        elif self.state.shown_part == "errors" and self.state.run is not None:
+        elif self.state.shown_part == "errors" and self._selection.run is not None:
             page = self._pages.widget(ERRORS)
             cast(ErrorsView, page).table.setFocus()
         else:
@@ -280,7 +301,7 @@ class ResultsView(WatchingView):
     # ---------------------------------------------------------------- render
 
     def prepare(self) -> Iterator[None]:
-        if self.state.run is not None:
+        if self._selection.run is not None:
             self._right.widget(ONE_RUN)
             yield
             self._pages.widget(0)
@@ -290,26 +311,28 @@ class ResultsView(WatchingView):
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
         if concerns(fields, "runs", "bytes_on_disk", "view"):
-            many = len(state.runs)
+            many = len(self._selection.runs)
             hint = ngettext(
                 "{n} run · {size} on disk",
                 "{n} runs · {size} on disk",
                 many,
-                size=size(state.bytes_on_disk),
+                size=size(self._selection.bytes_on_disk),
             )
             self._header.set_hint(hint if many else _("Scores, errors and settings of each run"))
         if concerns(fields, "runs", "filter"):
             self._left.show_runs()
         if concerns(fields, "chosen", "runs", "filter"):
-            self._runs.choose(set(state.chosen))
+            self._runs.choose(set(self._selection.chosen))
         if state.view == "labels":
             message = _("Gold labels that models trained on the other documents do not agree with")
             self._header.set_hint(message)
         on_runs, on_board = state.view == "runs", state.view == "board"
-        whole = state.part in WHOLE_WIDTH and state.run is not None and state.scored
-        self._left.setVisible(bool(state.runs) and not whole)
+        whole = (
+            state.part in WHOLE_WIDTH and self._selection.run is not None and self._selection.scored
+        )
+        self._left.setVisible(bool(self._selection.runs) and not whole)
         self._train_again.setVisible(whole and on_runs)
-        self._train_again.setEnabled(state.can_train_again)
+        self._train_again.setEnabled(self._selection.can_train_again)
         self._views.set(state.view)
         self._body.setCurrentIndex(VIEWS.index(state.view))
         for button in (self._compare, self._delete):
@@ -317,24 +340,29 @@ class ResultsView(WatchingView):
         self._baseline.setVisible(state.view != "labels")
         self._import.setVisible(on_runs and not whole)
         self._save.setVisible(on_board)
-        several = len(state.chosen) > 1
+        several = len(self._selection.chosen) > 1
         self._right.setCurrentIndex(
-            SEVERAL_RUNS if several else ONE_RUN if state.run is not None else NO_RUN
+            SEVERAL_RUNS if several else ONE_RUN if self._selection.run is not None else NO_RUN
         )
-        if state.runs and state.run is None and not several and self._nothing is not None:
+        if (
+            self._selection.runs
+            and self._selection.run is None
+            and not several
+            and self._nothing is not None
+        ):
             self._nothing.set(_("No run selected"), _("Select a run in the list."))
-        self._delete.setEnabled(state.can_delete)
-        self._save.setEnabled(bool(state.runs))
+        self._delete.setEnabled(self._selection.can_delete)
+        self._save.setEnabled(bool(self._selection.runs))
         self._baseline.setEnabled(not state.project.read_only)
         for button in filter(None, (self._import, self._first_import)):
-            button.setEnabled(not state.project.read_only and not state.busy)
-        self._compare.setEnabled(bool(state.others()))
-        if state.run is not None:
+            button.setEnabled(not state.project.read_only and not self._selection.busy)
+        self._compare.setEnabled(bool(self._selection.others()))
+        if self._selection.run is not None:
             part = tuple(PARTS).index(state.shown_part)
             blocked = self._tabs.blockSignals(True)  # `part` is what the user chose
             for number, name in enumerate(PARTS):
-                self._tabs.setTabVisible(number, state.scored or name not in UNSCORED)
-            quality = _(PARTS["quality"]) if state.scored else _("Curves")
+                self._tabs.setTabVisible(number, self._selection.scored or name not in UNSCORED)
+            quality = _(PARTS["quality"]) if self._selection.scored else _("Curves")
             self._tabs.setTabText(tuple(PARTS).index("quality"), quality)
             self._tabs.setCurrentIndex(part)
             self._tabs.blockSignals(blocked)
@@ -345,35 +373,35 @@ class ResultsView(WatchingView):
                 cast(_Part, self._pages.widget(number)).render_part(fields)
         if several:
             cast(_Part, self._right.widget(SEVERAL_RUNS)).render_part(fields)
-            reason = state.averaging.problem
+            reason = state.actions.no_average
             self._average.setEnabled(not reason)
             message = _("Add a run whose class probabilities are the mean of these runs")
             escaping.set_tip(self._average, reason or message)
 
     def _render_run(self) -> None:
-        state, run = self.state, self.state.shown_run
+        state, run = self.state, self._selection.shown_run
         model = run.spec.get("model_name") or run.spec.get("model", "")
         self._title.setText(
             " · ".join(part for part in (run.name, title_of(run), str(model)) if part)
         )
         self._chip.set(status_words(run.status), tone=RUN_TONES.get(run.status, ""))
-        self._suggest.setEnabled(state.can_suggest)
+        self._suggest.setEnabled(self._selection.can_suggest)
         for button in (self._apply, self._export):
-            button.setEnabled(state.usable)
-        self._inspect.setEnabled(not (reason := cannot_inspect(state)))
+            button.setEnabled(self._selection.usable)
+        self._inspect.setEnabled(not (reason := self._selection.cannot_inspect))
         escaping.set_tip(self._inspect, reason or _("Open the run on the Inspect page"))
-        self._again.setEnabled(state.can_train_again)
+        self._again.setEnabled(self._selection.can_train_again)
         title = _(PARTS["errors"])
-        if state.details is not None:
-            title = f"{title}  {formats.count(state.details.results.mistakes)}"
+        if self._selection.details is not None:
+            title = f"{title}  {formats.count(self._selection.details.results.mistakes)}"
         self._tabs.setTabText(ERRORS, title)
-        self._note.set(*note_of(state))
-        details = state.details
+        self._note.set(*self._selection.note)
+        details = self._selection.details
         self._train_overlap.show_systems(
-            details.seen(state.splits_shown) if details is not None else ()
+            details.seen(self._selection.splits_shown) if details is not None else ()
         )
         self._show_advice()
-        self._busy.setText(state.busy)
+        self._busy.setText(self._selection.busy)
         message = ngettext(
             "{n} document was selected on Data. Select the run that suggests labels, unless it "
             "is labelled already.",
@@ -387,17 +415,17 @@ class ResultsView(WatchingView):
         self._message.set(
             text,
             tone,
-            run.failure.details if tone != "accent" and text != state.problem else "",
+            run.failure.details if tone != "accent" and text != self._selection.problem else "",
         )
-        self._keep.setVisible(bool(text) and state.can_keep_checkpoint)
+        self._keep.setVisible(bool(text) and self._selection.can_keep_checkpoint)
 
     def _show_advice(self) -> None:
         """What the training suggests to do next, beside its scores."""
         state = self.state
-        rising, below = state.advice.rising, state.advice.below
+        rising, below = self._selection.advice.rising, self._selection.advice.below
         on_scores = state.part == "scores"
         self._longer.set(rising.sentence(score_text) if rising and on_scores else "")
-        self._longer_button.setEnabled(state.can_train_again)
+        self._longer_button.setEnabled(self._selection.can_train_again)
         self._better.set(below.sentence(score_text) if below and on_scores else "")
         known = below is not None and below.run is not None
         self._better_button.setText(_("Compare") if known else _("Add baseline"))
@@ -408,20 +436,23 @@ class ResultsView(WatchingView):
 
     def _show_picker(self, whole: bool) -> None:
         """Where the list of runs is hidden, a box of the finished ones replaces the title."""
-        state = self.state
         self._picker.setVisible(whole)
         self._title.setVisible(not whole)
         self._acts.setVisible(not whole)
         if not whole:
             return
-        runs = [run for run in state.runs if run.status in FINISHED or run.id in state.chosen]
+        runs = [
+            run
+            for run in self._selection.runs
+            if run.status in FINISHED or run.id in self._selection.chosen
+        ]
         if [self._picker.itemData(at) for at in range(self._picker.count())] != [
             run.id for run in runs
         ]:
             self._picker.clear()
             for run in runs:
                 self._picker.addItem(f"{run.name} · {title_of(run)}", run.id)
-        self._picker.setCurrentIndex(self._picker.findData(state.shown_run.id))
+        self._picker.setCurrentIndex(self._picker.findData(self._selection.shown_run.id))
 
     def _what_to_say(self, run: Run) -> tuple[str, str]:
         text = f"{run.failure.message} {run.failure.hint}".strip()
@@ -433,26 +464,30 @@ class ResultsView(WatchingView):
             return text, "bad"
         if reason := missing_task(run):
             return reason, "warn"
-        if self.state.lost_weights:
+        if self._selection.lost_weights:
             return _(
                 "The weights of this run are missing: there is no folder {folder}.",
-                folder=self.state.folder / "model",
+                folder=self._selection.folder / "model",
             ), "warn"
-        return self.state.problem, "warn"
+        return self._selection.problem, "warn"
 
     # ---------------------------------------------------------------- actions with dialogs
 
     def delete(self) -> None:
         from workbench.ui.panels.results.dialogs import DeleteRuns
 
-        runs = [run for id in self.state.chosen if (run := self.state.run_of(id)) is not None]
-        if runs and not self.state.project.read_only and DeleteRuns(self, self.state, runs).exec():
-            self.state.delete()
+        runs = self._selection.chosen_runs
+        if (
+            runs
+            and not self.state.project.read_only
+            and DeleteRuns(self, self._selection, runs).exec()
+        ):
+            self.state.actions.delete()
 
     def import_predictions(self) -> None:
         path, _kind = QFileDialog.getOpenFileName(self, _("File with predictions"))
         if path:
-            self.state.import_predictions(Path(path))
+            self.state.actions.import_predictions(Path(path))
 
     def rename(self) -> None:
         self._left.rename()
@@ -460,8 +495,8 @@ class ResultsView(WatchingView):
     def organise(self) -> None:
         from workbench.ui.panels.results.dialogs import OrganiseRuns
 
-        if self.state.can_delete:
-            OrganiseRuns(self, self.state.listing, self.state.runs).exec()
+        if self._selection.can_delete:
+            OrganiseRuns(self, self.state.listing, self._selection.runs).exec()
 
     def _export_board(self) -> None:
         board = self._body.widget(1)
@@ -471,12 +506,12 @@ class ResultsView(WatchingView):
     def apply_to_files(self) -> None:
         from workbench.ui.panels.results.dialogs import ApplyToFiles
 
-        if self.state.usable:
-            ApplyToFiles(self, self.state).exec()
+        if self._selection.usable:
+            ApplyToFiles(self, self._selection).exec()
 
     def _fill_compare(self) -> None:
         self._compare_menu.clear()
-        for run in self.state.others():
+        for run in self._selection.others():
             action = self._compare_menu.addAction(
                 escaping.menu_text(f"{run.name}  ({main_score(run)})")
             )
@@ -485,22 +520,24 @@ class ResultsView(WatchingView):
     def _fill_baselines(self) -> None:
         menu, state = self._baseline_menu, self.state
         menu.clear()
-        offers = state.baselines()
+        offers = self._selection.baselines()
         one_layer = len({offer.layer for offer in offers}) < 2
         for offer in offers:
             message = offer.title if one_layer else f"{offer.layer} · {offer.title}"
             action = menu.addAction(escaping.menu_text(message))
             action.triggered.connect(
-                lambda _checked=False, offer=offer: state.add_baselines((offer,))
+                lambda _checked=False, offer=offer: state.actions.add_baselines((offer,))
             )
         if not offers:
             menu.addAction(_("No baseline fits the layers")).setEnabled(False)
         if one_layer and len(offers) > 1:
             menu.addSeparator()
-            menu.addAction(_("All of them")).triggered.connect(lambda: state.add_baselines(offers))
+            menu.addAction(_("All of them")).triggered.connect(
+                lambda: state.actions.add_baselines(offers)
+            )
 
     def _compare_with(self, id: int) -> None:
-        self.state.choose((self.state.chosen[0], id))
+        self._selection.choose((self._selection.chosen[0], id))
         self._runs.setFocus()  # this button is now disabled; Qt would move the focus to Delete
 
     # ---------------------------------------------------------------- layout

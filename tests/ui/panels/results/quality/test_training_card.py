@@ -12,8 +12,8 @@ def card(qtbot, others=None, scored=True, **curves):
     found = TrainingCurves(**curves)
     loaded = SimpleNamespace(training=found, others=others or {}, score="accuracy")
     loaded.of_task = object() if scored else None
-    page = SimpleNamespace(run=SimpleNamespace(name="first") if others else None)
-    state = SimpleNamespace(loaded=loaded, page=page, others=lambda: (), overlaid=())
+    selection = SimpleNamespace(run=SimpleNamespace(name="first") if others else None)
+    state = SimpleNamespace(loaded=loaded, selection=selection, others=lambda: (), overlaid=())
     made = TrainingCard(state)
     qtbot.addWidget(made)
     made.show_state()

@@ -40,9 +40,9 @@ def made(monkeypatch):
         return (ROW,)
 
     monkeypatch.setattr(similar, "nearest", nearest)
-    context = Context(None)
+    context = Context(SimpleNamespace())
     context.settings = Settings()
-    made.state = SimilarState(SimpleNamespace(project=None, context=context))
+    made.state = SimilarState(context)
     return made
 
 

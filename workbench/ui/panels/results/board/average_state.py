@@ -14,7 +14,7 @@ from workbench.operations.runs.kinds import contract as kinds
 
 if TYPE_CHECKING:
     from workbench.operations.evaluation.board_average import Average, AverageSystem, LayerScore
-    from workbench.ui.panels.results.board.state import BoardState
+    from workbench.ui.panels.results.selection import RunSelection
 
 DEFINITION = board_average.DEFINITION
 average_text, documents_text = board_average.average_text, board_average.documents_text
@@ -30,12 +30,14 @@ def kind_text(system: AverageSystem) -> str:
 class AverageState(State):
     """chosen: the layers of the board, in the order of `layers`; at first all of them."""
 
-    def __init__(self, board: BoardState) -> None:
+    def __init__(
+        self, selection: RunSelection, layers: tuple[str, ...], split: str, where: str = ""
+    ) -> None:
         super().__init__()
-        self.board, self.project, self.context = board, board.project, board.context
-        self.layers = board.layers
-        self.chosen = board.layers
-        self.split = board.split
+        self.project, self.context = selection.project, selection.context
+        self._archived, self._where = selection.filter.archived, where
+        self.layers = self.chosen = layers
+        self.split = split
         self.average: Average | None = None
         self.busy = self.problem = ""
         self.load()
@@ -59,8 +61,8 @@ class AverageState(State):
             self.project,
             self.chosen,
             self.split,
-            archived=self.board.page.filter.archived,
-            where=self.board.where,
+            archived=self._archived,
+            where=self._where,
         )
 
         def done(average: Average) -> None:

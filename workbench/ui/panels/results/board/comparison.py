@@ -89,7 +89,7 @@ class ComparisonView(QFrame):
         layout.addWidget(self._train_overlap)
         layout.addWidget(self._body, 1)
         layout.addStretch(0)
-        comparing.page.listen(comparing.changed, self._changed)
+        comparing.selection.listen(comparing.changed, self._changed)
 
     def _changed(self, fields: frozenset[str]) -> None:
         if isValid(self) and self.isVisible():

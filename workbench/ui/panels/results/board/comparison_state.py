@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from workbench.operations.evaluation.pairs import SystemPair
     from workbench.storage.runs.runs import Run
     from workbench.text.labels import Label
-    from workbench.ui.panels.results.state import ResultsState
+    from workbench.ui.panels.results.selection import RunSelection
 
 __all__ = [
     "BOOTSTRAP", "MCNEMAR", "RANDOMISATION", "Comparing", "option_titles", "score_hint",
@@ -35,9 +35,10 @@ MAX_SYSTEMS = len(LETTERS)  # systems compared at once
 class Comparing(State):
     """Compares the runs given to `show`; a new request replaces the previous one."""
 
-    def __init__(self, page: ResultsState) -> None:
+    def __init__(self, selection: RunSelection) -> None:
         super().__init__()
-        self.page, self.project, self.context = page, page.project, page.context
+        self.selection, self.project = selection, selection.project
+        self.context = selection.context
         self.ids: tuple[int, ...] = ()
         self.split = "dev"
         self.score = ""  # of the tests, "" for the main score
@@ -126,7 +127,7 @@ class Comparing(State):
         return _(LETTERS[self.ids.index(run_id)]) if run_id in self.ids[:MAX_SYSTEMS] else ""
 
     def name(self, run_id: int) -> str:
-        run = self.page.run_of(run_id)
+        run = self.selection.run_of(run_id)
         return run.name if run is not None else ""
 
     # ---------------------------------------------------------------- leading on
@@ -146,12 +147,12 @@ class Comparing(State):
     def unscored(self) -> tuple[Run, ...]:
         """The chosen runs, if the comparison failed and their predictions can be completed."""
         failed = self.problem and not self.cancelled
-        chosen = (self.page.run_of(id) for id in self.ids) if failed else ()
+        chosen = (self.selection.run_of(id) for id in self.ids) if failed else ()
         return tuple(run for run in chosen if run is not None and kinds.info(run.kind).predicts)
 
     def score_all(self) -> None:
         """Compute the predictions that are missing, one run after another, then compare."""
-        waiting, split, page = list(self.unscored), self.split, self.page
+        waiting, split = list(self.unscored), self.split
         if self.project.read_only or self.busy:
             return
 
@@ -167,8 +168,8 @@ class Comparing(State):
             run = waiting.pop(0)
             self._scoring = _("Scoring {run}…", run=run.name)
             self.update(busy=self._scoring)
-            work = partial(results.evaluate, self.project, page.context.queue, run, split)
-            page.context.task((self, "score"), work, score_next, failed=failed)
+            work = partial(results.evaluate, self.project, self.context.queue, run, split)
+            self.context.task((self, "score"), work, score_next, failed=failed)
 
         def failed(error: Exception) -> None:
             ended()

@@ -14,6 +14,7 @@ from workbench.operations.evaluation import board_export
 from workbench.operations.runs import results
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.text.query import QueryError
+from workbench.ui.panels.results.board.average_state import AverageState
 from workbench.ui.panels.results.board.comparison_state import MAX_SYSTEMS, Comparing, score_hint
 from workbench.ui.project.query_text import QueryText
 from workbench.ui.style import formats
@@ -23,8 +24,7 @@ from workbench.ui.style.run_text import score_title
 if TYPE_CHECKING:
     from workbench.base.watch import Watch
     from workbench.operations.evaluation.board import Board, BoardEntry, Rankings
-    from workbench.ui.panels.results.board.average_state import AverageState
-    from workbench.ui.panels.results.state import ResultsState
+    from workbench.ui.panels.results.selection import RunSelection
 
 RANKINGS = "rankings"  # key of the task
 system_columns, cost_columns = board_export.system_columns, board_export.cost_columns
@@ -39,9 +39,10 @@ def kind_of(entry: BoardEntry) -> tuple[str, str]:
 class BoardState(State):
     """Follows the project while the board is visible."""
 
-    def __init__(self, page: ResultsState) -> None:
+    def __init__(self, selection: RunSelection) -> None:
         super().__init__()
-        self.page, self.project, self.context = page, page.project, page.context
+        self.selection, self.project = selection, selection.project
+        self.context = selection.context
         self.layers: tuple[str, ...] = ()
         self.layer = ""
         self.split = "dev"
@@ -50,9 +51,10 @@ class BoardState(State):
         self.busy = ""
         self.problem = ""
         self.chosen: tuple[int, ...] = ()  # runs in the order of their letters
-        self.comparing = Comparing(page)
-        self.query = QueryText(page.context)
-        page.listen(self.query.changed, self._query_changed)
+        self.comparing = Comparing(selection)
+        self.query = QueryText(self.context)
+        self.listen(self.query.changed, self._query_changed)
+        self.listen(selection.changed, self._selection_changed)
         self._scoring = ""  # what of `busy` is about predictions that are computed
         self._scored: tuple[int, ...] = ()  # scored last, to be selected when the board has them
         self._on, self._stale = False, True
@@ -76,6 +78,10 @@ class BoardState(State):
         if "query" in fields:
             self.outdated()
 
+    def _selection_changed(self, fields: frozenset[str]) -> None:
+        if "filter" in fields:
+            self.outdated()
+
     @property
     def where(self) -> str:
         """The query that the scored documents match, "" for all."""
@@ -84,7 +90,7 @@ class BoardState(State):
     def load(self) -> None:
         self._stale = False
         project, layer, split = self.project, self.layer, self.split
-        archived, where = self.page.filter.archived, self.where
+        archived, where = self.selection.filter.archived, self.where
         rankings: Rankings = {}
 
         def work(watch: Watch) -> tuple[tuple[str, ...], Board | None]:
@@ -271,9 +277,7 @@ class BoardState(State):
 
     def average(self) -> AverageState:
         """The board of all layers with runs."""
-        from workbench.ui.panels.results.board.average_state import AverageState
-
-        return AverageState(self)
+        return AverageState(self.selection, self.layers, self.split, self.where)
 
     def text(self, markdown: bool) -> str:
         """The board as Markdown or CSV, sorted by the shown score."""

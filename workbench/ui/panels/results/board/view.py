@@ -25,7 +25,6 @@ from workbench.ui.panels.results.board.state import (
 from workbench.ui.panels.results.runs.details import TrainOverlap
 from workbench.ui.panels.results.runs.gold_text import SPLITS
 from workbench.ui.panels.results.runs.train_overlap_warning import TrainOverlapWarning
-from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.style import escaping, theme
 from workbench.ui.style.formats import points
 from workbench.ui.style.interval_text import pair_of, score_tip
@@ -213,15 +212,17 @@ def _note(entry: BoardEntry) -> str:
 
 
 class BoardView(QFrame):
-    def __init__(self, page: ResultsState):
+    """show_run: shows a run in detail."""
+
+    def __init__(self, state: BoardState, show_run: Callable[[int], None]):
         super().__init__()
-        self.state = state = page.board
+        self.state = state
         self._build_head(state)
         self.table = BoardTable(state)
         self.table.chosen.connect(self._choose)
-        self.table.opened.connect(lambda item: page.show_run(item.run.id))
+        self.table.opened.connect(lambda item: show_run(item.run.id))
         self._problem = Callout("", "warn")
-        self._train_overlap = TrainOverlapWarning(page.comparing.open_documents)
+        self._train_overlap = TrainOverlapWarning(state.comparing.open_documents)
         self._compare = ComparisonView(state.comparing)
         self._select = EmptyState(
             "list-checks",
@@ -249,9 +250,9 @@ class BoardView(QFrame):
         whole.addWidget(self._train_overlap)
         whole.addWidget(self._sides, 1)
         whole.addWidget(self._none, 1)
-        page.listen(state.query.changed, self._bar.render)
-        page.listen(state.changed, self._changed)
-        page.listen(state.comparing.changed, self._changed)
+        state.listen(state.query.changed, self._bar.render)
+        state.listen(state.changed, self._changed)
+        state.listen(state.comparing.changed, self._changed)
 
     def _build_head(self, state: BoardState) -> None:
         """The choices above the table."""

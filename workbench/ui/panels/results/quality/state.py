@@ -23,7 +23,7 @@ from workbench.ui.style import formats
 
 if TYPE_CHECKING:
     from workbench.operations.evaluation.quality import Calibrated, LabelCurves
-    from workbench.ui.panels.results.state import ResultsState
+    from workbench.ui.panels.results.selection import RunSelection
 
 LOADING = "quality"  # key of the task
 
@@ -64,11 +64,12 @@ class NumberScores:
 
 
 class QualityState(State):
-    """Follows the selected run of the page while its part is visible."""
+    """Follows the selected run while its part is visible. show_errors: as `ErrorsState.show`."""
 
-    def __init__(self, page: ResultsState) -> None:
+    def __init__(self, selection: RunSelection, show_errors: Callable[..., None]) -> None:
         super().__init__()
-        self.page, self.project, self.context = page, page.project, page.context
+        self.selection, self.project = selection, selection.project
+        self.context, self._show_errors = selection.context, show_errors
         self.loaded: Loaded | None = None
         self.split = "dev"
         self.label = ""  # of the shown curve
@@ -87,10 +88,10 @@ class QualityState(State):
 
     def follow(self) -> None:
         """Load the selected run again if it or its gold labels have changed."""
-        details = self.page.details
+        details = self.selection.details
         if not self._on or details is None or details is self._shown:
             return
-        if self.split not in self.page.splits_shown:
+        if self.split not in self.selection.splits_shown:
             self.split = "dev"
         self._shown = details
         if (
@@ -107,7 +108,7 @@ class QualityState(State):
 
     def load(self, added: str = "") -> None:
         """added: a regular expression that is new, and reported if it makes no slice."""
-        run = self.page.run
+        run = self.selection.run
         if run is None:
             self.context.drop(LOADING)
             self.update(loaded=None)
@@ -118,7 +119,7 @@ class QualityState(State):
 
     def _take(self, run_id: int, result: tuple[Loaded, str, tuple[str, ...]]) -> None:
         loaded, problem, patterns = result
-        if self.page.run is None or self.page.run.id != run_id:
+        if self.selection.run is None or self.selection.run.id != run_id:
             return
         labels = [curve.label for curve in loaded.curves]
         label = self.label if self.label in labels else next(iter(labels), "")
@@ -159,7 +160,7 @@ class QualityState(State):
     def others(self) -> tuple[tuple[int, str], ...]:
         """(id, name) of the runs whose training can be drawn over this one."""
         return tuple(
-            (run.id, run.name) for run in self.page.others() if kinds.info(run.kind).curves
+            (run.id, run.name) for run in self.selection.others() if kinds.info(run.kind).curves
         )
 
     # ---------------------------------------------------------------- actions
@@ -202,7 +203,7 @@ class QualityState(State):
     def use_temperature(self, on: bool) -> None:
         """Decode with the fitted temperature from now on, or without one."""
         calibrated = self.loaded.calibrated if self.loaded is not None else None
-        run = self.page.run
+        run = self.selection.run
         if calibrated is None or run is None or self.project.read_only:
             return
         value = calibrated.temperature if on else 1.0
@@ -238,7 +239,7 @@ class QualityState(State):
         return quality.decided_labels(answers)
 
     def _set(self, changes: dict[str, float]) -> None:
-        run, loaded = self.page.run, self.loaded
+        run, loaded = self.selection.run, self.loaded
         if run is None or loaded is None or self.project.read_only:
             return
         known = quality.thresholds(loaded.evidence.predictions)
@@ -273,7 +274,7 @@ class QualityState(State):
 
         def changed(_result: None) -> None:
             self._shown = None
-            self.page.reload()
+            self.selection.reload()
             self.load()
             then()
 
@@ -319,7 +320,7 @@ class QualityState(State):
     def open_documents(self, ids: Sequence[int], what: str, label: str = "") -> None:
         """Show the errors of these documents; from there, all of them can be shown on Data."""
         if ids:
-            self.page.browser.show(split=self.split, documents=ids, caption=what, label=label)
+            self._show_errors(split=self.split, documents=ids, caption=what, label=label)
 
 
 def _numbers(evidence: quality.Evidence) -> NumberScores | None:

@@ -146,7 +146,7 @@ class TrainingCard(QFrame):
         self._show_steps(training)
         self._show_adaptation(training)
         self._show_held_out(training, alone=alone)
-        run = self._state.page.run
+        run = self._state.selection.run
         runs = {run.name if run is not None else "": training, **loaded.others}
         self.score.set_series(_scores(runs, loaded.score))
         charts = {"loss": self.loss, "score": self.score, "adaptation": self.adapting}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from workbench.ui.panels.results.quality.scatter import ScatterCard
 from workbench.ui.panels.results.quality.state import QualityState
 from workbench.ui.panels.results.quality.training_card import TrainingCard
 from workbench.ui.panels.results.runs.gold_text import SPLITS
-from workbench.ui.panels.results.state import ResultsState
+from workbench.ui.panels.results.selection import RunSelection
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.style.formats import points
 from workbench.ui.style.interval_text import interval_text, pair_of
@@ -41,9 +42,11 @@ FILLS = 20  # stretch of a chart: it grows to its maximum height before the room
 
 
 class QualityView(QFrame):
-    def __init__(self, page: ResultsState):
+    """show_errors: as `ErrorsState.show`."""
+
+    def __init__(self, selection: RunSelection, show_errors: Callable[..., None]):
         super().__init__()
-        self.state = state = QualityState(page)
+        self.state = state = QualityState(selection, show_errors)
         self._split = Segments(*SPLITS.items(), name=_("Measured on"))
         self._split.chosen.connect(state.show_split)
         self._training = TrainingCard(state)
@@ -73,7 +76,7 @@ class QualityView(QFrame):
         layout.addWidget(self._whole, 1)
         layout.addWidget(self._none, 1)
         layout.addWidget(self._waiting, 1)
-        page.listen(state.changed, self._changed)  # dropped when the page is closed
+        selection.listen(state.changed, self._changed)  # dropped when the page is closed
         self._arrange()
 
     def render_part(self, _fields: frozenset[str]) -> None:
@@ -85,7 +88,7 @@ class QualityView(QFrame):
             return
         state = self.state
         loaded = state.loaded
-        self._head.setVisible("test" in state.page.splits_shown)
+        self._head.setVisible("test" in state.selection.splits_shown)
         self._split.set(state.split)
         only_curves = loaded is not None and loaded.of_task is None
         ready = loaded is not None and (

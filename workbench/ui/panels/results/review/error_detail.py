@@ -144,7 +144,7 @@ class ErrorDetail(QFrame):
         )
         self._which.chosen.connect(state.similar.show)
         self._similar = SimilarList(state.similar, self._look)
-        state.page.listen(state.similar.changed, self._similar_changed)
+        state.listen(state.similar.changed, self._similar_changed)
         self._answer_card = card(
             self._answers, None, title=self._titles.predicted, note=self._answer_note
         )

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from workbench.operations.evaluation.errors import ErrorItem
     from workbench.text.labels import Label
     from workbench.ui.panels.results.review.errors_state import ErrorsState
-    from workbench.ui.panels.results.state import ResultsState
 
 ICONS = {
     LABEL: ("tags", "warn"),
@@ -89,9 +88,9 @@ class ErrorKeys:
 class ErrorsView(QFrame):
     """Errors of the selected run on one split."""
 
-    def __init__(self, page: ResultsState):
+    def __init__(self, state: ErrorsState):
         super().__init__()
-        self.state = state = page.browser
+        self.state = state
         self._looks: dict[str, Label] = {}
         self._view = state.view
         self._one_kind = False  # its name is left out then
@@ -120,7 +119,7 @@ class ErrorsView(QFrame):
         layout.addWidget(self._only)
         layout.addWidget(self._body, 1)
         layout.addWidget(self._none, 1)
-        page.listen(state.changed, self._changed)  # dropped when the page is closed
+        state.listen(state.changed, self._changed)
 
     # ---------------------------------------------------------------- parts
 
@@ -235,7 +234,7 @@ class ErrorsView(QFrame):
         self._view = state.view
         has = bool(state.items)
         self._body.setVisible(has)
-        self._filters.setVisible(has or "test" in state.page.splits_shown)
+        self._filters.setVisible(has or "test" in state.selection.splits_shown)
         self._none.setVisible(state.items is not None and not has)
         if state.problem:
             self._none.set(_("Errors cannot be listed"), state.problem, "triangle-alert")
@@ -253,7 +252,7 @@ class ErrorsView(QFrame):
 
     def _show_filters(self) -> None:
         state, filters = self.state, self.state.filters
-        self._split.setVisible("test" in state.page.splits_shown)
+        self._split.setVisible("test" in state.selection.splits_shown)
         self._split.set(state.split)
         counts = state.counts
         self._kind.setVisible(len(counts) > 1)

@@ -17,13 +17,12 @@ from workbench.operations.runs import results
 from workbench.tasks import spec as tasks
 from workbench.text.result_view import UNKNOWN
 from workbench.ui.panels.results.review.similar import SimilarState
-from workbench.ui.panels.results.runs.facts import cannot_inspect
 
 if TYPE_CHECKING:
     from workbench.project.changes import Changes
     from workbench.text.labels import Layer
     from workbench.text.result_view import ResultView
-    from workbench.ui.panels.results.state import ResultsState
+    from workbench.ui.panels.results.selection import RunSelection
 
 LOSS, DOCUMENT, SORTS = errors.LOSS, errors.DOCUMENT, errors.SORTS
 _DIFFERENCE = N_("Difference from gold")  # the loss of numbers
@@ -37,11 +36,12 @@ Identity = tuple[object, ...]
 
 
 class ErrorsState(State):
-    """Follows the selected run of the page while its part is visible."""
+    """Follows the selected run while its part is visible."""
 
-    def __init__(self, page: ResultsState) -> None:
+    def __init__(self, selection: RunSelection) -> None:
         super().__init__()
-        self.page, self.project, self.context = page, page.project, page.context
+        self.selection, self.project = selection, selection.project
+        self.context = selection.context
         self.items: tuple[ErrorItem, ...] | None = None  # None while they are read
         self.problem = ""  # why they cannot be read
         self.shown: tuple[ErrorItem, ...] = ()
@@ -51,10 +51,14 @@ class ErrorsState(State):
         self.chosen: Identity | None = None
         self.detail: Detail | None = None
         self.asked = False  # the list was asked for from elsewhere: it takes the focus when shown
-        self.similar = SimilarState(page)
+        self.similar = SimilarState(self.context)
         self._on = False
         self._read: tuple[int, str] | None = None  # run and split of `items`
         self._sorted_for: ResultView | None = None  # the kind that the order was chosen for
+
+    def close(self) -> None:
+        self.similar.close()
+        super().close()
 
     def watch(self, on: bool) -> None:
         self._on = on
@@ -63,10 +67,10 @@ class ErrorsState(State):
 
     def follow(self) -> None:
         """Read the errors of the selected run unless they are known."""
-        run = self.page.run
+        run = self.selection.run
         if not self._on or run is None:
             return
-        split = self.split if self.split in self.page.splits_shown else "dev"
+        split = self.split if self.split in self.selection.splits_shown else "dev"
         if self._read == (run.id, split):
             return
         if self._read is not None and self._read[0] != run.id:
@@ -78,7 +82,7 @@ class ErrorsState(State):
         self._load()
 
     def _load(self) -> None:
-        run, split = self.page.run, self.split
+        run, split = self.selection.run, self.split
         if run is None:
             return
         self._read = run.id, split
@@ -98,7 +102,7 @@ class ErrorsState(State):
         whole = changes.rows is None or any(map(changes.touches, WHOLE))
         if not whole and not any(map(changes.touches, LABELLED)):
             return
-        run = self.page.run
+        run = self.selection.run
         if (
             whole
             or documents is None
@@ -145,7 +149,9 @@ class ErrorsState(State):
     @property
     def view(self) -> ResultView:
         """How predictions of the selected run are shown."""
-        return errors.view_of(results.task_of(self.page.run)) if self.page.run else UNKNOWN
+        return (
+            errors.view_of(results.task_of(self.selection.run)) if self.selection.run else UNKNOWN
+        )
 
     @property
     def orders(self) -> list[tuple[str, str]]:
@@ -181,7 +187,11 @@ class ErrorsState(State):
     def layer(self) -> Layer | None:
         """The layer of the selected run; None if it was deleted."""
         try:
-            return results.layer_of(self.project, self.page.shown_run) if self.page.run else None
+            return (
+                results.layer_of(self.project, self.selection.shown_run)
+                if self.selection.run
+                else None
+            )
         except WorkbenchError:
             return None
 
@@ -190,7 +200,7 @@ class ErrorsState(State):
 
     @property
     def can_inspect(self) -> bool:
-        return self.item is not None and not cannot_inspect(self.page)
+        return self.item is not None and not self.selection.cannot_inspect
 
     @property
     def can_decide(self) -> bool:
@@ -220,26 +230,25 @@ class ErrorsState(State):
         """Show the errors of these documents, or with these labels, alone."""
         ids = frozenset(documents) if documents is not None else None
         chosen = ErrorFilters(sort=self.filters.sort, documents=ids, **filters)
-        run = self.page.run
+        run = self.selection.run
         if run is None:
             return
         self.context.remember_place()
         self._show(split, chosen, caption, None)
         self.update(asked=True)
-        self.page.update(part="errors")
 
     def restore(
         self, split: str, filters: ErrorFilters, caption: str, chosen: Identity | None
     ) -> None:
         """Show the errors that were shown before, and the same one of them."""
-        if self.page.run is not None:
+        if self.selection.run is not None:
             self._sorted_for = self.view
             self._show(split, filters, caption, chosen)
 
     def _show(
         self, split: str, filters: ErrorFilters, caption: str, chosen: Identity | None
     ) -> None:
-        run = self.page.shown_run
+        run = self.selection.shown_run
         if self._read is not None and self._read != (run.id, split):
             self.context.drop(READING)
             self._read = None
@@ -255,8 +264,18 @@ class ErrorsState(State):
         was_asked, self.asked = self.asked, False
         return was_asked
 
-    def show_cell(self, gold: str, predicted: str, ids: Collection[int], caption: str) -> None:
-        """Show the errors of a cell of the matrix.
+    def open_cell(self, gold: str, predicted: str) -> None:
+        """Show the errors of a cell of the matrix; documents of the diagonal are opened on Data."""
+        matrix = self.selection.matrix
+        ids = matrix.documents.get((gold, predicted), ()) if matrix is not None else ()
+        message = _("gold {gold}, predicted {predicted}", gold=gold, predicted=predicted)
+        if ids and gold != predicted:
+            self._show_cell(gold, predicted, ids, message)
+        elif ids:
+            self.show_documents(ids, message)
+
+    def _show_cell(self, gold: str, predicted: str, ids: Collection[int], caption: str) -> None:
+        """Show the errors of a cell.
 
         There, spans with other boundaries count as missed and spurious; here they are boundary
         errors with both labels, so only the label that the cell names restricts.
@@ -274,7 +293,7 @@ class ErrorsState(State):
 
     def choose(self, identity: Identity | None) -> None:
         self.update(chosen=identity)
-        item, run = self.item, self.page.run
+        item, run = self.item, self.selection.run
         detail = None
         if item is not None and run is not None:
             try:
@@ -310,7 +329,7 @@ class ErrorsState(State):
         self._decide(errors.keep, _("Gold labels of {key} unchanged."))
 
     def _decide(self, act: Callable[..., None], message: str) -> None:
-        item, run = self.item, self.page.run
+        item, run = self.item, self.selection.run
         if item is None or run is None or not self.can_decide:
             return
 
@@ -333,7 +352,7 @@ class ErrorsState(State):
 
     def open(self) -> None:
         """Open the chosen error in Annotate at its place, with the prediction beside gold."""
-        item, run, detail = self.item, self.page.run, self.detail
+        item, run, detail = self.item, self.selection.run, self.detail
         if item is None or run is None:
             return
         args = errors.place_in_annotate(detail, item.mistake)
@@ -343,13 +362,13 @@ class ErrorsState(State):
         self.context.go("annotate", document=item.document_id, run=run.id, errors=ids, **args)
 
     def inspect(self) -> None:
-        item, run = self.item, self.page.run
+        item, run = self.item, self.selection.run
         if item is not None and run is not None:
             self.context.go("inspect", run=run.id, document=item.document_id)
 
     def show_documents(self, ids: Collection[int] = (), what: str = "") -> None:
         """Documents on Data; by default those of the present restriction, correct ones included."""
-        run, documents = self.page.run, ids or self.filters.documents
+        run, documents = self.selection.run, ids or self.filters.documents
         if documents and run is not None:
             message = _("{run}: {what}", run=run.name, what=what or self.caption)
             self.context.go("data", ids=tuple(dict.fromkeys(documents)), caption=message)

@@ -27,7 +27,6 @@ from workbench.ui.widgets.tables.table import Column
 if TYPE_CHECKING:
     from workbench.operations.evaluation.label_errors import Suspect, SuspectRanking
     from workbench.text.labels import Label
-    from workbench.ui.panels.results.state import ResultsState
 
 LIST, NARROW_LIST = 560, 430  # widths of the list in pixels at 100%
 MEASURE_TIP = _("Each part is predicted by a model that was trained on the others")
@@ -35,9 +34,9 @@ VALUE = 4  # column of the confidence, or of the difference of numbers
 
 
 class LabelErrorsView(QFrame):
-    def __init__(self, page: ResultsState):
+    def __init__(self, state: LabelErrorsState):
         super().__init__()
-        self.state = state = page.doubts
+        self.state = state
         self._looks: dict[str, Label] = {}
         self._head = self._measure_bar(state)
         self._progress = Meter(name=_("Progress of the folds"))
@@ -85,7 +84,7 @@ class LabelErrorsView(QFrame):
             layout.addWidget(part)
         layout.addWidget(self._body, 1)
         layout.addWidget(self._none, 1)
-        page.listen(state.changed, self._changed)  # dropped when the page is closed
+        state.listen(state.changed, self._changed)
 
     # ---------------------------------------------------------------- parts
 

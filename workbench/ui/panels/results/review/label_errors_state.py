@@ -17,13 +17,14 @@ from workbench.operations.evaluation.reviews import Review
 from workbench.tasks import spec
 from workbench.text.result_view import UNKNOWN
 from workbench.ui.panels.results.review.similar import SimilarState
+from workbench.ui.project.opened import opened
 
 if TYPE_CHECKING:
     from workbench.base.watch import Watch
     from workbench.project.changes import Changes
     from workbench.text.labels import Layer
     from workbench.text.result_view import ResultView
-    from workbench.ui.panels.results.state import ResultsState
+    from workbench.ui.panel import PanelContext
 
 FOLDS, CHOICES = folds.FOLDS, (3, 5, 10)
 LABELLED = ("span", "mark", "state", "flag")
@@ -37,9 +38,9 @@ class LabelErrorsState(State):
 
     can_inspect = False
 
-    def __init__(self, page: ResultsState) -> None:
+    def __init__(self, context: PanelContext) -> None:
         super().__init__()
-        self.page, self.project, self.context = page, page.project, page.context
+        self.project, self.context = opened(context), context
         self.layers: tuple[Layer, ...] = ()
         self.layer: Layer | None = None
         self.models: tuple[tuple[str, str], ...] = ()
@@ -50,8 +51,12 @@ class LabelErrorsState(State):
         self.problem = ""
         self.chosen: Identity | None = None
         self.detail: Detail | None = None
-        self.similar = SimilarState(page)
+        self.similar = SimilarState(context)
         self._on, self._stale = False, True
+
+    def close(self) -> None:
+        self.similar.close()
+        super().close()
 
     def watch(self, on: bool) -> None:
         self._on = on

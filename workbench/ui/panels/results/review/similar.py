@@ -11,6 +11,7 @@ from workbench.inspection import spec as inspectors
 from workbench.operations.documents import similar
 from workbench.operations.documents.similar import SimilarDocument
 from workbench.ui.project.indexing import Indexing
+from workbench.ui.project.opened import opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from workbench.project.changes import Changes
     from workbench.storage.runs.runs import Run
     from workbench.text.labels import Layer
-    from workbench.ui.panels.results.state import ResultsState
+    from workbench.ui.panel import PanelContext
     from workbench.ui.project.indexing import Build
 
 INDEXED = ("document", "body")  # changes that make another index
@@ -28,9 +29,9 @@ Subject = tuple[int | None, int, int]  # run, layer, document
 class SimilarState(State):
     """Follows the shown error while `on`: the list costs an index of the documents."""
 
-    def __init__(self, page: ResultsState) -> None:
+    def __init__(self, context: PanelContext) -> None:
         super().__init__()
-        self.project, self.context = page.project, page.context
+        self.project, self.context = opened(context), context
         self.on = False
         self.rows: tuple[SimilarDocument, ...] = ()
         self.build: Build | None = None  # the index is computed, or waits for a click

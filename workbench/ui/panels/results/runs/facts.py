@@ -8,19 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import N_, _
 from workbench.base.terms import term
-from workbench.operations.inspecting import inspect
 from workbench.operations.runs import ensemble, run_results
 from workbench.pretraining.spec import objectives
 from workbench.prompting.results import PromptResult
 from workbench.training.results import Adaptation, TrainResult
 from workbench.training.spec import all_options
-from workbench.ui.panels.results.runs.details import again_text
 from workbench.ui.style import formats
 from workbench.ui.style.run_text import layer_mixes, title_of
 
 if TYPE_CHECKING:
     from workbench.storage.runs.runs import Run
-    from workbench.ui.panels.results.state import ResultsState
 
 
 _HELD_OUT = {
@@ -179,23 +176,3 @@ def comparable(run: Run, runs: Sequence[Run]) -> tuple[Run, ...]:
         and other.layer_id == run.layer_id
         and other.spec.get("task") == run.spec.get("task")
     )
-
-
-def cannot_inspect(state: ResultsState) -> str:
-    """Why the selected run cannot be inspected, "" if it can."""
-    run = state.run
-    if run is None:
-        return _("Select one run.")
-    if reason := inspect.refusal(state.project, run):
-        return reason
-    return "" if state.can_answer else _("The files of the run are missing.")
-
-
-def note_of(state: ResultsState) -> tuple[str, str]:
-    """A sentence above the tabs of the selected run with its tone; "" without one.
-
-    Why an ensemble cannot predict, or what training again has changed.
-    """
-    if state.run is not None and (reason := ensemble.lacking(state.project, state.run)):
-        return reason, "warn"
-    return again_text(state.details.again) if state.details else "", "accent"

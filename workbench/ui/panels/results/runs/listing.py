@@ -13,26 +13,25 @@ from workbench.operations.runs.run_list import RunFilter, groups, tags
 if TYPE_CHECKING:
     from workbench.operations.runs.run_list import Earlier
     from workbench.storage.runs.runs import Run
-    from workbench.ui.panels.results.state import ResultsState
+    from workbench.ui.panels.results.selection import RunSelection
 
 
 __all__ = ["Organising", "RunFilter", "groups", "tags"]
 
 
 class Organising:
-    """Changes of the selected runs of a state; each can be taken back from the note line."""
+    """Changes of the selected runs; each can be taken back from the note line."""
 
-    def __init__(self, state: ResultsState):
-        self._state = state
+    def __init__(self, selection: RunSelection):
+        self._selection = selection
 
     @property
     def chosen(self) -> tuple[Run, ...]:
-        runs = (self._state.run_of(id) for id in self._state.chosen)
-        return tuple(run for run in runs if run is not None)
+        return self._selection.chosen_runs
 
     @property
     def can_rename(self) -> bool:
-        return len(self._state.chosen) == 1 and self._state.can_delete
+        return len(self._selection.chosen) == 1 and self._selection.can_delete
 
     @property
     def all_archived(self) -> bool:
@@ -43,13 +42,13 @@ class Organising:
 
     def rename(self, run: Run, name: str) -> None:
         message = _("Renamed {old} to {name}.", old=run.name, name=name.strip())
-        rename = partial(run_list.rename, self._state.project, run.id, name)
+        rename = partial(run_list.rename, self._selection.project, run.id, name)
         self._change(rename, _("Rename run"), message)
 
     def archive(self) -> None:
         """Archive the selected runs, or restore them if all are archived."""
         restore, n = self.all_archived, len(self.chosen)
-        ids = self._state.chosen
+        ids = self._selection.chosen
         title = ngettext("Archive {n} run", "Archive {n} runs", n)
         message = ngettext("{n} run was archived.", "{n} runs were archived.", n)
         if restore:
@@ -59,23 +58,23 @@ class Organising:
                 "{n} runs were restored from the archive.",
                 n,
             )
-        act = partial(run_list.archive, self._state.project, ids, not restore)
+        act = partial(run_list.archive, self._selection.project, ids, not restore)
         self._change(act, title.format(n=n), message.format(n=n))
         self._leave_hidden()
 
     def _leave_hidden(self) -> None:
         """Select a listed run in place of selected ones that the list does not show any more."""
-        listed = [run.id for run in self._state.listed]
-        chosen = tuple(id for id in self._state.chosen if id in listed)
-        if chosen != self._state.chosen:
-            self._state.choose(chosen or tuple(listed[:1]))
+        listed = [run.id for run in self._selection.listed]
+        chosen = tuple(id for id in self._selection.chosen if id in listed)
+        if chosen != self._selection.chosen:
+            self._selection.choose(chosen or tuple(listed[:1]))
 
     def organise(self, group: str | None, typed: str, note: str | None) -> None:
         """Set group and note (None: unchanged) of the selected runs; typed: tags with commas.
 
         Tags that all selected runs have are removed if they are not in the text.
         """
-        project, ids, n = self._state.project, self._state.chosen, len(self.chosen)
+        project, ids, n = self._selection.project, self._selection.chosen, len(self.chosen)
         entered = run_list.tags_in(typed)
         removed = [tag for tag in self.shared_tags() if tag not in entered]
 
@@ -102,12 +101,12 @@ class Organising:
     def _change(self, act: Callable[[], Earlier], title: str, message: str) -> None:
         earlier = self._act(act)
         if earlier is not None:
-            restore = partial(run_list.restore, self._state.project, earlier)
-            self._state.context.note_step(
+            restore = partial(run_list.restore, self._selection.project, earlier)
+            self._selection.context.note_step(
                 message, title, partial(self._act, restore), partial(self._act, act)
             )
 
     def _act(self, act: Callable[[], Any]) -> Any:
-        result = self._state.context.attempt(act)
-        self._state.refresh()
+        result = self._selection.context.attempt(act)
+        self._selection.refresh()
         return result

@@ -11,9 +11,7 @@ from PySide6.QtWidgets import QFrame, QMenu, QVBoxLayout
 from workbench.base.i18n import _, ngettext
 from workbench.ui.commands import SEPARATOR, MenuChoice
 from workbench.ui.panels.results.board.comparison_state import MAX_SYSTEMS
-from workbench.ui.panels.results.runs.facts import cannot_inspect
-from workbench.ui.panels.results.runs.listing import RunFilter, groups, tags
-from workbench.ui.panels.results.state import ResultsState
+from workbench.ui.panels.results.runs.listing import Organising, RunFilter, groups, tags
 from workbench.ui.style import escaping, theme
 from workbench.ui.style.formats import when_iso
 from workbench.ui.style.run_text import main_score, short_title, title_of
@@ -26,6 +24,8 @@ from workbench.ui.widgets.text.context_menu import RowMenu
 
 if TYPE_CHECKING:
     from workbench.storage.runs.runs import Run
+    from workbench.ui.panels.results.actions import RunActions
+    from workbench.ui.panels.results.selection import RunSelection
 
 ICONS = {
     "done": ("circle-check", "good"),
@@ -42,7 +42,9 @@ class RunTable(QFrame):
 
     def __init__(
         self,
-        state: ResultsState,
+        selection: RunSelection,
+        actions: RunActions,
+        listing: Organising,
         *,
         delete: Callable[[], None],
         apply: Callable[[], None],
@@ -50,7 +52,8 @@ class RunTable(QFrame):
     ):
         super().__init__()
         self.setProperty("part", "side")
-        self.state, self._delete, self._apply, self._organise = state, delete, apply, organise
+        self._selection, self._actions, self._listing = selection, actions, listing
+        self._delete, self._apply, self._organise = delete, apply, organise
         self._wide = self._grouped = self._one_task = False
         self.table = self._make_table()
         self._menu = QMenu(self)
@@ -65,14 +68,14 @@ class RunTable(QFrame):
         layout.addWidget(self.table)
 
     def _make_table(self) -> Table:
-        state = self.state
+        selection = self._selection
         columns = (
             Column(
                 _("Run"),
                 lambda run: run.name,
                 icon=_icon,
                 tip=_tip,
-                edit=lambda run, name: state.listing.rename(run, name),
+                edit=lambda run, name: self._listing.rename(run, name),
             ),
             Column(_("Task"), short_title, 76, tip=title_of),
             Column(_("Group"), lambda run: run.listing.group, 76, tip=_tip),
@@ -95,21 +98,21 @@ class RunTable(QFrame):
         trigger = table.editTriggers()
         table.setEditTriggers(trigger & ~table.EditTrigger.DoubleClicked)
         table.chosen.connect(
-            lambda: state.choose(tuple(run.id for run in table.chosen_rows()[:MAX_SYSTEMS]))
+            lambda: selection.choose(tuple(run.id for run in table.chosen_rows()[:MAX_SYSTEMS]))
         )
         table.removed.connect(self._delete)
         RowMenu(table, self._choices)
         return table
 
     def show_runs(self) -> None:
-        state = self.state
-        runs = state.listed
+        selection = self._selection
+        runs = selection.listed
         self.table.set_rows(runs)
         self._grouped = bool(groups(runs))
         self._one_task = len({title_of(run) for run in runs}) < 2
         self.arrange(self._wide)
-        hidden = len(state.runs) - len(runs)
-        organised = groups(state.runs) or tags(state.runs) or hidden
+        hidden = len(selection.runs) - len(runs)
+        organised = groups(selection.runs) or tags(selection.runs) or hidden
         self._head.setVisible(bool(organised))
         message = ngettext("{n} run is hidden", "{n} runs are hidden", hidden)
         self._message.setText(message if hidden else "")
@@ -129,9 +132,9 @@ class RunTable(QFrame):
             self.table.edit(index.siblingAtColumn(0))
 
     def _fill_filter(self) -> None:
-        state, menu = self.state, self._menu
+        selection, menu = self._selection, self._menu
         menu.clear()
-        now, runs = state.filter, state.runs
+        now, runs = selection.filter, selection.runs
         everything = RunFilter(archived=now.archived)
         self._add(_("All runs"), everything, now == everything)
         for titles, name, values in (
@@ -152,33 +155,33 @@ class RunTable(QFrame):
         action = self._menu.addAction(escaping.menu_text(title))
         action.setCheckable(True)
         action.setChecked(on)
-        action.triggered.connect(lambda _checked=False: self.state.show_only(chosen))
+        action.triggered.connect(lambda _checked=False: self._selection.update(filter=chosen))
 
     def _choices(self) -> tuple[MenuChoice | None, ...]:
         """Actions on the selected runs; the keys are those of the Run menu."""
-        state, average = self.state, self.state.averaging
-        chosen = [run for id in state.chosen if (run := state.run_of(id))]
+        selection, actions, listing = self._selection, self._actions, self._listing
+        chosen = selection.chosen_runs
         names = "\n".join(run.name for run in chosen)
         delete = ngettext("&Delete run…", "&Delete {n} runs…", len(chosen))
         copy = ngettext("Copy na&me", "Copy na&mes", len(chosen))
         return (
-            _choice("suggest", _("&Suggest with this run"), state.suggest, state.can_suggest),
-            _choice("inspect", _("&Inspect this run"), state.inspect, not cannot_inspect(state)),
-            _choice("apply", _("A&pply to files…"), self._apply, state.usable),
-            _choice("export", _("&Export model"), state.export, state.usable),
-            SEPARATOR,
-            _choice("again", _("Train &again"), state.train_again, state.can_train_again),
-            _choice("test", _("Show &test score"), state.show_test, state.can_show_test),
-            _choice("errors", _("Review e&rrors"), state.open_first_error, bool(state.errors)),
-            _choice("average", _("A&verage two runs"), average.start, not average.problem),
-            SEPARATOR,
-            _choice("rename", _("Re&name"), self.rename, state.listing.can_rename),
-            _choice("organise", _("&Group, tags and note…"), self._organise, state.can_delete),
+            _choice("suggest", _("&Suggest with this run"), actions.suggest, selection.can_suggest),
             _choice(
-                "archive", state.listing.archive_title(), state.listing.archive, state.can_delete
+                "inspect", _("&Inspect this run"), actions.inspect, not selection.cannot_inspect
             ),
+            _choice("apply", _("A&pply to files…"), self._apply, selection.usable),
+            _choice("export", _("&Export model"), actions.export, selection.usable),
+            SEPARATOR,
+            _choice("again", _("Train &again"), actions.train_again, selection.can_train_again),
+            _choice("test", _("Show &test score"), actions.show_test, selection.can_show_test),
+            _choice("errors", _("Review e&rrors"), actions.review_errors, bool(selection.errors)),
+            _choice("average", _("A&verage two runs"), actions.average, not actions.no_average),
+            SEPARATOR,
+            _choice("rename", _("Re&name"), self.rename, listing.can_rename),
+            _choice("organise", _("&Group, tags and note…"), self._organise, selection.can_delete),
+            _choice("archive", listing.archive_title(), listing.archive, selection.can_delete),
             MenuChoice(copy, lambda: QGuiApplication.clipboard().setText(names)),
-            _choice("delete", delete.format(n=len(chosen)), self._delete, state.can_delete),
+            _choice("delete", delete.format(n=len(chosen)), self._delete, selection.can_delete),
         )
 
 

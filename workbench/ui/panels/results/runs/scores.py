@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QVBoxLayout
@@ -29,7 +29,6 @@ from workbench.ui.panels.results.runs.score_tables import (
     score_table,
     span_table,
 )
-from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.style import escaping, theme
 from workbench.ui.style.formats import points
 from workbench.ui.style.interval_text import (
@@ -62,6 +61,8 @@ if TYPE_CHECKING:
     from workbench.metrics.classes import LabelScore
     from workbench.storage.runs.runs import Run
     from workbench.tasks.spec import TaskInfo
+    from workbench.ui.panels.results.actions import RunActions
+    from workbench.ui.panels.results.selection import RunSelection
 
 GOLDS = {"today": _("Current"), "run": _("Original")}
 # maximum number of labels for a table beside the matrix, in a window of common width
@@ -76,11 +77,19 @@ BAR = 84  # least width of a column with numbers and bars
 RANKING_COLUMN, AREA_COLUMN, INTERVAL_COLUMN = 4, 5, 6  # only if labels have them
 
 
+class ErrorLists(Protocol):
+    def show(self, *, split: str = "dev", caption: str = "", **filters: Any) -> None: ...
+
+    def open_cell(self, gold: str, predicted: str) -> None: ...
+
+
 class ScoresView(QFrame):
-    def __init__(self, state: ResultsState):
+    """errors: where the errors of a label or of a cell of the matrix are shown."""
+
+    def __init__(self, selection: RunSelection, actions: RunActions, errors: ErrorLists):
         super().__init__()
-        self._state, self._in_a_row = state, 0
-        self._test_button = Button(_("Show test score"), "eye", small=True, on=state.show_test)
+        self._selection, self._errors, self._in_a_row = selection, errors, 0
+        self._test_button = Button(_("Show test score"), "eye", small=True, on=actions.show_test)
         self._main, self._second, self._third = Tile(""), Tile(""), Tile("")
         self._test = Tile(_("Test score"), control=self._test_button)
         tiles = QFrame()
@@ -151,11 +160,11 @@ class ScoresView(QFrame):
 
     def _by_label_head(self) -> QFrame:
         """Controls for the split and gold labels of the table by label."""
-        state = self._state
+        selection = self._selection
         self._split = Segments(*SPLITS.items(), name=_("Split"))
         self._gold = Segments(*GOLDS.items(), name=_("Gold labels"))
-        self._split.chosen.connect(lambda split: state.show_by_label(split, "today"))
-        self._gold.chosen.connect(lambda gold: state.show_by_label(state.by_label[0], gold))
+        self._split.chosen.connect(lambda split: selection.show_by_label(split, "today"))
+        self._gold.chosen.connect(lambda gold: selection.show_by_label(selection.by_label[0], gold))
         self._gold_note = words("", "caption", "muted", wrap=True)
         menu = save_menu("labels", _("Save the scores by label"), self._labels)
         return flow(words(_("By label"), weight=600), None, self._split, self._gold, menu)
@@ -271,9 +280,9 @@ class ScoresView(QFrame):
         """Open the errors of a label on the shown split: where it is gold, and where it is
         predicted.
         """
-        state = self._state
+        selection = self._selection
         message = _("label {label}", label=score.label)
-        state.browser.show(split=state.by_label[0], label=score.label, caption=message)
+        self._errors.show(split=selection.by_label[0], label=score.label, caption=message)
 
     def _average_precision(self, row: LabelScore) -> float | None:
         if row.average_precision is not None:
@@ -299,7 +308,7 @@ class ScoresView(QFrame):
 
     def _value(self, row: LabelScore, name: str) -> float | None:
         """A score of a label that the table lacks; None if it is unknown, as what a run stored."""
-        evaluation = self._state.evaluation(*self._state.by_label)
+        evaluation = self._selection.evaluation(*self._selection.by_label)
         return evaluation.of_label(row.label, name).value if evaluation is not None else None
 
     def _label_tip(self, name: str, row: LabelScore) -> str:
@@ -310,18 +319,20 @@ class ScoresView(QFrame):
         """The interval of a score of a label; None if it is unknown or has too few examples."""
         if few_tip(row.support):
             return None
-        evaluation = self._state.evaluation(*self._state.by_label)
+        evaluation = self._selection.evaluation(*self._selection.by_label)
         return evaluation.of_label(row.label, name).interval if evaluation is not None else None
 
     def render_part(self, _fields: frozenset[str]) -> None:
-        state = self._state
-        details = state.details
+        selection = self._selection
+        details = selection.details
         ready = details is not None and (
             details.results.original is not None or details.results.current is not None
         )
         self._whole.setVisible(ready)
         self._none.setVisible(
-            not ready and state.run is not None and state.run.status not in ("waiting", "running")
+            not ready
+            and selection.run is not None
+            and selection.run.status not in ("waiting", "running")
         )
         if not ready or details is None:
             return
@@ -330,15 +341,15 @@ class ScoresView(QFrame):
         for part in self._of_today:
             part.setVisible(has_labels)
         by_label, confusion = self._of_today
-        matrix = state.matrix
+        matrix = selection.matrix
         confusion.setVisible(by_label.isVisibleTo(self._whole) and matrix is not None)
         self._show_by_label()
-        changed = any(map(state.differs, state.splits_shown))
+        changed = any(map(selection.differs, selection.splits_shown))
         self._scores.setColumnHidden(ORIGINAL, not changed)
         self._scores.rows_model.set_title(CURRENT, _("Current") if changed else _("Score"))
-        self._scores.set_rows(state.score_rows())
+        self._scores.set_rows(selection.score_rows())
         self._scores.fit_height(MOST_SCORES)
-        spans = span_rows(state.evaluation(state.by_label[0], "today"))
+        spans = span_rows(selection.evaluation(selection.by_label[0], "today"))
         self._matching.setVisible(bool(spans))
         self._spans.set_rows(spans)
         self._spans.fit_height(4)
@@ -348,36 +359,38 @@ class ScoresView(QFrame):
             self._matrix.set_counts(matrix.labels, matrix.cells, unmatched=matrix.unmatched)
 
     def _show_by_label(self) -> None:
-        state = self._state
-        split, gold = state.by_label
-        evaluation = state.evaluation(split, gold)
+        selection = self._selection
+        split, gold = selection.by_label
+        evaluation = selection.evaluation(split, gold)
         rows = evaluation.per_label if evaluation else ()
         self._labels.set_rows(rows)
         self._labels.setVisible(bool(rows))  # answers to questions have no labels
         self._labels.fit_height(MANY_ROWS)
-        self._split.setVisible("test" in state.splits_shown)
+        self._split.setVisible("test" in selection.splits_shown)
         self._split.set(split)
         self._gold.set(gold)
-        self._gold.setVisible(gold == "run" or state.differs(split))
-        original = state.evaluation(split, "run")
+        self._gold.setVisible(gold == "run" or selection.differs(split))
+        original = selection.evaluation(split, "run")
         stored = original is not None and original.is_complete
         button = self._gold.button("run")
         button.setEnabled(stored)
         escaping.set_tip(
             button, "" if stored else _("This run did not store its scores per label.")
         )
-        otherwise = redecided(original, state.evaluation(split, "today"))
-        self._gold_note.setText(gold_text(evaluation, gold, state.gold_changed(split), otherwise))
+        otherwise = redecided(original, selection.evaluation(split, "today"))
+        self._gold_note.setText(
+            gold_text(evaluation, gold, selection.gold_changed(split), otherwise)
+        )
 
     def _show_layers(self) -> None:
-        run = self._state.run
+        run = self._selection.run
         self._layers.set_mixes(mixes_of(run) if run is not None else ())
 
     def _tiles(self, details: Details) -> None:
         original, info = details.results.original, details.task
         scores = original.scores if original is not None else {}
         if info is None:
-            self._stored_tiles(self._state.shown_run, scores)
+            self._stored_tiles(self._selection.shown_run, scores)
             return
         for tile, name in ((self._main, info.main), (self._second, info.second)):
             title = _("{score}, dev", score=score_title(name))
@@ -408,7 +421,7 @@ class ScoresView(QFrame):
 
     def _changed(self, details: Details) -> bool:
         """Whether the scores of the run on dev are not the current ones."""
-        return differs(self._state.evaluation("dev", "run"), details.results.current)
+        return differs(self._selection.evaluation("dev", "run"), details.results.current)
 
     def _definition(self, details: Details, info: TaskInfo, names: Sequence[str]) -> str:
         """Tooltip: what the scores are, their intervals, and how these are computed."""
@@ -436,10 +449,10 @@ class ScoresView(QFrame):
         self._test_button.setEnabled(False)
 
     def _test_tile(self, main: str) -> None:
-        state = self._state
-        run = state.shown_run
-        evaluation = state.tests.get(run.id)
-        self._test_button.setEnabled(state.can_show_test)
+        selection = self._selection
+        run = selection.shown_run
+        evaluation = selection.tests.get(run.id)
+        self._test_button.setEnabled(selection.can_show_test)
         message = _("not viewed yet")
         if run.seen_test:
             message = ngettext("viewed once", "viewed {n} times", run.seen_test)
@@ -448,8 +461,8 @@ class ScoresView(QFrame):
             self._test.set("", message, _("Test score"))
             return
         hint = f"{documents_text(evaluation.n)} · {message}"
-        then = state.evaluation("test", "run")
-        if then is not None and (state.gold_changed("test") or redecided(then, evaluation)):
+        then = selection.evaluation("test", "run")
+        if then is not None and (selection.gold_changed("test") or redecided(then, evaluation)):
             before = score_text(main, then.scores.get(main))
             hint = _("current gold · original {score} · {rest}", score=before, rest=hint)
         title = _("{score}, test", score=score_title(main))
@@ -457,8 +470,8 @@ class ScoresView(QFrame):
         escaping.set_tip(self._test, score_tip(main, evaluation.interval(main)))
 
     def _open_cell(self, gold: int, predicted: int) -> None:
-        if (matrix := self._state.matrix) is not None:
-            self._state.open_cell(matrix.labels[gold], matrix.labels[predicted])
+        if (matrix := self._selection.matrix) is not None:
+            self._errors.open_cell(matrix.labels[gold], matrix.labels[predicted])
 
 
 def _interval_of(details: Details, name: str) -> tuple[float, float] | None:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QLineEdit, QVBoxLayout
 
 from workbench.base.i18n import _
 from workbench.ui.panels.results.runs.facts import fingerprints
-from workbench.ui.panels.results.state import ResultsState
+from workbench.ui.panels.results.selection import RunSelection
 from workbench.ui.style.formats import size
 from workbench.ui.widgets.controls.button import Button, icon_button
 from workbench.ui.widgets.controls.field import TitledField
@@ -20,9 +20,9 @@ from workbench.ui.widgets.tables.table import Column, Table
 class SettingsView(QFrame):
     """All settings and facts of the run, and the command line that repeats it."""
 
-    def __init__(self, state: ResultsState):
+    def __init__(self, selection: RunSelection):
         super().__init__()
-        self._state = state
+        self._selection = selection
         columns = (
             Column(_("Setting"), lambda row: row[0], 240, most=340, tip=lambda row: row[0]),
             Column(_("Value"), lambda row: row[1], tip=self._tip),
@@ -48,37 +48,39 @@ class SettingsView(QFrame):
         layout.addWidget(self._below)
 
     def render_part(self, _fields: frozenset[str]) -> None:
-        self._table.set_rows(self._state.settings_rows())
-        self._command.setText(self._state.command())
+        self._table.set_rows(self._selection.settings_rows())
+        self._command.setText(self._selection.command())
         self._command.setCursorPosition(0)
         self._below.setVisible(bool(self._command.text()))
-        self._map.setVisible(self._state.has_map)
+        self._map.setVisible(self._selection.has_map)
 
     def _tip(self, setting: tuple[str, str]) -> str:
         """The whole value, and the fingerprints of what it names."""
         name, value = setting
-        run = self._state.run
+        run = self._selection.run
         known = fingerprints(run) if run is not None else {}
         return "\n".join(filter(None, (value, known.get(name))))
 
     def _show_map(self) -> None:
         from workbench.ui.widgets.tables.run_map import RunMapDialog
 
-        dialog = RunMapDialog(self.window(), self._state.shown_run.name, self._state.ask_map)
+        dialog = RunMapDialog(
+            self.window(), self._selection.shown_run.name, self._selection.ask_map
+        )
         dialog.exec()
         dialog.deleteLater()
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self._command.text())
-        self._state.context.note(_("Command copied to the clipboard."))
+        self._selection.context.note(_("Command copied to the clipboard."))
 
 
 class FilesView(QFrame):
     """The files in the run's folder."""
 
-    def __init__(self, state: ResultsState):
+    def __init__(self, selection: RunSelection):
         super().__init__()
-        self._state = state
+        self._selection = selection
         columns = (
             Column(_("File"), lambda row: row[0], tip=lambda row: row[0]),
             Column(_("Size"), lambda row: size(row[1]), 110, right=True, sort=lambda row: row[1]),
@@ -95,13 +97,13 @@ class FilesView(QFrame):
         layout.addWidget(self._table, 1)
 
     def render_part(self, _fields: frozenset[str]) -> None:
-        files = self._state.files()
+        files = self._selection.files()
         self._table.set_rows(files)
         self._place.setText(
-            f"{self._state.folder} · {size(sum(count for _name, count in files))}"
-            if self._state.run
+            f"{self._selection.folder} · {size(sum(count for _name, count in files))}"
+            if self._selection.run
             else ""
         )
 
     def _open(self) -> None:
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._state.folder)))
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._selection.folder)))
