@@ -394,12 +394,12 @@ def inspect(way: Walk) -> None:
 
 def train(way: Walk) -> None:
     from workbench.jobs.events import Finished, Output, Started
-    from workbench.ui.panels.train.live import Live, follow
+    from workbench.ui.project.job_progress import JobProgress, follow
 
     panel = way.go("train")
     panel.view._left._more.click()
     way.at("train, all options")
-    live = panel.state.live = Live(1, "πρώτο", "είδος · starter-bert")
+    live = panel.state.live = JobProgress(1, "πρώτο", "είδος · starter-bert")
     follow(live, Started(1, ""))
     way.at("train, a run begins")
     figures = {

@@ -10,7 +10,7 @@ from workbench.training.plan import Plan
 from workbench.training.rates import layer_steps
 from workbench.training.spec import TrainSpec
 from workbench.ui.panels.train.layer_steps import LayerSteps, Picture, colour_shares
-from workbench.ui.panels.train.live import Live, follow
+from workbench.ui.project.job_progress import JobProgress, follow
 from workbench.ui.style.run_text import LayerMix, gamma_text
 from workbench.ui.widgets.charts.layer_bars import LayerBars, LayerMixes
 
@@ -95,7 +95,7 @@ def test_the_picture_has_the_width_of_the_button_and_what_is_beside_it(qtbot):
 
 
 def test_reported_weights_are_kept_with_the_live_run():
-    live = Live(1, "run", "title")
+    live = JobProgress(1, "run", "title")
     follow(live, Started(0, 0.0))
 
     message = {"kind": "layer_weights", "step": 3, "weights": [0.25, 0.75], "gamma": 1.5}

@@ -18,8 +18,8 @@ from workbench.operations.schema import labels as schema
 from workbench.project.project import Project
 from workbench.storage.labels import labels
 from workbench.tasks import spec as tasks
-from workbench.ui.panels.train.live import RunningMean
 from workbench.ui.panels.train.state import TrainState
+from workbench.ui.project.job_progress import RunningMean
 
 
 class StillQueue:

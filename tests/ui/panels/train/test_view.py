@@ -8,7 +8,7 @@ from workbench.jobs import threads
 from workbench.jobs.events import Finished, Output, Started
 from workbench.tasks import spec as tasks
 from workbench.text.segmenters import base as segmenters
-from workbench.ui.panels.train.live import Live, follow
+from workbench.ui.project.job_progress import JobProgress, follow
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_adapting_to_the_text_first_is_one_check_box_for_language_models(page):
 
 
 def test_both_stages_of_an_adapted_run_have_their_curves(page):
-    live = page.state.live = Live(1, "run", "title", "classify", status="running")
+    live = page.state.live = JobProgress(1, "run", "title", "classify", status="running")
     update = {"kind": "adapting", "total": 2, "epoch": 1, "losses": {"mlm": 3.0}}
     for event in (
         {"kind": "adapted", "step": 0, "scores": {"perplexity": 30.0}},
@@ -160,9 +160,8 @@ def test_every_control_has_a_name(page):
 
 
 def test_a_live_run_shows_figures_curves_and_its_two_buttons(page, app):
-    from workbench.ui.panels.train.state import Live
 
-    live = page.state.live = Live(1, "classify-1", "class · starter-bert")
+    live = page.state.live = JobProgress(1, "classify-1", "class · starter-bert")
     follow(live, Started(1, ""))
     figures = {
         "epoch": 1,
@@ -226,7 +225,7 @@ def test_while_a_run_trains_start_and_its_menu_entry_queue_another_one(page, app
 
 
 def live_run(page, losses=None):
-    live = page.state.live = Live(1, "classify-1", "class · starter-bert")
+    live = page.state.live = JobProgress(1, "classify-1", "class · starter-bert")
     follow(live, Started(1, ""))
     figures = {
         "epoch": 1,

@@ -18,10 +18,10 @@ from PySide6.QtWidgets import (
 
 from workbench.base.events import concerns
 from workbench.base.i18n import N_, _
-from workbench.ui.panels.train.live import (
+from workbench.ui.project.job_progress import (
     MESSAGE_TONES,
     TONES,
-    Live,
+    JobProgress,
     shown_scores,
 )
 from workbench.ui.project.queue_position import QueuePosition
@@ -70,7 +70,7 @@ class Followed(Protocol):
     context: PanelContext
 
     @property
-    def live(self) -> Live | None: ...
+    def live(self) -> JobProgress | None: ...
     def stop(self) -> None: ...
     def cancel(self) -> None: ...
     def show_results(self) -> None: ...
@@ -301,7 +301,7 @@ class LiveRun(QFrame):
             self._picked = self.state.live.run_id, stage
             self._draw()
 
-    def _draw_stage(self, live: Live) -> None:
+    def _draw_stage(self, live: JobProgress) -> None:
         """The curves of the stage that is trained, or that the user chose."""
         first = live.adaptation
         self._stage_row.setVisible(first is not None)
@@ -330,7 +330,7 @@ class LiveRun(QFrame):
         self._draw_losses(live)
         self._draw_scores(live)
 
-    def _draw_losses(self, live: Live) -> None:
+    def _draw_losses(self, live: JobProgress) -> None:
         losses, tones, widths = {}, {}, {_("per step"): 1.0}
         for index, (name, values) in enumerate(live.losses.items()):
             steps = live.steps[-len(values) :]
@@ -345,7 +345,7 @@ class LiveRun(QFrame):
                 losses[title], tones[title] = (steps, values), TONES[index % len(TONES)]
         _show(self._loss, losses, tones, widths)
 
-    def _draw_scores(self, live: Live) -> None:
+    def _draw_scores(self, live: JobProgress) -> None:
         names = shown_scores(live)
         if self._texts.percent:
             self._score.set_percent(all(map(live.words.is_fraction, names)))
@@ -388,7 +388,7 @@ _FIGURES = (
 )
 
 
-def _figures(live: Live, speed: str) -> dict[str, tuple[str, str]]:
+def _figures(live: JobProgress, speed: str) -> dict[str, tuple[str, str]]:
     """name → (value, unit) of the row of metrics; a dash for unknown values."""
     stage = live if live.steps or live.adaptation is None else live.adaptation
     begun, memory = bool(live.step), live.memory_mb

@@ -11,19 +11,19 @@ from workbench.jobs.events import Finished, Output
 from workbench.models import spec as models
 from workbench.pretraining import spec
 from workbench.training.vectors import spec as vectors
-from workbench.ui.panels.train.live import Live, add_line, add_perplexities, ended, follow
+from workbench.ui.project.job_progress import JobProgress, add_line, add_perplexities, ended, follow
 from workbench.ui.style import formats
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job
 
 
-def new_live(job: Job) -> Live:
+def new_live(job: Job) -> JobProgress:
     """The run of a job; its id is that of the job."""
     method = job.spec.params.get("method", "")
     title = Path(str(job.spec.params.get("out") or job.spec.params.get("output", ""))).name
     if method:
-        return Live(job.id, _(vectors.METHODS[method]), title, epochs=True)
+        return JobProgress(job.id, _(vectors.METHODS[method]), title, epochs=True)
     pretraining = spec.PretrainSpec.from_json(job.spec.params["spec"])
     created = pretraining.created
     card = (
@@ -32,10 +32,10 @@ def new_live(job: Job) -> Live:
         else created.card()
     )
     name = _(pretraining.info.title)
-    return Live(job.id, name, title, by_character=card.predicts_characters)
+    return JobProgress(job.id, name, title, by_character=card.predicts_characters)
 
 
-def follow_pretraining(live: Live, event: object) -> None:
+def follow_pretraining(live: JobProgress, event: object) -> None:
     """Update the curves with one event of the run."""
     if isinstance(event, Finished):
         ended(live, event)
@@ -48,7 +48,7 @@ def follow_pretraining(live: Live, event: object) -> None:
         follow(live, event)
 
 
-def _evaluated(live: Live, message: Mapping[str, Any]) -> None:
+def _evaluated(live: JobProgress, message: Mapping[str, Any]) -> None:
     live.seen.append(message["step"])
     add_perplexities(live, message["scores"])
     perplexity = message["scores"].get("perplexity")
@@ -60,16 +60,16 @@ def _evaluated(live: Live, message: Mapping[str, Any]) -> None:
     add_line(live, line.format(step=formats.count(message["step"]), value=value))
 
 
-def _saved(live: Live, message: Mapping[str, Any]) -> None:
+def _saved(live: JobProgress, message: Mapping[str, Any]) -> None:
     line = _("step {step}: model saved", step=formats.count(message["step"]))
     add_line(live, line)
 
 
-def _progress(live: Live, message: Mapping[str, Any]) -> None:
+def _progress(live: JobProgress, message: Mapping[str, Any]) -> None:
     live.prepared = message["part"]
 
 
-def _epoch(live: Live, message: Mapping[str, Any]) -> None:
+def _epoch(live: JobProgress, message: Mapping[str, Any]) -> None:
     """One pass over the text, for word vectors."""
     live.step = live.epoch = message["epoch"]
     live.steps.append(message["epoch"])

@@ -21,10 +21,10 @@ from workbench.pretraining.spec import GENERAL, PretrainSpec, objective, objecti
 from workbench.pretraining.texts import ENDINGS
 from workbench.training.vectors import spec as vectors
 from workbench.ui.dialogs.batch_state import BATCHES, BatchState
-from workbench.ui.panels.train.live import Live
 from workbench.ui.panels.train.pairs_state import TOP, PairsState
 from workbench.ui.panels.train.pretrain_live import follow_pretraining, new_live
 from workbench.ui.panels.train.starts import Starts
+from workbench.ui.project.job_progress import JobProgress
 from workbench.ui.project.opened import opened
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ class PretrainState(State):
         self.seed = 1
         self.name = ""
         self._own_name = False  # the name was typed, so that it stays
-        self.live: Live | None = None
-        self._lives: dict[int, Live] = {}
+        self.live: JobProgress | None = None
+        self._lives: dict[int, JobProgress] = {}
         self._starts = Starts()
         self.listen(self.project.changed, self._project_changed)
         context.follow(None, self._on_event)
@@ -446,7 +446,7 @@ class PretrainState(State):
     def log_folder(self) -> str:
         return str(self.job.folder) if self.job is not None else ""
 
-    def _live(self, job: Job) -> Live:
+    def _live(self, job: Job) -> JobProgress:
         if job.id not in self._lives:
             self._lives[job.id] = new_live(job)
         return self._lives[job.id]

@@ -22,8 +22,8 @@ from workbench.training.spec import TrainSpec, conflict, family_options
 from workbench.ui.dialogs.batch_state import BATCHES, BatchState
 from workbench.ui.panels.train import checks
 from workbench.ui.panels.train.cut_texts import CutTexts
-from workbench.ui.panels.train.live import Live, follow, latest_ended, new_live, read_live
 from workbench.ui.panels.train.starts import Starts
+from workbench.ui.project.job_progress import JobProgress, follow, latest_ended, new_live, read_live
 from workbench.ui.project.opened import opened
 
 if TYPE_CHECKING:
@@ -62,9 +62,9 @@ class TrainState(State):
         # on texts without spaces, see `choices.WordAdvice`
         self.words: SegmenterAdvice | None = None
         self.unlearned = ""  # layers that can be labelled, but not used for training
-        self.live: Live | None = None
+        self.live: JobProgress | None = None
         self.waiting = 0
-        self._lives: dict[int, Live] = {}
+        self._lives: dict[int, JobProgress] = {}
         self._plan_of = "", ""  # task and layer of `plan`
         self._cuts = CutTexts(context, self.project)
         self._watched, self._stale = True, False
@@ -408,7 +408,7 @@ class TrainState(State):
             return
         path = self._folder(last.id) / "events.jsonl"
 
-        def done(live: Live | None) -> None:
+        def done(live: JobProgress | None) -> None:
             if self.live is None and live is not None:
                 self.live = self._lives[last.id] = live
                 self.changed.emit(frozenset({"live", "run"}))
@@ -422,7 +422,7 @@ class TrainState(State):
             follow(live, event)
         self.live = live
 
-    def _live(self, run_id: int) -> Live:
+    def _live(self, run_id: int) -> JobProgress:
         if run_id not in self._lives:
             self._lives[run_id] = new_live(train.run(self.project, run_id))
         return self._lives[run_id]
@@ -458,7 +458,7 @@ class TrainState(State):
         if whole or live is self.live:
             self.changed.emit(frozenset({"live", "run"} if whole else {"live"}))
 
-    def _next(self, live: Live, event: Event) -> None:
+    def _next(self, live: JobProgress, event: Event) -> None:
         """Show a starting run if none, or a finished one, is shown."""
         if isinstance(event, Started) and (self.live is None or not self.live.active):
             self.live = live

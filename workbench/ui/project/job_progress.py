@@ -46,7 +46,7 @@ class RunningMean:
 
 
 @dataclass
-class Live:
+class JobProgress:
     """Curves and metrics of one run, updated by its events; every step has a point.
 
     `best` is the step of the best checkpoint so far.
@@ -83,7 +83,7 @@ class Live:
     epochs: bool = False  # `steps` are epochs
     words: ScoreWords = field(default_factory=ScoreWords)
     by_character: bool = False  # the perplexity of a character language model
-    adaptation: Live | None = None  # first stage: the language model on the project's texts
+    adaptation: JobProgress | None = None  # first stage: the language model on the project's texts
     earlier: bool = False  # read from the worker's log file instead of live events
 
     @property
@@ -96,7 +96,7 @@ class Live:
         return self.step / self.total if self.total else self.prepared
 
 
-def follow(live: Live, event: object) -> None:
+def follow(live: JobProgress, event: object) -> None:
     """Update the metrics with one event of the run."""
     if isinstance(event, Started):
         live.status = "running"
@@ -112,7 +112,7 @@ def follow(live: Live, event: object) -> None:
         _TAKE.get(str(event.payload.get("kind")), _ignore)(live, event.payload)
 
 
-def add_perplexities(live: Live, scores: Mapping[str, float]) -> None:
+def add_perplexities(live: JobProgress, scores: Mapping[str, float]) -> None:
     """Add a point to each curve of a language model on held-out text."""
     names = {
         "perplexity": _("per character") if live.by_character else _("per token"),
@@ -122,7 +122,7 @@ def add_perplexities(live: Live, scores: Mapping[str, float]) -> None:
         live.scores.setdefault(names.get(name, name), []).append(value)
 
 
-def ended(live: Live, event: Finished) -> None:
+def ended(live: JobProgress, event: Finished) -> None:
     """Take the status and the duration of a run that has ended."""
     if event.status == "cancelled":
         text = event.message or _("Cancelled. Nothing of this run was kept.")
@@ -132,11 +132,11 @@ def ended(live: Live, event: Finished) -> None:
     live.seconds_left, live.seconds = 0.0, event.result.get("seconds")
 
 
-def _ignore(live: Live, message: Mapping[str, Any]) -> None:
+def _ignore(live: JobProgress, message: Mapping[str, Any]) -> None:
     """Ignore an event kind of a later version."""
 
 
-def _step(live: Live, message: Mapping[str, Any]) -> None:
+def _step(live: JobProgress, message: Mapping[str, Any]) -> None:
     live.step, live.total, live.epoch = message["step"], message["total"], message["epoch"]
     live.learning_rate, live.speed = message["learning_rate"], message["examples_per_second"]
     live.memory_mb, live.seconds_left = message["memory_mb"], message["seconds_left"]
@@ -148,7 +148,7 @@ def _step(live: Live, message: Mapping[str, Any]) -> None:
         live.smoothed.setdefault(name, []).extend(map(mean.add, values))
 
 
-def _evaluated(live: Live, message: Mapping[str, Any]) -> None:
+def _evaluated(live: JobProgress, message: Mapping[str, Any]) -> None:
     if message.get("split", "dev") != "dev":
         return
     live.seen.append(message["step"])
@@ -161,20 +161,20 @@ def _evaluated(live: Live, message: Mapping[str, Any]) -> None:
     add_line(live, _("step {step}: dev {scores}", step=message["step"], scores=scores))
 
 
-def _saved(live: Live, message: Mapping[str, Any]) -> None:
+def _saved(live: JobProgress, message: Mapping[str, Any]) -> None:
     live.best = message["step"]
     add_line(live, _("step {step}: saved as the best checkpoint", step=message["step"]))
 
 
-def _layer_weights(live: Live, message: Mapping[str, Any]) -> None:
+def _layer_weights(live: JobProgress, message: Mapping[str, Any]) -> None:
     live.layer_mixes = layer_mixes(message)
 
 
-def _features(live: Live, message: Mapping[str, Any]) -> None:
+def _features(live: JobProgress, message: Mapping[str, Any]) -> None:
     live.prepared = message["done"] / max(1, message["total"])
 
 
-def _adapting(live: Live, message: Mapping[str, Any]) -> None:
+def _adapting(live: JobProgress, message: Mapping[str, Any]) -> None:
     live.prepared = message["step"] / max(1, message["total"])
     live.seconds_left = message["seconds_left"]
     stage = _stage(live)
@@ -186,13 +186,15 @@ def _adapting(live: Live, message: Mapping[str, Any]) -> None:
         stage.smoothed.setdefault(name, []).append(mean.add(value))
 
 
-def _stage(live: Live) -> Live:
+def _stage(live: JobProgress) -> JobProgress:
     if live.adaptation is None:
-        live.adaptation = Live(live.run_id, live.name, live.title, by_character=live.by_character)
+        live.adaptation = JobProgress(
+            live.run_id, live.name, live.title, by_character=live.by_character
+        )
     return live.adaptation
 
 
-def _adapted(live: Live, message: Mapping[str, Any]) -> None:
+def _adapted(live: JobProgress, message: Mapping[str, Any]) -> None:
     stage = _stage(live)
     stage.seen.append(message["step"])
     add_perplexities(stage, message["scores"])
@@ -205,7 +207,7 @@ def _adapted(live: Live, message: Mapping[str, Any]) -> None:
         add_line(live, line)
 
 
-def _log(live: Live, message: Mapping[str, Any]) -> None:
+def _log(live: JobProgress, message: Mapping[str, Any]) -> None:
     live.device = message.get("device") or live.device
     add_line(live, str(message.get("line", "")))
 
@@ -222,26 +224,26 @@ _TAKE = {
 }
 
 
-def add_line(live: Live, line: str) -> None:
+def add_line(live: JobProgress, line: str) -> None:
     """Add a line with the time to the log."""
     live.log.append(line if live.earlier else f"{strftime('%H:%M:%S')}  {line}")
     del live.log[:-LOG_LINES]
 
 
-def shown_scores(live: Live) -> tuple[str, ...]:
+def shown_scores(live: JobProgress) -> tuple[str, ...]:
     """The two scores that are plotted: the main score of the task and its second."""
     if not live.task:
         return tuple(live.scores)[:2]
     return live.words.order(live.scores, live.task)[:2]
 
 
-def new_live(run: Run) -> Live:
+def new_live(run: Run) -> JobProgress:
     spec = run.spec
     model = spec.get("model_name") or spec.get("model", "")
     title = " · ".join((run.layer or spec.get("layer", ""), model))
     card = models.card(spec.get("model", ""), allow_pickle=spec.get("allow_pickle", False))
     by_character = card.predicts_characters
-    live = Live(run.id, run.name, title, spec.get("task", ""), by_character=by_character)
+    live = JobProgress(run.id, run.name, title, spec.get("task", ""), by_character=by_character)
     live.words = words_of(run)
     return live
 
@@ -252,7 +254,7 @@ def latest_ended(project: Project) -> Run | None:
     return next((run for run in trainings if run.status not in ("waiting", "running")), None)
 
 
-def read_live(run: Run, path: Path) -> Live | None:
+def read_live(run: Run, path: Path) -> JobProgress | None:
     """A finished run, read from its worker's log; None if there is none. Called in a thread."""
     live, has_events = new_live(run), False
     live.earlier = True
