@@ -484,14 +484,15 @@ def _prompt_state(state) -> str:
 
 def prompts(way: Walk) -> None:
     from workbench.prompting.score import LabelAnswer
-    from workbench.ui.panels.prompts.live import PromptProgress
+    from workbench.ui.project.job_progress import JobProgress
 
     panel = way.go("prompts")
     way.wait(lambda: panel.state.preview is not None, lambda: _prompt_state(panel.state))
     rows = (LabelAnswer("καλό", -2.3, 0.4, 0.5, 1), LabelAnswer("κακό", -2.9, None, 0.2, 2))
     panel.state.update(answers=rows)
     way.at("prompts, answers")
-    panel.state.update(live=PromptProgress(1, "πέμπτο", "running", 3, 10, 20.0))
+    live = JobProgress(1, "πέμπτο", "πέμπτο", status="running", step=3, total=10, seconds_left=20.0)
+    panel.state.update(live=live)
     way.at("prompts, a run goes on")
     panel.state.update(live=None)
     panel.state.set_template("{{ text }")

@@ -15,6 +15,7 @@ _WORDS = {
     "discarded": N_("discarded"),
     "waiting": N_("waiting"),
     "running": N_("running"),
+    "paused": N_("paused"),
     "done": N_("done"),
     "stopped": N_("stopped"),
     "cancelled": N_("cancelled"),

@@ -1,4 +1,4 @@
-"""The metrics and curves of one run, computed from its events. No Qt."""
+"""What is shown of a job while it runs: its progress, scores and curves, from its events. No Qt."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from workbench.jobs.steps import curves
 from workbench.models import spec as models
 from workbench.operations.runs import results
 from workbench.operations.runs.kinds import contract as kinds
+from workbench.pretraining import spec as pretraining_spec
 from workbench.training.results import TrainResult
+from workbench.training.vectors import spec as vectors
+from workbench.ui.style import formats
 from workbench.ui.style.run_text import LayerMix, ScoreWords, layer_mixes, words_of
 
 if TYPE_CHECKING:
+    from workbench.jobs.queue import Job
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
 
 LOG_LINES = 400
 TONES = ("accent", "warn", "good", "bad")  # colours of the curves of a loss with components
-MESSAGE_TONES = {
-    "interrupted": "warn",
-    "cancelled": "accent",
-}  # tone by status; bad for all others
 
 
 class RunningMean:
@@ -47,9 +47,10 @@ class RunningMean:
 
 @dataclass
 class JobProgress:
-    """Curves and metrics of one run, updated by its events; every step has a point.
+    """A training, a pretraining or a prompt run, updated by its events; every step has a point.
 
-    `best` is the step of the best checkpoint so far.
+    status: of the job, or "preparing" before there is one. step, total: also documents. `best` is
+    the step of the best checkpoint so far.
     """
 
     run_id: int
@@ -88,7 +89,7 @@ class JobProgress:
 
     @property
     def active(self) -> bool:
-        return self.status in ("waiting", "running")
+        return self.status in ("preparing", "waiting", "running")
 
     @property
     def share(self) -> float | None:
@@ -100,6 +101,7 @@ def follow(live: JobProgress, event: object) -> None:
     """Update the metrics with one event of the run."""
     if isinstance(event, Started):
         live.status = "running"
+        live.message = live.hint = live.details = ""
     elif isinstance(event, Log):
         add_line(live, event.line)
     elif isinstance(event, Finished):
@@ -174,6 +176,15 @@ def _features(live: JobProgress, message: Mapping[str, Any]) -> None:
     live.prepared = message["done"] / max(1, message["total"])
 
 
+def _progress(live: JobProgress, message: Mapping[str, Any]) -> None:
+    """Of documents that are scored, or of a text that is read."""
+    if "part" in message:
+        live.prepared = message["part"]
+    else:
+        live.step, live.total = message["done"], message["total"]
+        live.seconds_left = message.get("seconds_left") or 0.0
+
+
 def _adapting(live: JobProgress, message: Mapping[str, Any]) -> None:
     live.prepared = message["step"] / max(1, message["total"])
     live.seconds_left = message["seconds_left"]
@@ -218,6 +229,7 @@ _TAKE = {
     "saved": _saved,
     "log": _log,
     "features": _features,
+    "progress": _progress,
     "layer_weights": _layer_weights,
     "adapting": _adapting,
     "adapted": _adapted,
@@ -265,3 +277,67 @@ def read_live(run: Run, path: Path) -> JobProgress | None:
     live.status, live.message = run.status, failure.message
     live.hint, live.details = failure.hint, failure.details
     return live if has_events else None
+
+
+# ---------------------------------------------------------------- pretraining, word vectors
+
+
+def new_pretraining(job: Job) -> JobProgress:
+    """The run of a job; its id is that of the job."""
+    method = job.spec.params.get("method", "")
+    title = Path(str(job.spec.params.get("out") or job.spec.params.get("output", ""))).name
+    if method:
+        return JobProgress(job.id, _(vectors.METHODS[method]), title, epochs=True)
+    pretraining = pretraining_spec.PretrainSpec.from_json(job.spec.params["spec"])
+    created = pretraining.created
+    card = (
+        models.card(pretraining.model, allow_pickle=pretraining.allow_pickle)
+        if created is None
+        else created.card()
+    )
+    name = _(pretraining.info.title)
+    return JobProgress(job.id, name, title, by_character=card.predicts_characters)
+
+
+def follow_pretraining(live: JobProgress, event: object) -> None:
+    """Update the curves with one event of the run."""
+    if isinstance(event, Finished):
+        ended(live, event)
+        live.step = event.result.get("steps") or live.step
+        return
+    kind = event.payload.get("kind") if isinstance(event, Output) else ""
+    if isinstance(event, Output) and kind in _TAKE_PRETRAINING:
+        _TAKE_PRETRAINING[str(kind)](live, event.payload)
+    else:
+        follow(live, event)
+
+
+def _measured(live: JobProgress, message: Mapping[str, Any]) -> None:
+    live.seen.append(message["step"])
+    add_perplexities(live, message["scores"])
+    perplexity = message["scores"].get("perplexity")
+    if perplexity is None:  # the objective predicts no units of the text
+        line = _("step {step}: loss {value}")
+    else:
+        line = _("step {step}: perplexity {value}")
+    value = formats.significant(message["loss"] if perplexity is None else perplexity, 4)
+    add_line(live, line.format(step=formats.count(message["step"]), value=value))
+
+
+def _model_saved(live: JobProgress, message: Mapping[str, Any]) -> None:
+    line = _("step {step}: model saved", step=formats.count(message["step"]))
+    add_line(live, line)
+
+
+def _epoch(live: JobProgress, message: Mapping[str, Any]) -> None:
+    """One pass over the text, for word vectors."""
+    live.step = live.epoch = message["epoch"]
+    live.steps.append(message["epoch"])
+    live.losses.setdefault("loss", []).append(message["loss"])
+    live.smoothed["loss"] = live.losses["loss"]
+    line = _("epoch {epoch}: loss {loss}")
+    value = formats.significant(message["loss"], 4)
+    add_line(live, line.format(epoch=formats.count(message["epoch"]), loss=value))
+
+
+_TAKE_PRETRAINING = {"evaluated": _measured, "saved": _model_saved, "epoch": _epoch}

@@ -236,7 +236,10 @@ def test_a_failed_run_says_why(state, context):
         context.queue.jobs[-1], Finished("failed", message="No memory.", hint="Close something.")
     )
 
-    assert state.live.status == "failed" and state.live.message == "No memory. Close something."
+    assert state.live.status == "failed" and (state.live.message, state.live.hint) == (
+        "No memory.",
+        "Close something.",
+    )
 
 
 # ---------------------------------------------------------------- predictions for one text

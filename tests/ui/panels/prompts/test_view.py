@@ -21,8 +21,8 @@ from workbench.project.project import Project
 from workbench.prompting.score import LabelAnswer
 from workbench.storage.labels import labels
 from workbench.ui.panels.prompts import scorer
-from workbench.ui.panels.prompts.live import PromptProgress
 from workbench.ui.panels.prompts.view import NO_LAYER, NO_MODEL
+from workbench.ui.project.job_progress import JobProgress
 
 pytestmark = pytest.mark.process  # the worker that renders templates
 
@@ -32,6 +32,10 @@ def panel(make_panel, copy_sample, tmp_path, qtbot):
     made = make_panel("prompts", copy_sample(tmp_path))
     qtbot.waitUntil(lambda: made.state.preview is not None, timeout=20_000)
     return made
+
+
+def a_run(status, **fields):
+    return JobProgress(1, "prompt-1", "prompt-1", status=status, **fields)
 
 
 def named(panel, kind, name):
@@ -138,7 +142,7 @@ def test_answers_and_progress_stay_when_the_page_is_left_and_shown_again(panel, 
         key = scorer._digest(state.spec, table)
         state._scorer._keep({key: {label: [-1.0] for label in table}})
     state._show_answers()
-    state.update(live=PromptProgress(1, "prompt-1", "running", 30, 60, 12.0))
+    state.update(live=a_run("running", step=30, total=60, seconds_left=12.0))
 
     for side, index in (("run", 0), ("text", 1)):
         outcome._which.button(side).click()
@@ -149,8 +153,8 @@ def test_answers_and_progress_stay_when_the_page_is_left_and_shown_again(panel, 
         assert outcome._which.value() == side and outcome._pages.currentIndex() == index
 
     assert named(panel, QTableView, "Predictions").model().rowCount() == 6
-    assert outcome._time.text() == "30 of 60, 0:12 left"
-    assert outcome._progress.isVisibleTo(outcome._live)
+    assert outcome.job.when.text() == "30 of 60, 0:12 left"
+    assert outcome.job.meter.isVisibleTo(outcome._live)
     state.live = None
 
 
@@ -182,9 +186,9 @@ def test_without_documents_the_preview_leads_to_data(make_panel, tmp_path, qtbot
 def test_a_failed_run_shows_its_message_in_full(panel):
     message = "The worker ran out of memory. " * 10
     width = panel.view._outcome.width()
-    panel.state.update(live=PromptProgress(1, "prompt-1", "failed", message=message))
+    panel.state.update(live=a_run("failed", message=message))
 
-    assert panel.view._outcome._failure.text() == message
+    assert panel.view._outcome.job.message.text() == message
     assert panel.view._outcome.width() == width
     panel.state.live = None
 
@@ -283,7 +287,7 @@ def test_while_a_run_goes_on_the_answers_to_one_text_can_be_looked_at(panel):
     panel.state.update(preparing=True)
     assert outcome._which.value() == "run"
 
-    panel.state.update(preparing=False, live=PromptProgress(1, "prompt-1", total=60))
+    panel.state.update(preparing=False, live=a_run("waiting", total=60))
     panel.state.live.status = "running"
     outcome._which.button("text").click()
     panel.state.changed.emit(frozenset({"live"}))

@@ -291,6 +291,9 @@ def test_runs_of_an_experiment_follow_one_another_until_it_is_paused(experiment,
 
     assert not experiment.active and experiment.can_start
     assert [cell.status for cell in experiment.cells] == ["done", "waiting"]
+    live = experiment.live
+    assert (live.title, live.status, live.share) == ("1 of 2 runs done", "paused", 0.5)
+    assert live.seconds_left == 60.0
     experiment.start()
     assert len(context.queue.jobs) == 2
     experiment.cancel()
@@ -302,5 +305,5 @@ def test_an_experiment_without_enough_documents_says_so_and_stays(experiment, co
     experiment.start()
     held.fail(0, WorkbenchError("No submitted document."))
 
-    assert experiment.work.error == "No submitted document." and not experiment.active
+    assert experiment.live.message == "No submitted document." and not experiment.active
     assert context.faults == [] and context.queue.jobs == ()

@@ -255,19 +255,19 @@ def test_a_run_that_has_ended_tells_its_last_step_and_how_long_it_took(page, don
     page.state.changed.emit(frozenset({"live", "run"}))
     assert (
         right._figures["step"][1].text() == "40"
-        and right._when.text() == "classify-1  ·  Duration: 2:05"
+        and right.job.when.text() == "classify-1  ·  Duration: 2:05"
     )
     assert not right._figures["left"][0].isVisible()
 
 
 def test_when_a_run_ends_the_focus_goes_from_its_buttons_to_its_results(page, done, qtbot):
     live, right = live_run(page), page.view._right
-    right.cancel.setFocus()
-    qtbot.waitUntil(right.cancel.hasFocus)
+    right.job.cancel.setFocus()
+    qtbot.waitUntil(right.job.cancel.hasFocus)
 
     follow(live, done)
     page.state.changed.emit(frozenset({"live", "run"}))
-    assert right._results.hasFocus()
+    assert right.job.results.hasFocus()
 
 
 def test_start_keeps_the_focus_while_the_documents_are_frozen(page, qtbot):
@@ -277,7 +277,7 @@ def test_start_keeps_the_focus_while_the_documents_are_frozen(page, qtbot):
     qtbot.waitUntil(start.hasFocus)
 
     page.state.update(preparing=True)
-    assert not start.isEnabled() and not page.view._right.cancel.hasFocus()
+    assert not start.isEnabled() and not page.view._right.job.cancel.hasFocus()
     page.state.update(preparing=False)
     assert start.isEnabled() and start.hasFocus()
 
@@ -290,13 +290,13 @@ def test_from_the_click_on_stop_until_the_worker_has_saved_the_page_says_stoppin
     asked = []
     monkeypatch.setattr(train, "stop", lambda project, queue, run: asked.append(run))
     live, right = live_run(page), page.view._right
-    right.stop.click()
+    right.job.stop.click()
 
-    assert asked == [1] and right._chip.accessibleName() == "stopping"
-    assert not right.stop.isEnabled() and right.cancel.isEnabled()
+    assert asked == [1] and right.job.chip.accessibleName() == "stopping"
+    assert not right.job.stop.isEnabled() and right.job.cancel.isEnabled()
     follow(live, done)
     page.state.changed.emit(frozenset({"live", "run"}))
-    assert right._chip.accessibleName() == "done"
+    assert right.job.chip.accessibleName() == "done"
 
 
 def test_a_cancelled_run_says_that_nothing_was_kept_and_the_focus_stays_clear_of_other_buttons(
@@ -306,17 +306,17 @@ def test_a_cancelled_run_says_that_nothing_was_kept_and_the_focus_stays_clear_of
 
     monkeypatch.setattr(train, "cancel", lambda project, queue, run: None)
     live, right = live_run(page), page.view._right
-    right.cancel.setFocus()
-    qtbot.waitUntil(right.cancel.hasFocus)
-    right.cancel.click()
-    assert right.hasFocus() and not right.cancel.isEnabled()
+    right.job.cancel.setFocus()
+    qtbot.waitUntil(right.job.cancel.hasFocus)
+    right.job.cancel.click()
+    assert right.job.hasFocus() and not right.job.cancel.isEnabled()
 
     follow(live, Finished("cancelled"))
     page.state.changed.emit(frozenset({"live", "run"}))
     assert (
-        "Nothing of this run was kept" in right._message.text()
-        and right.hasFocus()
-        and not right._results.isVisible()
+        "Nothing of this run was kept" in right.job.message.text()
+        and right.job.hasFocus()
+        and not right.job.results.isVisible()
     )
 
 

@@ -11,7 +11,7 @@ from workbench.ui.panels.jobs.state import JobsState
 from workbench.ui.widgets.controls.button import Button
 from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.empty import EmptyState
-from workbench.ui.widgets.job_list import JobList
+from workbench.ui.widgets.job_row import JobList
 from workbench.ui.widgets.layout import column, row, scrolled
 from workbench.ui.widgets.pages import PageLayout
 

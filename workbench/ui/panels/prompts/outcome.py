@@ -14,7 +14,7 @@ from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.ui.panels.prompts.state import PromptsState
-from workbench.ui.project.queue_position import QueuePosition, of_project
+from workbench.ui.project.job_progress import JobProgress
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.style.formats import points
 from workbench.ui.style.interval_text import (
@@ -26,23 +26,19 @@ from workbench.ui.style.interval_text import (
     score_tip,
 )
 from workbench.ui.style.run_text import is_error, label_hint, score_text, score_title
-from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.controls.button import Button, Segments
 from workbench.ui.widgets.controls.meter import Meter, number
 from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.empty import EmptyState
-from workbench.ui.widgets.flow import flow
-from workbench.ui.widgets.job_row import status_words
+from workbench.ui.widgets.job_view import JobView
 from workbench.ui.widgets.later import LaterStack
-from workbench.ui.widgets.layout import TurningRow, card, column, layout_of, row
+from workbench.ui.widgets.layout import card, column, layout_of, row
 from workbench.ui.widgets.tables.table import Column, Table
-from workbench.ui.widgets.wait_line import WaitLine
 
 if TYPE_CHECKING:
     from workbench.metrics.classes import LabelScore
     from workbench.operations.prompts.prompt import LabelAnswer
     from workbench.operations.prompts.prompt_fill import PromptPreview
-    from workbench.ui.panels.prompts.live import PromptProgress
 
 RUN, TEXT = range(2)  # indices of the two pages
 SUBWORDS = 3  # column of the predictions
@@ -97,23 +93,16 @@ class Outcome(QFrame):
 
     def _live_run(self) -> QFrame:
         state = self.state
-        self._status, self._time = Elided("", "small"), words("", "small", "muted")
-        self._failure = Callout("", "bad")
-        self._failure.hide()
-        self._progress = Meter(None, name=_("Progress of the run"))
-        self._stop = Button(
+        stop = Button(
             _("Stop and keep"),
             "square",
             small=True,
             on=state.stop,
             name=_("Stop the run and keep its predictions"),
         )
-        self._cancel = Button(
-            _("Cancel"), "x", small=True, on=state.cancel, name=_("Cancel the run")
-        )
-        self._results = Button(
-            _("Show in Results"), "chart-column", small=True, on=state.show_results
-        )
+        cancel = Button(_("Cancel"), "x", small=True, on=state.cancel, name=_("Cancel the run"))
+        results = Button(_("Show in Results"), "chart-column", small=True, on=state.show_results)
+        self.job = JobView(state, stop, cancel, results, gap=8)
         self._figures = row(gap=28)
         self._figures_of: tuple[str, ...] = ()  # the scores that are shown
         self._numbers: list[_Number] = []
@@ -121,17 +110,10 @@ class Outcome(QFrame):
         self._table = Table(
             columns, name=_("Scores by label"), key=lambda row: row.label, sortable=True
         )
-        self._waits = QueuePosition(state.context, of_project(state.project, "prompt"))
-        self._status.setMinimumWidth(theme.px(120))
-        head = TurningRow(
-            (self._status, 1), flow(self._time, self._stop, self._cancel, self._results), gap=8
-        )
         self._space = QFrame()
         self._live = column(
-            head,
-            row(WaitLine(self._waits), None),
-            self._progress,
-            self._failure,
+            self.job,
+            self.job.message,
             self._figures,
             (self._table, 1),
             (self._space, 1),
@@ -249,40 +231,33 @@ class Outcome(QFrame):
         self._run_pages.setCurrentIndex(1 if begun else 0)
         if not begun:
             return
-        busy = state.preparing or state.running
-        self._progress.setVisible(busy)
-        self._stop.setVisible(state.running)
-        self._cancel.setVisible(busy)
-        self._results.setVisible(bool(live and not live.active and not state.preparing))
-        self._failure.set(live.message if live and not busy else "")
-        scored = state.evaluation is not None and not busy
+        if live is None or state.preparing:
+            title = _("Rendering prompts…")
+            live = JobProgress(0, "", title, status="preparing", prepared=state.prepared)
+        scored = state.evaluation is not None and not live.active
         self._figures.setVisible(scored)
         by_label = scored and bool(state.evaluation and state.evaluation.per_label)
         self._table.setVisible(by_label)
         self._space.setVisible(not by_label)
-        if state.preparing or live is None:
-            self._status.setText(_("Rendering prompts…") if state.preparing else "")
-            self._time.setText("")
-            self._progress.set(state.prepared if state.preparing else None)
-            return
-        self._show_status(live)
+        self.job.show_job(live, self._when(live))
+        self.job.meter.setVisible(live.active)
         if scored:
             self._show_scores()
 
-    def _show_status(self, live: PromptProgress) -> None:
-        if live.status == "running" and live.share is None:
-            self._status.setText(_("{name} · loading the model", name=live.name))
-        else:
-            self._status.setText(f"{live.name} · {status_words(live.status, live.ending)}")
-        left = live.seconds_left
-        if live.active and live.total:
-            done = _("{done} of {total}, {left} left")
-            self._time.setText(
-                done.format(done=live.done, total=live.total, left=formats.duration(left or 0))
+    def _when(self, live: JobProgress) -> str:
+        """What is shown below the name of the run."""
+        evaluation = self.state.evaluation
+        if not live.active and evaluation is not None:
+            return ngettext(
+                "{n} document of {split}",
+                "{n} documents of {split}",
+                evaluation.n,
+                split=term(evaluation.split),
             )
-        else:
-            self._time.setText("")
-        self._progress.set(live.share)
+        if live.active and live.total:
+            left = formats.duration(live.seconds_left)
+            return _("{done} of {total}, {left} left", done=live.step, total=live.total, left=left)
+        return _("Loading the model…") if live.status == "running" else ""
 
     def _show_scores(self) -> None:
         evaluation, names = self.state.evaluation, self.state.figures
@@ -298,13 +273,6 @@ class Outcome(QFrame):
             method = interval_method(evaluation.intervals)
             escaping.set_tip(figure.frame, f"{tip}\n{method}" if pair else tip)
         self._table.rows_model.set_rows(list(evaluation.per_label))
-        message = ngettext(
-            "{n} document of {split}",
-            "{n} documents of {split}",
-            evaluation.n,
-            split=term(evaluation.split),
-        )
-        self._time.setText(message)
 
     def _make_figures(self, names: tuple[str, ...]) -> None:
         """One figure for each score; other tasks have other scores."""

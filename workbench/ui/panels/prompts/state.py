@@ -20,9 +20,9 @@ from workbench.operations.runs import results, run_results, train
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.schema import labels
 from workbench.tasks import spec as tasks
-from workbench.ui.panels.prompts.live import PromptProgress
 from workbench.ui.panels.prompts.scorer import Scorer
 from workbench.ui.panels.prompts.templates import OWN, Known, known_templates, unused_name
+from workbench.ui.project.job_progress import JobProgress, follow
 from workbench.ui.project.opened import opened
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class PromptsState(State):
         self.asking, self.preparing = False, False
         self.asked = 0  # number of requests for a text
         self.prepared = 0.0  # share of the run's prompts that are rendered
-        self.live: PromptProgress | None = None
+        self.live: JobProgress | None = None
         self.evaluation: Evaluation | None = None  # of the run, after its end
         self.figures: tuple[str, ...] = ()  # its scores above the table
         self.prior: Mapping[str, float] = {}  # of each label
@@ -317,7 +317,7 @@ class PromptsState(State):
             run = self.context.attempt(kinds.start, project, self.queue, prepared)
             if run is not None:
                 self.context.drop(INTERVALS)
-                self.update(live=PromptProgress(run.id, run.name, total=0), evaluation=None)
+                self.update(live=JobProgress(run.id, run.name, run.name), evaluation=None)
                 self._unfollow()
                 self._unfollow = self.context.follow(run, self._on_event)
                 self.context.commands_changed()
@@ -364,15 +364,19 @@ class PromptsState(State):
         live = self.live
         return train.job_of(self.queue, self.project, live.run_id) if live is not None else None
 
+    def is_live(self, job: Job) -> bool:
+        """Whether a job scores the run that is shown."""
+        return job is self._job()
+
     def _on_event(self, _job: Job, event: Event) -> None:
         if (live := self.live) is None:
             return
-        live.follow(event)
+        follow(live, event)
         if isinstance(event, Finished):
             self._ended(live)
         self.changed.emit(frozenset({"live"}))
 
-    def _ended(self, live: PromptProgress) -> None:
+    def _ended(self, live: JobProgress) -> None:
         if live.status in ("done", "stopped"):
             try:
                 run = results.run(self.project, live.run_id)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.events import State
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.jobs.events import Finished
 from workbench.operations.experiments import ladder, ladder_report, ladder_spec
 from workbench.operations.experiments.ladder import Ladder
@@ -21,6 +21,7 @@ from workbench.operations.runs import train, training_data
 from workbench.tasks import spec as tasks
 from workbench.training.methods.spec import all_methods
 from workbench.training.spec import all_options
+from workbench.ui.project.job_progress import JobProgress
 from workbench.ui.project.opened import opened
 from workbench.ui.style.run_text import is_error, score_text, score_title
 
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 
 TASK = "experiment"  # prepares the next run
+# status of the experiment → status and ending that are shown
+STATUS = {"running": ("running", ""), "pausing": ("running", "pause"), "paused": ("paused", "")}
 
 
 @dataclass(frozen=True)
@@ -308,6 +311,36 @@ class LadderState(State):
     @property
     def seconds_left(self) -> float | None:
         return ladder_report.seconds_left(self.cells)
+
+    @property
+    def live(self) -> JobProgress:
+        """The runs of the experiment as one job."""
+        planned = [cell for cell in self.cells if cell.spec is not None]
+        done = sum(cell.status == ladder.DONE for cell in planned)
+        n = len(planned)
+        title = ngettext("{done} of {n} run done", "{done} of {n} runs done", n, done=done)
+        status, ending = STATUS.get(self.work.status if self.work else "", ("", ""))
+        left = self.seconds_left if done < n else None
+        live = JobProgress(0, "", title if n else "", status=status, ending=ending)
+        live.step, live.total, live.seconds_left = done, n, left or 0.0
+        failed = [
+            _(
+                "{rung}, seed {seed}: {message}",
+                rung=_(cell.rung.rung.title),
+                seed=cell.seed,
+                message=cell.message,
+            )
+            for cell in self.cells
+            if cell.status == ladder.FAILED
+        ]
+        error = self.error or (self.work.error if self.work else "")
+        live.message = "\n".join(filter(None, (error, *failed[:3])))
+        return live
+
+    def is_live(self, job: Job) -> bool:
+        """Whether a job trains the current run."""
+        run = next((cell.run for cell in self.cells if cell.status == ladder.RUNNING), None)
+        return run is not None and job is train.job_of(self.context.queue, self.project, run.id)
 
     @property
     def documents(self) -> int:

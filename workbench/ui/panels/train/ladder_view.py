@@ -26,22 +26,15 @@ from workbench.ui.panels.train.ladder_state import LadderState
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.controls.button import Button, icon_button
-from workbench.ui.widgets.controls.chip import Chip
 from workbench.ui.widgets.controls.field import TitledField, combo, fill
 from workbench.ui.widgets.controls.form import Form
-from workbench.ui.widgets.controls.meter import Meter
 from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.flow import flow
+from workbench.ui.widgets.job_view import JobView
 from workbench.ui.widgets.layout import bar, clear, column, layout_of, line, row, scrolled
 
 if TYPE_CHECKING:
     from workbench.base.options import Option
-
-STATES = {
-    "running": (_("running"), "accent"),
-    "pausing": (_("pausing"), "warn"),
-    "paused": (_("paused"), "warn"),
-}
 
 
 class LadderView(View):
@@ -66,30 +59,31 @@ class LadderView(View):
     def _side(self) -> QFrame:
         self._build_choices()
         state = self.state
-        self._count, self._left = words("", weight=600), words("", "small", "muted")
-        self._meter = Meter(0.0, name=_("Finished runs"))
-        self._message = words("", "small", "muted", wrap=True)
-        self._missing, self._failed = Callout(tone="warn"), Callout(tone="bad")
+        message = _(
+            "Finished runs with these settings and labels are used again, so you can close "
+            "Glossbench and continue later."
+        )
+        self._missing = Callout(tone="warn")
         self._start = Button(_("Start experiment"), "play", "primary", on=state.start)
-        self._pause = Button(_("Pause after this run"), "pause", on=state.pause)
-        self._cancel = Button(_("Cancel"), "x", "danger", on=state.cancel)
+        pause = Button(_("Pause after this run"), "pause", on=state.pause)
+        cancel = Button(_("Cancel"), "x", "danger", on=state.cancel)
+        self._job = JobView(state, pause, cancel, beside=False)
         cells = QFrame()
         self._cells.setContentsMargins(0, 0, 0, 0)
         self._cells.setSpacing(12)
         cells.setLayout(self._cells)
         middle = column(
-            row(words(_("Ladder"), "heading", weight=600), None, self._chip),
+            words(_("Ladder"), "heading", weight=600),
             row((self._layer_field, 3), (self._seeds_field, 2), gap=12),
             self._settings,
             flow(self._rungs, self._decoders, self._more, gap=6),
             self._own,
             line(),
-            row(self._count, None, self._left),
-            self._meter,
-            self._message,
+            self._job,
+            words(message, "small", "muted", wrap=True),
             cells,
             self._missing,
-            self._failed,
+            self._job.message,
             None,
             gap=12,
             margins=(16, 14, 16, 14),
@@ -103,13 +97,13 @@ class LadderView(View):
         layout.setSpacing(0)
         layout.addWidget(scrolled(middle), 1)
         # a second click on Start, which is hidden then, must not press Pause or Cancel
-        buttons = (self._cancel, self._pause, None, self._start)
+        buttons = (cancel, pause, None, self._start)
         layout.addWidget(bar(*buttons, margins=(16, 10, 16, 10)))
         return side
 
     def _build_choices(self) -> None:
         state = self.state
-        self._chip, self._layer = Chip(""), combo()
+        self._layer = combo()
         self._layer.activated.connect(lambda _i: state.choose(layer=self._layer.currentData()))
         self._seeds, self._settings = QLineEdit(state.seeds), LadderSettings(state)
         self._seeds.editingFinished.connect(self._seeds_typed)
@@ -237,9 +231,8 @@ class LadderView(View):
         choices = (self._layer, self._seeds, self._settings, self._rungs, self._decoders, self._own)
         for choice in choices:
             choice.setEnabled(not state.active)
-        self._show_buttons()
         self._show_tables()
-        self._show_progress()
+        self._show_job()
         left_out = {
             cell.rung.rung.id: _(
                 "{rung} is left out: {reason}.", rung=_(cell.rung.rung.title), reason=cell.message
@@ -248,52 +241,19 @@ class LadderView(View):
             if cell.spec is None
         }
         self._missing.set("\n".join(left_out.values()))
-        failed = [
-            _(
-                "{rung}, seed {seed}: {message}",
-                rung=_(cell.rung.rung.title),
-                seed=cell.seed,
-                message=cell.message,
-            )
-            for cell in state.cells
-            if cell.status == "failed"
-        ]
-        error = state.error or (state.work.error if state.work else "")
-        self._failed.set("\n".join(filter(None, (error, *failed[:3]))))
 
-    def _show_buttons(self) -> None:
+    def _show_job(self) -> None:
         state = self.state
-        status = state.work.status if state.work else ""
-        text, tone = STATES.get(status, ("", ""))
-        self._chip.set(text, tone=tone)
-        self._chip.setVisible(bool(text))
-        focused = any(item.hasFocus() for item in (self._start, self._pause, self._cancel))
-        if focused:
+        if self._start.hasFocus() and state.active:
             self.setFocus()  # Qt would move it from a hidden button to Cancel
         self._start.setVisible(not state.active)
         self._start.setEnabled(state.can_start)
         begun = any(cell.run is not None for cell in state.cells)
         self._start.set_text(_("Continue experiment") if begun else _("Start experiment"))
-        self._pause.setVisible(state.active)
-        self._pause.setEnabled(status == "running")
-        self._cancel.setVisible(state.active)
-
-    def _show_progress(self) -> None:
-        cells = [cell for cell in self.state.cells if cell.spec is not None]
-        done = sum(cell.status == "done" for cell in cells)
-        total = len(cells)
-        count = ngettext("{done} of {n} run done", "{done} of {n} runs done", total)
-        self._count.setText(count.format(done=done, n=total) if cells else "")
-        self._meter.set(done / total if total else 0.0)
-        seconds = self.state.seconds_left if done < total else None
-        minutes = round(seconds / 60) if seconds else 0
-        about = ngettext("about {n} min left", "about {n} min left", minutes)
-        self._left.setText(about.format(n=max(1, minutes)) if seconds else "")
-        message = _(
-            "Finished runs with these settings and labels are used again, so you can close "
-            "Glossbench and continue later."
-        )
-        self._message.setText(message)
+        live = state.live
+        minutes = max(1, round(live.seconds_left / 60))
+        left = ngettext("about {n} min left", "about {n} min left", minutes)
+        self._job.show_job(live, left if live.seconds_left else "")
 
     def _show_tables(self) -> None:
         work = self.state.work

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
-from PySide6.QtCore import Qt, QTimer, QUrl
+from PySide6.QtCore import QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QPlainTextEdit,
     QSizePolicy,
     QWidget,
@@ -19,30 +18,23 @@ from PySide6.QtWidgets import (
 from workbench.base.events import concerns
 from workbench.base.i18n import N_, _
 from workbench.ui.project.job_progress import (
-    MESSAGE_TONES,
     TONES,
     JobProgress,
     shown_scores,
 )
-from workbench.ui.project.queue_position import QueuePosition
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.style.run_text import score_hint, score_title
-from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.charts.layer_bars import LayerMixes
 from workbench.ui.widgets.controls.button import Button, Segments
-from workbench.ui.widgets.controls.chip import Chip
-from workbench.ui.widgets.controls.meter import Meter, number
-from workbench.ui.widgets.controls.words import Elided, call
+from workbench.ui.widgets.controls.meter import number
+from workbench.ui.widgets.controls.words import call
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
-from workbench.ui.widgets.job_row import status_words
+from workbench.ui.widgets.job_view import FollowedJob, JobView
 from workbench.ui.widgets.layout import TurningRow, card, column, layout_of, row, scrolled
 from workbench.ui.widgets.pages import PageLayout
-from workbench.ui.widgets.tables.delegates import RUN_TONES
-from workbench.ui.widgets.wait_line import WaitLine
 
 if TYPE_CHECKING:
-    from workbench.ui.panel import PanelContext
     from workbench.ui.widgets.charts.live_plot import LivePlot
 
 
@@ -64,10 +56,8 @@ LOG_HEIGHT = 142  # of the log with its heading, pixels at 100%; more where the 
 REDRAW = 500  # minimum interval between two redraws of the curves, in milliseconds
 
 
-class Followed(Protocol):
-    """A state with a run that is shown while it trains."""
-
-    context: PanelContext
+class Followed(FollowedJob, Protocol):
+    """A state with a training that is shown while it runs."""
 
     @property
     def live(self) -> JobProgress | None: ...
@@ -75,8 +65,6 @@ class Followed(Protocol):
     def cancel(self) -> None: ...
     def show_results(self) -> None: ...
     def log_folder(self) -> str: ...
-    def is_live(self, job: Any) -> bool:
-        """Whether a job is the one that is shown."""
 
 
 @dataclass(frozen=True)
@@ -160,31 +148,16 @@ class LiveRun(QFrame):
         from workbench.ui.widgets.charts.live_plot import LivePlot
 
         state = self.state
-        self._title, self._chip = (
-            Elided("", weight=600, mode=Qt.TextElideMode.ElideMiddle),
-            Chip(""),
+        self.job = JobView(
+            state,
+            Button(self._texts.stop, "square", on=state.stop),
+            Button(_("Cancel"), kind="danger", on=state.cancel),
+            Button(self._texts.results, "chart-column", on=state.show_results),
+            *(button for button in (self._batch, self._again) if button is not None),
         )
-        self._when = Elided("", "small", "muted")
-        self.stop = Button(self._texts.stop, "square", on=state.stop)
-        self.cancel = Button(_("Cancel"), kind="danger", on=state.cancel)
-        self._results = Button(self._texts.results, "chart-column", on=state.show_results)
-        self._waits = QueuePosition(state.context, state.is_live)
-        self._meter = Meter(0.0, name=_("Progress"))
         self._figures = {name: number(title) for name, title in _FIGURES}
-        head = card(
-            flow(
-                column(self._title_box(), self._when, gap=2),
-                None,
-                WaitLine(self._waits),
-                *(button for button in (self._batch, self._again) if button is not None),
-                self._results,
-                self.stop,
-                self.cancel,
-            ),
-            self._meter,
-            flow(*(self._figures[name][0] for name, _title in _FIGURES), fill=True),
-            gap=12,
-        )
+        figures = flow(*(self._figures[name][0] for name, _title in _FIGURES), fill=True)
+        head = card(self.job, figures, gap=12)
         self._stages = Segments(
             (ADAPT, _("1  Adaptation to the text")), (TUNE, _("2  Fine-tuning")), name=_("Stage")
         )
@@ -192,8 +165,6 @@ class LiveRun(QFrame):
         self._stage_row = row(self._stages, None)
         self._stage_row.hide()
         self._picked: tuple[int, object] | None = None  # run and stage that the user chose
-        self._message = Callout(tone="bad")
-        self._message.hide()
         self._loss = LivePlot(_("Loss"), empty=self._texts.no_loss)
         percent = self._texts.percent
         self._score = LivePlot(
@@ -221,23 +192,10 @@ class LiveRun(QFrame):
         log = card((self._log, 1), title=_("Log"), note=folder)
         log.setMinimumHeight(theme.px(LOG_HEIGHT))
         log.setMaximumHeight(max(190, log.minimumHeight()))
-        parts = (head, self._message, self._stage_row, (self._plots, 3), self._layers, (log, 1))
+        parts = (head, self.job.message, self._stage_row, (self._plots, 3), self._layers, (log, 1))
         whole = column(*parts, gap=12, margins=(16, 16, 16, 16))
         self._live = scrolled(whole, upright=True)
         self._stack.addWidget(self._live)
-
-    def _title_box(self) -> QFrame:
-        box = QFrame()
-        layout = QHBoxLayout(box)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
-        self._title.setSizePolicy(
-            QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed
-        )  # the chip is placed after the text
-        layout.addWidget(self._title)
-        layout.addWidget(self._chip)
-        layout.addStretch(1)
-        return box
 
     def _open_folder(self) -> None:
         QDesktopServices.openUrl(QUrl.fromLocalFile(self.state.log_folder()))
@@ -246,50 +204,21 @@ class LiveRun(QFrame):
         live = self.state.live
         if live is None or self._live is None:
             return
-        self._title.setText(live.title)
-        self._waits.refresh()
         took = (
             _("Duration: {time}", time=formats.duration(live.seconds))
             if live.seconds and not live.active
             else ""
         )
-        self._when.setText("  ·  ".join(part for part in (live.name, took) if part))
-        self._chip.set(
-            status_words(live.status, live.ending),
-            tone=RUN_TONES.get(live.status, ""),
-        )
-        focused = self.stop.hasFocus() or self.cancel.hasFocus() or self.hasFocus()
-        if focused and live.ending:
-            # else Qt moves it from the disabled button to the next one, which may be Cancel
-            self.setFocus()
-        self.stop.setEnabled(not live.ending)
-        self.cancel.setEnabled(live.ending != "cancel")
-        self.stop.setVisible(live.status == "running")
-        self.cancel.setVisible(live.active)
+        self.job.show_job(live, "  ·  ".join(part for part in (live.name, took) if part))
         if self._again is not None:
             self._again.setVisible(live.status in ("done", "stopped") and not live.epochs)
         if self._batch is not None:
             self._batch.setVisible(not live.epochs)
-        self._results.setVisible(not live.active and live.status != "cancelled")
-        # hidden buttons would pass the focus to an arbitrary widget
-        if focused and not live.active:
-            (self._results if self._results.isVisibleTo(self) else self).setFocus()
-        self._meter.set(
-            1.0
-            if live.status in ("done", "stopped")
-            else live.share
-            if live.status == "running"
-            else live.share or 0.0
-        )
         for name, (value, unit) in _figures(live, self._texts.speed).items():
             self._figures[name][0].setVisible(not live.epochs)
             self._figures[name][1].setText(value)
             self._figures[name][2].setText(unit)
         self._figures["left"][0].setVisible(live.active and not live.epochs)
-        text = " ".join(part for part in (live.message, live.hint) if part)
-        self._message.set(
-            "" if live.active else text, MESSAGE_TONES.get(live.status, "bad"), live.details
-        )
         self._draw_stage(live)
         self._layers.set_mixes(live.layer_mixes)
         lines = "\n".join(reversed(live.log))

@@ -22,9 +22,8 @@ from workbench.pretraining.texts import ENDINGS
 from workbench.training.vectors import spec as vectors
 from workbench.ui.dialogs.batch_state import BATCHES, BatchState
 from workbench.ui.panels.train.pairs_state import TOP, PairsState
-from workbench.ui.panels.train.pretrain_live import follow_pretraining, new_live
 from workbench.ui.panels.train.starts import Starts
-from workbench.ui.project.job_progress import JobProgress
+from workbench.ui.project.job_progress import JobProgress, follow_pretraining, new_pretraining
 from workbench.ui.project.opened import opened
 
 if TYPE_CHECKING:
@@ -448,7 +447,7 @@ class PretrainState(State):
 
     def _live(self, job: Job) -> JobProgress:
         if job.id not in self._lives:
-            self._lives[job.id] = new_live(job)
+            self._lives[job.id] = new_pretraining(job)
         return self._lives[job.id]
 
     def _replay(self, job: Job) -> None:

@@ -28,8 +28,7 @@ from workbench.ui.style import escaping, theme
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.controls.button import Button, icon_button
 from workbench.ui.widgets.controls.words import Elided, IconLabel, words
-from workbench.ui.widgets.job_list import JobList
-from workbench.ui.widgets.job_row import JobRow
+from workbench.ui.widgets.job_row import JobList, JobRow
 from workbench.ui.widgets.layout import (
     TurningRow,
     card,
