@@ -9,12 +9,10 @@ from workbench.models import precision, system_check
 
 
 def run(**params):
-    """(events that are no checks, checks by id)."""
-    events = list(system_check.run(params, None))
-    checks = [Check.from_event(event) for event in events if event["kind"] == "check"]
-    return [event for event in events if event["kind"] != "check"], {
-        check.id: check for check in checks
-    }
+    """(texts and events that are no checks, checks by id)."""
+    items = list(system_check.computing(params))
+    checks = {item.id: item for item in items if isinstance(item, Check)}
+    return [item for item in items if not isinstance(item, Check)], checks
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +41,7 @@ def test_everything_is_checked_and_each_stage_is_announced():
 
     assert checks["computing.load.transformers"].state == OK
     assert {"computing.device.cpu", "computing.threads", "computing.chosen"} <= set(checks)
-    assert [event["text"] for event in events if event["kind"] == "stage"][0] == "Loading torch…"
+    assert events[0] == "Loading torch…"
 
 
 def test_bf16_is_shown_as_measured_and_new_measurements_are_reported():
@@ -52,7 +50,8 @@ def test_bf16_is_shown_as_measured_and_new_measurements_are_reported():
 
     assert "1.50 times as fast as fp32" in checks["computing.bf16.384"].result
     assert "Using fp32" in checks["computing.bf16.768"].result
-    (trial,) = [event for event in events if event["kind"] == "precision_trial"]
+    (trial,) = [event for event in events if not isinstance(event, str)]
+    assert trial["kind"] == "precision_trial"
     assert trial["key"] == precision.key_of((768, 3072)) and trial["speedup"] == 0.5
 
 

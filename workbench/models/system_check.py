@@ -1,11 +1,11 @@
-"""System checks that need torch: libraries, devices, bf16. A job target."""
+"""System checks that need torch: libraries, devices, bf16."""
 
 from __future__ import annotations
 
 import importlib
 import shutil
 import time
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,21 +20,17 @@ LIBRARIES = ("torch", "transformers", "tokenizers", "safetensors", "onnxruntime"
 SHAPES = ((384, 1536), (768, 3072))  # of the starters, and of most pretrained models
 
 
-def run(
-    params: Mapping[str, Any], folder: Path
-) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
-    """Job target. `params`: known, earlier bf16 measurements. Yields new ones as in training."""
+def computing(params: Mapping[str, Any]) -> Iterator[Check | str | dict[str, Any]]:
+    """`params`: known, earlier bf16 measurements. Yields new ones as events, as in training."""
     for name in LIBRARIES:
-        yield {"kind": "stage", "text": _("Loading {name}…", name=name)}
+        yield _("Loading {name}…", name=name)
         check = library(name)
-        yield check.to_event()
+        yield check
         if name == "torch" and check.state == PROBLEM:
-            return {}
-    for check in _devices():
-        yield check.to_event()
-    yield {"kind": "stage", "text": _("Measuring bf16…")}
+            return
+    yield from _devices()
+    yield _("Measuring bf16…")
     yield from _bf16(params.get("known") or {})
-    return {}
 
 
 def library(name: str) -> Check:
@@ -112,7 +108,7 @@ def _chosen() -> Check:
     return Check("computing.chosen", _("Device in the settings"), text)
 
 
-def _bf16(known: Mapping[str, float]) -> Iterator[dict[str, Any]]:
+def _bf16(known: Mapping[str, float]) -> Iterator[Check | dict[str, Any]]:
     import torch
 
     from workbench.models import device as devices
@@ -121,11 +117,11 @@ def _bf16(known: Mapping[str, float]) -> Iterator[dict[str, Any]]:
     cpu = torch.device("cpu")
     if not devices.has_bf16(cpu):
         message = _("This CPU has no bf16 instructions. fp32 is used.")
-        yield Check("computing.bf16", _("bf16 on the CPU"), message, OK).to_event()
+        yield Check("computing.bf16", _("bf16 on the CPU"), message, OK)
         return
     for shape in SHAPES:
         choice = precision.choose("auto", cpu, shape, known)
         if choice.new:
             yield choice.to_json()
         title = _("bf16 at width {width}", width=shape[0])
-        yield Check(f"computing.bf16.{shape[0]}", title, choice.sentence()).to_event()
+        yield Check(f"computing.bf16.{shape[0]}", title, choice.sentence())

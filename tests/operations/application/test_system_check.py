@@ -28,15 +28,14 @@ from workbench.operations.application.system_check import (
 Usage = namedtuple("Usage", "total used free")
 
 
-def first(params, folder):
-    yield Check("network.a", "A", "fine").to_event()
-    yield Check("versions.b", "B", "old", WARNING, "Update it.").to_event()
-    return {}
+def first(params):
+    yield Check("network.a", "A", "fine")
+    yield Check("versions.b", "B", "old", WARNING, "Update it.")
 
 
-def second(params, folder):
-    yield {"kind": "stage", "text": f"Loading {params['project'] or 'nothing'}…"}
-    yield Check("versions.c", "C", "fine").to_event()
+def second(params):
+    yield f"Loading {params['project'] or 'nothing'}…"
+    yield Check("versions.c", "C", "fine")
     raise RuntimeError("illegal instruction")
 
 
@@ -134,10 +133,9 @@ def test_the_summary_counts(states, words):
 # ---------------------------------------------------------------- without torch and Qt
 
 
-def local(**params):
+def local(project=""):
     """Every check by its id."""
-    events = system_check.run(params, None)
-    checks = [Check.from_event(event) for event in events]
+    checks = list(system_check.local({"project": project}))
     assert len({check.id for check in checks}) == len(checks)
     return {check.id: check for check in checks}
 

@@ -11,20 +11,19 @@ from workbench.ui.dialogs.system_check import ATTENTION, SystemCheckDialog
 pytestmark = pytest.mark.process
 
 
-def quick(params, folder):
-    """Job target: 12 results, one of them a problem."""
-    yield {"kind": "stage", "text": "Loading torch…"}
+def quick(params):
+    """12 results, one of them a problem."""
+    yield "Loading torch…"
     for number in range(11):
-        yield Check(f"versions.{number}", f"Package {number}", "1.0").to_event()
-    yield Check("storage.cache", "Cache folder", "full", "problem", "Make room.").to_event()
-    return {}
+        yield Check(f"versions.{number}", f"Package {number}", "1.0")
+    yield Check("storage.cache", "Cache folder", "full", "problem", "Make room.")
 
 
-def endless(params, folder):
+def endless(params):
     import time
 
     while True:
-        yield {"kind": "stage", "text": "Loading <b>torch</b>…"}
+        yield "Loading <b>torch</b>…"
         time.sleep(0.01)
 
 

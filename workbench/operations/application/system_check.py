@@ -1,10 +1,11 @@
-"""The system check: versions and folders, then Qt, then torch and the devices, each in a worker.
+"""The system check: a table of parts, each done by a worker of its own, and the report.
 
-Here are the checks that need neither torch nor Qt, too: a job target as the other two.
+The parts that need Qt or torch are in packages that may import them; all other checks are here.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
 import platform
 import re
@@ -39,21 +40,25 @@ if TYPE_CHECKING:
 class CheckPart:
     """The part of the check done by one worker; `id` and `title` are used if it does not finish.
 
+    function: yields each Check, texts on what it does next, and other events. It is called with a
+    mapping: known (earlier bf16 measurements), project (the folder of the open one, "" for none).
     env: added to the environment of the worker.
     """
 
     id: str
     title: str
-    target: str
+    function: str  # "module:name"
     env: Mapping[str, str] = field(default_factory=dict)
 
 
 # On Linux, fonts and plugins can be checked without a display.
 _OFFSCREEN = {} if sys.platform in ("win32", "darwin") else {"QT_QPA_PLATFORM": "offscreen"}
 PARTS = (
-    CheckPart("storage.check", N_("Versions and folders"), f"{__name__}:run"),
-    CheckPart("display.check", N_("Display"), "workbench.ui.shell.system_check:run", _OFFSCREEN),
-    CheckPart("computing.check", N_("Computing"), "workbench.models.system_check:run"),
+    CheckPart("storage.check", N_("Versions and folders"), f"{__name__}:local"),
+    CheckPart(
+        "display.check", N_("Display"), "workbench.ui.shell.system_check:display", _OFFSCREEN
+    ),
+    CheckPart("computing.check", N_("Computing"), "workbench.models.system_check:computing"),
 )
 LITTLE_MEMORY = 4 * 1024**3  # free bytes below which no worker is kept ready
 LITTLE_SPACE, NO_SPACE = 5e9, 0.5e9  # bytes free
@@ -93,8 +98,8 @@ FIX_PACKAGES = N_("Run `make setup` in a checkout, or install Glossbench again."
 def check(queue: Queue, *, project: str = "", watch: Watch = QUIET) -> tuple[Check, ...]:
     """All checks, in the order of the report. project: the folder of the open one, "" for none.
 
-    The workers yield each check (`Check.from_event`), and a "stage" with its "text". One that fails
-    or crashes gives a problem instead of its remaining checks. Raises Cancelled.
+    The events of the watch are each check (`Check.from_event`), and a "stage" with its "text". A
+    worker that fails gives a problem instead of its remaining checks. Raises Cancelled.
     """
     checks: list[Check] = []
 
@@ -103,9 +108,9 @@ def check(queue: Queue, *, project: str = "", watch: Watch = QUIET) -> tuple[Che
             checks.append(Check.from_event(payload))
 
     for number, part in enumerate(PARTS):
-        params = {"known": precision.known(), "project": project}
+        params = {"part": part.function, "known": precision.known(), "project": project}
         title = _("System check: {part}", part=_(part.title))
-        spec = JobSpec(part.target, params, device="", title=title, env=part.env)
+        spec = JobSpec(f"{__name__}:run", params, device="", title=title, env=part.env)
         try:
             step = watch.part(number / len(PARTS), (number + 1) / len(PARTS), take)
             queue.run(spec, step, forget=True)
@@ -116,6 +121,16 @@ def check(queue: Queue, *, project: str = "", watch: Watch = QUIET) -> tuple[Che
         except JobFailed as error:
             checks.append(Check(part.id, _(part.title), error.message, PROBLEM, error.hint))
     return in_order(checks)
+
+
+def run(params: Mapping[str, Any], folder: Path) -> Generator[dict[str, Any], None, dict[str, Any]]:
+    """Job target. `params`: the function of a CheckPart as `part`, and what it is called with."""
+    module, name = params["part"].split(":")
+    for item in getattr(importlib.import_module(module), name)(params):
+        if isinstance(item, str):
+            item = {"kind": "stage", "text": item}
+        yield item.to_event() if isinstance(item, Check) else item
+    return {}
 
 
 def in_order(checks: Sequence[Check]) -> tuple[Check, ...]:
@@ -172,15 +187,12 @@ def as_json(checks: Sequence[Check]) -> dict[str, object]:
     return {"state": worst(tuple(checks)), "checks": rows}
 
 
-# ---------------------------------------------------------------- without torch and Qt
-
-
-def run(params: Mapping[str, Any], folder: Path) -> Generator[dict[str, Any], None, dict[str, Any]]:
-    """Job target. `params`: project, the folder of the open project, or empty."""
-    for checks in (_versions(), _computing(), _storage(params.get("project", "")), _network()):
-        for check in checks:
-            yield check.to_event()
-    return {}
+def local(params: Mapping[str, Any]) -> Iterator[Check]:
+    """The checks that need neither torch nor Qt."""
+    yield from _versions()
+    yield from _memory()
+    yield from _folders(params["project"])
+    yield from _network()
 
 
 # ---------------------------------------------------------------- versions
@@ -282,7 +294,7 @@ def _sqlite() -> Check:
 # ---------------------------------------------------------------- memory
 
 
-def _computing() -> Iterator[Check]:
+def _memory() -> Iterator[Check]:
     total, free = machine.memory()
     message, sizes = _("{free} free of {total}"), {"free": free, "total": total}
     little = free < LITTLE_MEMORY
@@ -294,7 +306,7 @@ def _computing() -> Iterator[Check]:
 # ---------------------------------------------------------------- folders
 
 
-def _storage(project: str) -> Iterator[Check]:
+def _folders(project: str) -> Iterator[Check]:
     own = (
         ("settings", _("Settings folder"), paths.config_folder()),
         ("data", _("Data folder"), paths.data_folder()),

@@ -1,13 +1,10 @@
-"""The checks that need Qt: platform plugins, fonts.
-
-A job target, run in a worker without a display.
-"""
+"""The system checks that need Qt: platform plugins, fonts."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -40,18 +37,16 @@ DISPLAYS = {
 }  # platform plugin of Linux → its variable
 
 
-def run(
-    params: Mapping[str, Any], folder: Path
-) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
-    """Job target; takes no parameters."""
-    yield {"kind": "stage", "text": _("Loading Qt…")}
+def display(params: Mapping[str, Any]) -> Iterator[Check | str]:
+    """The checks of Qt, in a worker without a display."""
+    yield _("Loading Qt…")
     from PySide6.QtGui import QGuiApplication
 
     application = QGuiApplication.instance() or QGuiApplication(["glossbench"])
-    for check in (*_platforms(), _own_fonts(), _scripts()):
-        yield check.to_event()
+    yield from _platforms()
+    yield _own_fonts()
+    yield _scripts()
     del application
-    return {}
 
 
 # ---------------------------------------------------------------- plugins
