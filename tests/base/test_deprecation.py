@@ -93,7 +93,7 @@ FORMER_MODULES = [
     ("workbench.operations.corpus", "workbench.operations.documents.corpus"),
     ("workbench.operations.labels", "workbench.operations.schema.labels"),
     ("workbench.text.fastai_rules", "workbench.runtime.preparers.fastai_rules"),
-    ("workbench.text.groups", "workbench.inspection.group_swap.word_lists"),
+    ("workbench.text.groups", "workbench.inspection.group_swap.inspector"),
     ("workbench.text.pronouns", "workbench.importers.tables.gap"),
     ("workbench.text.redaction", "workbench.operations.documents.redaction"),
     ("workbench.ui.panels.inspect.shown", "workbench.ui.panels.inspect.inspector_state"),

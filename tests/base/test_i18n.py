@@ -59,7 +59,7 @@ SINGLE = {
     ),
     "models/recurrent.py": {"RNN module weights": "the beginning of a warning of torch"},
     "metrics/definitions.py": {"GAP (Webster et al. 2018)": "a publication"},
-    "models/contract.py": dict.fromkeys(
+    "models/loading.py": dict.fromkeys(
         ("Two words.", "A longer text, so that the shorter one is padded in a batch of both."),
         "texts that an encoder is tried with",
     ),

@@ -5,7 +5,7 @@ import pytest
 
 from tests.inspection.test_uses import TEXTS, ask
 from workbench.base.errors import ModelError, SpecError
-from workbench.inspection.corpus import job, projections, tsne
+from workbench.inspection.corpus import job, projections
 from workbench.inspection.corpus.index import CorpusIndex, Writer, unit
 from workbench.inspection.corpus.spec import IndexFiles, Projection
 
@@ -96,11 +96,11 @@ def test_the_points_of_t_sne_are_those_of_scikit_learn_and_iterations_are_report
 
     for module in (_t_sne, _openmp_helpers):  # threads add up in any order
         monkeypatch.setattr(module, "_openmp_effective_n_threads", lambda: 1)
-    monkeypatch.setattr(tsne, "ITERATIONS", 350)
+    monkeypatch.setattr(projections, "ITERATIONS", 350)
     rows = np.random.default_rng(3).normal(size=(40, 6)).astype(np.float32)
     shares = []
 
-    work = tsne.tsne(rows, 1)
+    work = projections.tsne(rows, 1)
     while True:
         try:
             shares.append(next(work))
@@ -114,9 +114,9 @@ def test_the_points_of_t_sne_are_those_of_scikit_learn_and_iterations_are_report
 
 def test_texts_without_a_known_word_are_points_like_others(monkeypatch):
     pytest.importorskip("sklearn.manifold")
-    monkeypatch.setattr(tsne, "ITERATIONS", 300)
+    monkeypatch.setattr(projections, "ITERATIONS", 300)
 
-    work = tsne.tsne(np.zeros((30, 8), np.float32), 1)
+    work = projections.tsne(np.zeros((30, 8), np.float32), 1)
     while True:
         try:
             next(work)

@@ -8,8 +8,7 @@ torch = pytest.importorskip("torch")
 from tests.inspection.test_layer_similarity import finished  # noqa: E402
 from workbench.base.errors import WorkbenchError  # noqa: E402
 from workbench.inspection.group_swap.info import INFO  # noqa: E402
-from workbench.inspection.group_swap.inspector import GroupSwapInspector  # noqa: E402
-from workbench.inspection.group_swap.scores import scored  # noqa: E402
+from workbench.inspection.group_swap.inspector import GroupSwapInspector, scored  # noqa: E402
 from workbench.inspection.subject import Subject  # noqa: E402
 from workbench.text.dataset import Dataset, Record  # noqa: E402
 from workbench.text.document import Document  # noqa: E402

@@ -10,10 +10,10 @@ from tests import tiny_models  # noqa: E402
 from workbench.base.errors import WorkbenchError  # noqa: E402
 from workbench.inspection.asking import Asking  # noqa: E402
 from workbench.inspection.base import words_of  # noqa: E402
-from workbench.inspection.smallest_change.flips import flips  # noqa: E402
 from workbench.inspection.smallest_change.inspector import (  # noqa: E402
     SmallestChangeInspector,
 )
+from workbench.inspection.smallest_change.search import flips  # noqa: E402
 from workbench.inspection.spec import WordRow  # noqa: E402
 from workbench.inspection.subject import Subject  # noqa: E402
 from workbench.text.document import Document  # noqa: E402

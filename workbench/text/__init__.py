@@ -5,7 +5,7 @@ from workbench.base.deprecation import former_modules
 former_modules(
     __name__,
     fastai_rules="workbench.runtime.preparers.fastai_rules",
-    groups="workbench.inspection.group_swap.word_lists",
+    groups="workbench.inspection.group_swap.inspector",
     pronouns="workbench.importers.tables.gap",
     redaction="workbench.operations.documents.redaction",
 )

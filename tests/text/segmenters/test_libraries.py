@@ -2,8 +2,7 @@
 
 import pytest
 
-from workbench.text.segmenters.joined import offsets
-from workbench.text.segmenters.simple import Characters, Rules
+from workbench.text.segmenters.built_in import Characters, Rules, offsets
 
 THAI = "😀 รถไฟฟ้ามาสาย"  # an emoji of two UTF-16 units; "the train comes late"
 
@@ -23,7 +22,7 @@ def test_rules_split_at_spaces_and_characters_everywhere():
 
 def test_icu_finds_words_with_its_dictionaries():
     pytest.importorskip("icu4py")
-    from workbench.text.segmenters.icu import Icu
+    from workbench.text.segmenters.built_in import Icu
 
     assert words(Icu(), THAI) == ["😀", "รถไฟฟ้า", "มา", "สาย"]
     assert words(Icu(), "今日は電車が遅れた。") == ["今日", "は", "電車", "が", "遅れ", "た", "。"]
@@ -31,6 +30,6 @@ def test_icu_finds_words_with_its_dictionaries():
 
 def test_newmm_finds_thai_words():
     pytest.importorskip("pythainlp")
-    from workbench.text.segmenters.newmm import Newmm
+    from workbench.text.segmenters.built_in import Newmm
 
     assert words(Newmm(), THAI) == ["😀", "รถไฟฟ้า", "มาสาย"]

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
-from dataclasses import replace
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import regex
 
-from workbench.base.errors import WorkbenchError
+from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.i18n import _
-from workbench.inspection.group_swap import word_lists
-from workbench.inspection.group_swap.info import INFO, GroupEffect, GroupSwap, SwappedDocument
-from workbench.inspection.group_swap.scores import Scored, scored
-from workbench.inspection.group_swap.word_lists import GroupList
+from workbench.inspection.group_swap.info import (
+    COUNT,
+    INFO,
+    PROBABILITY,
+    VALUE,
+    GroupEffect,
+    GroupSwap,
+    SwappedDocument,
+    lists,
+)
 from workbench.inspection.predicting import Predicting
 from workbench.metrics import resampling
 from workbench.text.dataset import Dataset
 from workbench.text.document import Document
-from workbench.text.fields import Prediction
+from workbench.text.fields import Answers, DocumentLabels, Number, Prediction
+from workbench.text.questions import PredictedAnswer
 
 BATCH_DOCUMENTS = 64  # documents between two messages
 MAX_LISTED_DOCUMENTS = 500  # documents in the result
@@ -33,7 +44,7 @@ class GroupSwapInspector:
         self, subject: Predicting, data: Dataset, task: str, options: Mapping[str, Any]
     ) -> Generator[float, None, GroupSwap]:
         """Raises WorkbenchError for a list that cannot be read, or if no document has its words."""
-        words = word_lists.read(str(options["list"]))
+        words = read(str(options["list"]))
         count = subject.texts
         every = [record.document for record in data.records if len(record.document.texts) == count]
         usable = [item for item in every if any(words.occurs(text) for _name, text in item.texts)]
@@ -122,3 +133,176 @@ def _rows(
             )
         )
     return rows
+
+
+NONE = "–"
+
+
+@dataclass(frozen=True)
+class Scored:
+    """labels: L names. table (N, L): the scores of N documents. predicted: N texts. keys: equal if
+    the same is predicted. scores: PROBABILITY, VALUE or COUNT.
+    """
+
+    labels: tuple[str, ...]
+    table: np.ndarray
+    predicted: tuple[str, ...]
+    keys: tuple[Hashable, ...]
+    scores: str
+
+
+def scored(
+    predictions: Sequence[Prediction], documents: Sequence[Document], labels: Sequence[str]
+) -> Scored:
+    """labels: of the run. The predictions are of one task, each for one of the documents."""
+    first = predictions[0]
+    if first.get(DocumentLabels) is not None:
+        return _labels(predictions)
+    if first.get(Number) is not None:
+        values = [prediction.required(Number).value for prediction in predictions]
+        texts = tuple(f"{value:.3g}" for value in values)
+        return Scored((_("number"),), np.array(values)[:, None], texts, texts, VALUE)
+    if first.get(Answers) is not None:
+        return _answers(predictions, documents)
+    return _counts(predictions, labels)
+
+
+def _labels(predictions: Sequence[Prediction]) -> Scored:
+    label_predictions = [prediction.required(DocumentLabels) for prediction in predictions]
+    names = tuple(label_predictions[0].as_dict())
+    table = np.array([[labels.as_dict()[name] for name in names] for labels in label_predictions])
+    texts = tuple(_joined(labels.chosen) for labels in label_predictions)
+    return Scored(names, table, texts, texts, PROBABILITY)
+
+
+def _answers(predictions: Sequence[Prediction], documents: Sequence[Document]) -> Scored:
+    """The mean probability of the answers; "no answer" is one, too.
+
+    Words of an answer may be exchanged: it is the same if it has the same words.
+    """
+    all_answers = [prediction.required(Answers).answers for prediction in predictions]
+    means = [
+        np.mean([answer.score for answer in answers]) if answers else 0.0 for answers in all_answers
+    ]
+    texts = tuple(_joined([answer.answer or NONE for answer in answers]) for answers in all_answers)
+    keys = tuple(
+        tuple(_place(answer, document.text) for answer in answers)
+        for answers, document in zip(all_answers, documents, strict=True)
+    )
+    return Scored((_("answer"),), np.array(means)[:, None], texts, keys, PROBABILITY)
+
+
+def _place(answer: PredictedAnswer, text: str) -> tuple[int, int]:
+    best = answer.best
+    if best is None:
+        return -1, -1
+    return len(text[: best.start].split()), len(text[: best.end].split())
+
+
+def _counts(predictions: Sequence[Prediction], labels: Sequence[str]) -> Scored:
+    """How many spans have each label; tags of words where there are no spans at all."""
+    spans = any(prediction.spans for prediction in predictions)
+    of: Callable[[Prediction], list[str]] = _span_labels if spans else _tags
+    names_by_document = [of(prediction) for prediction in predictions]
+    names = tuple(
+        dict.fromkeys((*labels, *(name for items in names_by_document for name in items)))
+    )
+    counts = [Counter(items) for items in names_by_document]
+    table = np.array([[count[name] for name in names] for count in counts], float)
+    texts = tuple(map(_joined, names_by_document))
+    return Scored(names, table.reshape(len(names_by_document), len(names)), texts, texts, COUNT)
+
+
+def _span_labels(prediction: Prediction) -> list[str]:
+    return [span.label or "" for span in sorted(prediction.spans, key=lambda span: span.start)]
+
+
+def _tags(prediction: Prediction) -> list[str]:
+    return [word.label for word in prediction.words if word.label]
+
+
+def _joined(names: Iterable[str]) -> str:
+    return ", ".join(names) or NONE
+
+
+NEXT_WORD = regex.compile(r"\s+\w")
+
+
+@dataclass(frozen=True)
+class GroupList:
+    """groups: name → words in lower case, all of the same number. determiner: see above, or -1."""
+
+    title: str
+    groups: Mapping[str, tuple[str, ...]]
+    written: Mapping[str, tuple[str, ...]]  # as in the file
+    determiner: int = -1
+
+    @property
+    def pattern(self) -> regex.Pattern[str]:
+        """Any word of the list, as a whole word, in any case."""
+        every = sorted({word for words in self.groups.values() for word in words}, key=len)
+        joined = "|".join(map(regex.escape, reversed(every)))
+        return regex.compile(rf"\b(?:{joined})\b", regex.IGNORECASE)
+
+    def occurs(self, text: str) -> bool:
+        return self.pattern.search(text) is not None
+
+    def swapped(self, text: str, group: str) -> str:
+        """The text with every word of the list replaced by the one of `group`, in its case."""
+
+        def replaced(match: regex.Match[str]) -> str:
+            word: str = match.group()
+            place = self._place(word.casefold(), bool(NEXT_WORD.match(text, match.end())))
+            if word.casefold() in self.groups[group]:
+                return word
+            return cased(self.written[group][place], word)
+
+        result: str = self.pattern.sub(replaced, text)
+        return result
+
+    def _place(self, word: str, word_follows: bool) -> int:
+        """The place of the word in its group."""
+        words = next(words for words in self.groups.values() if word in words)
+        places = [at for at, text in enumerate(words) if text == word]
+        if self.determiner in places and len(places) > 1:
+            others = [at for at in places if at != self.determiner]
+            return self.determiner if word_follows else others[0]
+        return places[0]
+
+
+def cased(word: str, like: str) -> str:
+    """`word` in capitals, or with a capital, as `like` has them; else as it is written."""
+    if like.isupper() and len(like) > 1:
+        return word.upper()
+    return word[:1].upper() + word[1:] if like[:1].isupper() else word
+
+
+def read(name: str) -> GroupList:
+    """A list by name or path of its file. Raises SpecError with what is wrong."""
+    path = lists().get(name) or Path(name)
+    if not path.is_file():
+        raise SpecError(
+            _("There is no word list {name!r}.", name=name),
+            hint=_("Known lists: {names}. Or specify a file.", names=", ".join(lists())),
+        )
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+        written = {str(item["name"]): tuple(map(str, item["words"])) for item in raw["group"]}
+        title, determiner = str(raw.get("title", path.stem)), int(raw.get("determiner", -1))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise SpecError(
+            _("The word list {path} cannot be read: {error!r}.", path=path, error=error),
+            hint=_("It needs [[group]] with name and words, at least twice."),
+        ) from error
+    sizes = {name: len(words) for name, words in written.items()}
+    if len(sizes) < 2 or len(set(sizes.values())) > 1 or not all(sizes.values()):
+        listed = ", ".join(f"{name} {size}" for name, size in sizes.items())
+        raise SpecError(
+            _(
+                "{path} needs two groups or more with equally many words; found: {found}.",
+                path=path,
+                found=listed or "–",
+            )
+        )
+    lower = {name: tuple(word.casefold() for word in words) for name, words in written.items()}
+    return GroupList(title, lower, written, determiner)

@@ -15,9 +15,8 @@ from workbench.inspection.asking import Asking
 from workbench.inspection.attributions.targets import explained
 from workbench.inspection.base import words_of
 from workbench.inspection.predicting import Predicting
-from workbench.inspection.smallest_change.flips import flips
 from workbench.inspection.smallest_change.info import INFO, NO_MODEL, SmallestChange
-from workbench.inspection.smallest_change.search import Proposals, Search
+from workbench.inspection.smallest_change.search import Proposals, Search, flips
 from workbench.inspection.spec import WordRow
 from workbench.inspection.subject import Subject
 from workbench.models import spec as models

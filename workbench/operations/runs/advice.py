@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from math import ceil, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,6 @@ from workbench.base.watch import QUIET, Watch
 from workbench.baselines import spec as baselines
 from workbench.baselines.spec import KIND as BASELINE
 from workbench.jobs.spec import JobSpec
-from workbench.metrics.rising import rise
 from workbench.operations.runs import missing, rerun
 from workbench.operations.runs.baselines import BaselineChoice
 from workbench.operations.runs.kinds import contract as kinds
@@ -35,13 +35,14 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
 
+
 TARGET = "workbench.baselines.job:measure"
 FILE = "baselines.json"  # in the folder of the run: baseline → main score on dev
 
 
 @dataclass(frozen=True)
 class Rising:
-    """The dev score was still rising at the end, see `metrics.rising`; epochs: to train next."""
+    """The dev score was still rising at the end, see `rise`; epochs: to train next."""
 
     score: str
     before: float
@@ -208,3 +209,27 @@ def _measured(project: Project, run: Run) -> dict[str, float]:
         return {id: -math.inf if value is None else float(value) for id, value in raw.items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return {}
+
+
+LAST = 3  # the last 1/3 of the evaluations is compared with those before
+
+
+def rise(scores: Sequence[float], n: int) -> tuple[float, float] | None:
+    """(best score before the last third of the evaluations, last score) if the score was still
+    rising, else None.
+
+    scores: fractions of 1, higher is better, of every evaluation in order, on n dev documents.
+
+    It was rising if the last evaluation is the only best one, and the last third gained more than
+    one standard error of a score on this dev set, √(p(1 − p)/n). One evaluation that is best by
+    chance gains less; and since all checkpoints are scored on the same documents, the error of
+    their difference is usually below that of one score, so the rule says too little, not too much.
+    The best score before is compared, not the mean, so that one bad evaluation is no rise. p is
+    estimated with one right and one wrong document more, as otherwise a score of 0 has no error.
+    """
+    first = len(scores) - ceil(len(scores) / LAST)
+    if first < 1 or n < 1 or scores[-1] <= max(scores[:-1]):
+        return None
+    before, last = max(scores[:first]), scores[-1]
+    p = (min(1.0, max(0.0, before)) * n + 1) / (n + 2)
+    return (before, last) if last - before > sqrt(p * (1 - p) / n) else None

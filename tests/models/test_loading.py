@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from workbench.base.errors import ModelError
-from workbench.models import contract
+from workbench.models import loading
 from workbench.models.base import Encoder, Parts, States
 from workbench.models.spec import ModelInfo
 from workbench.runtime.inputs import MASK, EncodedInput, Prepared, prepared_windows
@@ -89,7 +89,7 @@ def preparer(**changes):
 def test_an_encoder_that_follows_its_contract_passes_and_stays_in_training_mode():
     encoder = Two()
 
-    contract.ensure(encoder, "lines.two")
+    loading.ensure(encoder, "lines.two")
 
     assert encoder.training
     encoder({"input_ids": torch.ones(1, 3, dtype=torch.long), MASK: torch.ones(1, 3)}).layers[
@@ -121,13 +121,13 @@ def test_an_encoder_that_follows_its_contract_passes_and_stays_in_training_mode(
 )
 def test_a_difference_from_the_contract_is_named_with_the_plugin(encoder, says):
     with pytest.raises(ModelError, match="lines.two does not follow its contract") as caught:
-        contract.ensure(encoder, "lines.two")
+        loading.ensure(encoder, "lines.two")
 
     assert says in str(caught.value) and "error of the plugin lines" in caught.value.hint
 
 
 def test_states_that_depend_on_padding_are_reported_in_the_log(caplog):
-    contract.ensure(Unmasked(), "lines.two")
+    loading.ensure(Unmasked(), "lines.two")
 
     assert "lines.two: layer 1 of the states of a text depends on the padding" in caplog.text
 
@@ -135,7 +135,7 @@ def test_states_that_depend_on_padding_are_reported_in_the_log(caplog):
 def test_the_number_of_layers_is_that_of_the_states(caplog):
     encoder = Changed(lambda s: s._replace(layers=(*s.layers, s.layers[-1])))
 
-    contract.ensure(encoder, "lines.two")
+    loading.ensure(encoder, "lines.two")
 
     assert encoder.info.layers == 2 and encoder.widths == (WIDTH,) * 3
     assert "`layers` of its ModelInfo is 1, but `forward` returned 3 layers" in caplog.text
@@ -145,6 +145,6 @@ def test_a_preparer_without_windows_still_serves_tasks_on_texts(caplog):
     def windows(documents, max_length):
         raise NotImplementedError
 
-    contract.ensure(Two(preparer(windows=windows)), "lines.two")
+    loading.ensure(Two(preparer(windows=windows)), "lines.two")
 
     assert "lines.two: `windows` of its preparer failed" in caplog.text
