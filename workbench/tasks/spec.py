@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.base import deprecation, learning_rates
-from workbench.base.errors import SpecError
+from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
 from workbench.base.registry import contract_hint, needed_plugin, registry
@@ -22,7 +22,7 @@ from workbench.text import result_view
 from workbench.text.dataset import Record, gold_fingerprint
 from workbench.text.labels import Layer
 from workbench.text.mistakes import LABEL, Mistake, loss_of
-from workbench.text.result_view import Answer
+from workbench.text.result_view import Answer, ResultView
 
 if TYPE_CHECKING:  # these import numpy, which the start of the window must not
     import numpy as np
@@ -391,6 +391,14 @@ def info(task: str) -> TaskInfo:
     missing = _("There is no task {task!r}.", task=task)
     task_info: TaskInfo = registry().info("task", task, missing=missing)
     return task_info
+
+
+def view_of(task: str) -> ResultView:
+    """How predictions of a task are shown, also if its plugin is missing."""
+    try:
+        return result_view.of_outputs(info(task).outputs)
+    except WorkbenchError:
+        return result_view.UNKNOWN
 
 
 def score_title(name: str) -> str:

@@ -25,7 +25,7 @@ from workbench.text.result_view import DOCUMENT, LOSS, NONE, Answer, DetailRow, 
 if TYPE_CHECKING:
     from workbench.text.dataset import Record
     from workbench.text.document import Document
-    from workbench.text.fields import Prediction
+    from workbench.text.fields import Field, Prediction
     from workbench.text.mistakes import Mistake
     from workbench.text.questions import Question
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 class ClassView(ResultView):
     """One class."""
 
-    field = ClassScores
+    field: type[Field] = ClassScores
 
     def labels(self, prediction: Prediction) -> tuple[str, ...]:
         scores = prediction.get(DocumentLabels)
@@ -106,7 +106,7 @@ class NumberView(ResultView):
 class SpanView(ResultView):
     """Spans, or tags of words, with the words that they were predicted from."""
 
-    field = SpanScores
+    field: type[Field] = SpanScores
     on_document = False
 
     def answers(self, prediction: Prediction) -> list[Answer]:

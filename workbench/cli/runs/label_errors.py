@@ -17,6 +17,7 @@ from workbench.tasks import spec as tasks
 
 if TYPE_CHECKING:
     from workbench.operations.evaluation.label_errors import Suspect, SuspectRanking
+    from workbench.text.result_view import ResultView
 
 
 @click.command("label-errors")
@@ -115,15 +116,15 @@ def _show(layer: str, ranking: SuspectRanking, suspects: Sequence[Suspect]) -> N
             share=ranking.agreement,
         )
         note(_("Warning: {warning}", warning=message))
-    of_numbers = ranking.agreement is None
-    value = _("Error") if of_numbers else _("Confidence")
+    view = tasks.view_of(ranking.measured.task)
+    value = _("Error") if view.by_size else _("Confidence")
     head = (_("Key"), _("Text"), _("Gold"), _("Model says"), value, _("Margin"))
     rows = [
         (
             suspect.key,
-            plain(_text(ranking, suspect)[:50]),
-            *_sides(ranking, suspect),
-            suspect.mistake.loss if of_numbers else suspect.mistake.confidence,
+            plain(view.about(suspect.mistake, suspect.quote)[:50]),
+            *_sides(view, suspect),
+            suspect.mistake.loss if view.by_size else suspect.mistake.confidence,
             suspect.margin,
         )
         for suspect in suspects
@@ -157,16 +158,7 @@ def _summary(layer: str, ranking: SuspectRanking) -> list[str]:
     return lines
 
 
-def _text(ranking: SuspectRanking, suspect: Suspect) -> str:
-    """The place, or the question that is the label of an answer."""
-    asks = tasks.info(ranking.measured.task).asks
-    return suspect.mistake.gold or suspect.mistake.predicted if asks else suspect.quote
-
-
-def _sides(ranking: SuspectRanking, suspect: Suspect) -> tuple[str, str]:
-    """Gold and prediction; those of an answer, whose label is its question, are in the text."""
-    mistake = suspect.mistake
-    gold, predicted = mistake.gold, mistake.predicted
-    if tasks.info(ranking.measured.task).asks:
-        gold, predicted = suspect.words(mistake.at), suspect.words(mistake.predicted_at)
-    return plain(gold) or "–", plain(predicted) or "–"
+def _sides(view: ResultView, suspect: Suspect) -> list[str]:
+    """Gold and prediction."""
+    sides = (view.side(suspect.mistake, suspect.text, gold=gold) for gold in (True, False))
+    return [plain(side) or "–" for side in sides]

@@ -253,14 +253,6 @@ class Detail:
         return rows
 
 
-def view_of(task: str) -> ResultView:
-    """How predictions of a task are shown, also if its plugin is missing."""
-    try:
-        return result_view.of_outputs(tasks.info(task).outputs)
-    except WorkbenchError:
-        return result_view.UNKNOWN
-
-
 def detail(project: Project, run: Run, document_id: int) -> Detail:
     """With the stored prediction of a run. Raises KeyError if the document was deleted."""
     layer = results.layer_of(project, run)

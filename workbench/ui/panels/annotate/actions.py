@@ -11,7 +11,6 @@ from workbench.operations.annotation import annotate, suggestion_edits
 from workbench.operations.annotation.annotate import NewSuggestion, SpanRow, SuggestionRow
 from workbench.text import query_edit, snap
 from workbench.text.document import TEXT
-from workbench.text.fields import DocumentLabels
 from workbench.text.labels import TEXT as TEXT_EDITOR
 from workbench.text.labels import TOKENS
 from workbench.text.rows import row_id
@@ -325,8 +324,7 @@ class AnnotateActions(ValueState, QuestionState, RelationState, SourceState):
             NewSuggestion(*here, ids[span.label], span.start, span.end, span.field, span.score)
             for span in differences.spans
         ]
-        prediction = self.predicted.get(DocumentLabels) if self.predicted is not None else None
-        scores = prediction.as_dict() if prediction else {}
+        scores = {answer.label: answer.score for answer in self.predicted_answers}
         suggestions += [
             NewSuggestion(*here, ids[label], score=scores.get(label))
             for label in differences.labels

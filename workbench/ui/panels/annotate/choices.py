@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from workbench.operations.annotation import annotate
 from workbench.text.document import choice_names
-from workbench.text.fields import ClassScores
 from workbench.text.labels import Layer
 from workbench.text.rows import row_id
 from workbench.ui.panels.annotate.tokens import TokenState
@@ -47,8 +46,7 @@ class ChoiceState(TokenState):
     def _scores(self, layer: Layer, numbers: dict[int, str]) -> dict[str, float]:
         """Choice → score: of open suggestions, in error review the prediction."""
         if self.errors and layer.id == self.run_layer:
-            prediction = self.predicted.get(ClassScores) if self.predicted is not None else None
-            return {prediction.best: max(prediction.scores)} if prediction is not None else {}
+            return {answer.label: answer.score or 0.0 for answer in self.predicted_answers}
         return {
             numbers[row.label_id]: row.score if row.score is not None else 1.0
             for row in self.suggestions

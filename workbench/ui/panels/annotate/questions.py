@@ -9,7 +9,6 @@ from typing import Any
 from workbench.metrics.answers import scores
 from workbench.operations.annotation import questions
 from workbench.operations.annotation.questions import AskedQuestion
-from workbench.text.fields import Answers
 from workbench.text.labels import Layer
 from workbench.text.questions import NO_ANSWER
 from workbench.text.rows import row_id
@@ -118,12 +117,11 @@ class QuestionState(ChoiceState):
     def _proposed(self, asked_question: AskedQuestion) -> ShownAnswer | None:
         """The prediction under review, else the first open suggestion; empty for "no answer"."""
         if self.errors:
-            prediction = self.predicted.get(Answers) if self.predicted is not None else None
-            answer = prediction.to(asked_question.question.text) if prediction is not None else None
+            answers = {answer.label: answer for answer in self.predicted_answers}
+            answer = answers.get(asked_question.question.text)
             if answer is None or asked_question.layer_id != self.run_layer:
                 return None
-            best = answer.best
-            place = (best.start, best.end) if best is not None else (0, 0)
+            place = answer.start or 0, answer.end or 0
             return ShownAnswer(*place, PREDICTED, asked_question.id, answer.score)
         row = next((row for row in self.suggestions if row.question == asked_question.id), None)
         if row is None:

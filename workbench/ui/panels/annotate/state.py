@@ -15,6 +15,7 @@ from workbench.operations.annotation import annotate, document_view
 from workbench.operations.annotation.annotate import RelationRow, SpanRow, SuggestionRow
 from workbench.operations.annotation.document_view import DocumentView, SpanRows
 from workbench.operations.schema import labels
+from workbench.text import result_view
 from workbench.text.document import TEXT
 from workbench.text.labels import LABEL_TABLES
 from workbench.text.rows import row_id
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from workbench.storage.runs.runs import Run
     from workbench.text.fields import Prediction
     from workbench.text.labels import Layer
+    from workbench.text.result_view import Answer
     from workbench.ui.panel import PanelContext
 
 SUGGESTED, LINKED = "suggested", "relation"
@@ -402,13 +404,22 @@ class AnnotateState(LabelKeys):
         return predict.stored(self.project, self.run, [doc.document]).get(row_id(doc.document))
 
     @property
+    def predicted_answers(self) -> list[Answer]:
+        """What the reviewed run predicts for the open document."""
+        view = result_view.of(self.predicted)
+        return view.answers(self.predicted) if self.predicted is not None else []
+
+    @property
     def differences(self) -> Differences:
         """Differences for the open document; empty outside of an error review."""
         if self.predicted is None or self.doc is None:
             return Differences()
-        if self.predicted.labels is not None:
-            return self._different_labels(self.predicted.labels)
-        if (number := self.predicted.number) is not None:
+        answers, view = self.predicted_answers, result_view.of(self.predicted)
+        if view.on_document:
+            return self._different_labels(answers)
+        if view.asks:
+            return Differences()
+        if (number := next((answer.value for answer in answers), None)) is not None:
             gold_number = self.doc.value(self.run_layer) if self.run_layer is not None else None
             return Differences(number=None if gold_number == number else number)
         names = self.label_of
@@ -420,17 +431,20 @@ class AnnotateState(LabelKeys):
             for row in mine
             if row.label_id is not None
         }
-        answered = {(s.field, s.start, s.end, s.label): s for s in self.predicted.spans}
+        answered = {
+            (answer.field, answer.start, answer.end, answer.label): answer.score
+            for answer in answers
+            if answer.start is not None and answer.end is not None
+        }
         extra = tuple(
-            UnmatchedPrediction(*key, span.score)
-            for key, span in answered.items()
-            if key not in gold
+            UnmatchedPrediction(*key, score) for key, score in answered.items() if key not in gold
         )
         read = self._learned(mine)
         missed = frozenset(id for key, id in gold.items() if key not in answered and id in read)
         return Differences(extra, missed)
 
-    def _different_labels(self, predicted: Sequence[str]) -> Differences:
+    def _different_labels(self, answers: Sequence[Answer]) -> Differences:
+        predicted = [answer.label for answer in answers]
         names = self.label_of
         several = any(layer.traits.several for layer in self.layers if layer.id == self.run_layer)
         gold = [

@@ -55,7 +55,7 @@ class ValueState(ChoiceState):
 
     def _offered(self, layer: Layer) -> float | None:
         if self.errors and layer.id == self.run_layer:
-            return self.predicted.number if self.predicted is not None else None
+            return next((answer.value for answer in self.predicted_answers), None)
         rows = (row.value for row in self.suggestions if row.layer_id == layer.id)
         return next(rows, None)
 

@@ -149,9 +149,8 @@ class ErrorsState(State):
     @property
     def view(self) -> ResultView:
         """How predictions of the selected run are shown."""
-        return (
-            errors.view_of(results.task_of(self.selection.run)) if self.selection.run else UNKNOWN
-        )
+        run = self.selection.run
+        return tasks.view_of(results.task_of(run)) if run is not None else UNKNOWN
 
     @property
     def orders(self) -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ from workbench.operations.evaluation import errors, folds, label_errors, reviews
 from workbench.operations.evaluation.errors import Detail
 from workbench.operations.evaluation.label_errors import Suspect, SuspectRanking
 from workbench.operations.evaluation.reviews import Review
-from workbench.tasks import spec
+from workbench.tasks import spec as tasks
 from workbench.text.result_view import UNKNOWN
 from workbench.ui.panels.results.review.similar import SimilarState
 from workbench.ui.project.opened import opened
@@ -191,9 +191,9 @@ class LabelErrorsState(State):
     def view(self) -> ResultView:
         """How the predictions that the labels are compared with are shown."""
         if self.ranking is not None:
-            return errors.view_of(self.ranking.measured.task)
-        tasks = spec.fitting(self.layer) if self.layer is not None else ()
-        return errors.view_of(tasks[0].id) if tasks else UNKNOWN
+            return tasks.view_of(self.ranking.measured.task)
+        fitting = tasks.fitting(self.layer) if self.layer is not None else ()
+        return tasks.view_of(fitting[0].id) if fitting else UNKNOWN
 
     def same_confusion(self) -> list[Suspect]:
         item = self.item
@@ -213,7 +213,7 @@ class LabelErrorsState(State):
             prediction = ranking.measured.predictions.get(item.document_id)
             try:
                 answer = prediction[1] if prediction is not None else None
-                ordered = spec.info(ranking.measured.task).ordered
+                ordered = tasks.info(ranking.measured.task).ordered
                 detail = errors.detail_of(
                     self.project, layer, item.document_id, answer, ordered=ordered
                 )
