@@ -255,6 +255,16 @@ def test_a_waiting_job_is_cancelled_without_ever_starting(queue, tmp_path):
     assert not (second.folder / "events.jsonl").exists()
 
 
+def test_temporary_folders_that_a_job_reads_go_with_the_last_event(queue, tmp_path):
+    texts = scratch.make("texts")
+    job = queue.add(replace(spec("counts", tmp_path), scratch=(str(texts),)))
+    assert texts.is_dir()
+
+    queue.wait(job, 20)
+
+    assert job.status == "done" and not texts.exists()
+
+
 def test_a_temporary_folder_goes_with_the_last_event(queue, tmp_path):
     job = queue.add(JobSpec("job_targets:counts", {}))
     seen = []

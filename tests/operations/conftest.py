@@ -82,9 +82,10 @@ class HeldQueue:
             job.forget()
         return result_of(job)
 
-    def wait(self, job):
-        """As `Queue.wait`, without an event loop."""
+    def wait(self, job, timeout=None):
+        """As `Queue.wait`, without an event loop; the worker goes on at each call."""
         self.worker(job)
+        return job.over
 
     def add(self, spec):
         job = HeldJob(self, spec)

@@ -426,6 +426,8 @@ class Queue:
             self.forget(job)
         if job._temporary:
             scratch.remove(job.folder)
+        for folder in job.spec.scratch:
+            scratch.remove(Path(folder))
         self._start_waiting()
 
     def _tell(self, job: Job, event: events.Event) -> None:

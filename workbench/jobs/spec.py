@@ -40,6 +40,7 @@ class JobSpec:
     CPU (`jobs.turns`); `threads` is then set by the queue. Nobody waits for a `background` job: on
     the CPU no other job waits for it, it gives way to all of them, and closing ends it without
     asking. `forget`: one of many small jobs, which is not listed any more once it is done.
+    `scratch`: temporary folders that the job reads, deleted when it has ended.
     """
 
     target: str
@@ -56,6 +57,7 @@ class JobSpec:
     short: bool = False
     background: bool = False
     forget: bool = False
+    scratch: tuple[str, ...] = ()
     threads: int = 0  # maximum number of compute threads; 0: one per physical core
 
     def to_json(self) -> dict[str, object]:
@@ -67,6 +69,7 @@ class JobSpec:
     def from_json(cls, raw: Mapping[str, Any]) -> JobSpec:
         """Raises KeyError without a target; unknown entries are ignored."""
         known = {item.name: raw[item.name] for item in fields(cls) if item.name in raw}
+        known["scratch"] = tuple(known.get("scratch", ()))
         if known.get("limits"):
             known["limits"] = Limits(**known["limits"])
         return cls(**{"target": raw["target"], **known})

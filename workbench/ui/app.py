@@ -31,6 +31,7 @@ from workbench.ui.widgets.controls import combo_access
 
 if TYPE_CHECKING:
     from workbench.base.manifest import Contribution
+    from workbench.jobs.events import Event
     from workbench.jobs.queue import Job, Queue
     from workbench.project.project import Project
     from workbench.ui.shell.menus import Menus
@@ -83,7 +84,6 @@ class App:
         from workbench.jobs.queue import Queue
         from workbench.jobs.spare import Warm
         from workbench.operations.models import installed as models
-        from workbench.operations.models import precision
 
         self._queue_used = True
         warm = (
@@ -94,7 +94,6 @@ class App:
         queue = Queue(dispatch=self.dispatch, warm=warm)
         queue.changed.connect(self._jobs_changed)
         queue.reported.connect(self._devices_reported)
-        precision.remember(queue, lambda: self.settings)
         return queue
 
     def new_tasks(self) -> Tasks:
@@ -447,11 +446,22 @@ class App:
             keeps = job.spec.stoppable and job.status == "running"
             job.stop() if keeps else job.cancel()
 
-    def _jobs_changed(self, job: Job | None = None, event: object = None) -> None:
+    def _jobs_changed(self, job: Job | None = None, event: Event | None = None) -> None:
         if self.window.status is not None:
             self.window.status.show_jobs(self.active_jobs())
-        if job is not None:
+        if job is not None and event is not None:
+            self._remember(job, event)
             self.jobs_changed.emit(job, event)
+
+    def _remember(self, job: Job, event: Event) -> None:
+        """Keep in the settings what a job tells about this computer, and the model it has written.
+        Pages do not: a job goes on when its page is closed.
+        """
+        from workbench.operations.models import new_models, precision
+
+        precision.remember(event, self.settings)
+        if job.over:
+            new_models.ended(job, self.settings)
 
     def started(self) -> None:
         """Called after the first paint: work that may take a moment."""

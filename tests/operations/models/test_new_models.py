@@ -65,11 +65,13 @@ def test_the_model_is_listed_at_the_end_and_deleted_after_a_cancel(
     queue, settings = HeldQueue(), Settings()
     spec = PretrainSpec("masked_lm", str(tiny_model), ())
     work = new_models.prepare(filled, spec, TextSource(), "mine")
-    job = new_models.start(queue, settings, work)
+    job = new_models.start(queue, work)
     owned_folder.create(work.out)  # saved at an evaluation
 
     job.start()
     job.end(status)
+    new_models.ended(job, settings)
 
     assert settings.model_folders == ([str(work.out)] if listed else [])
-    assert work.out.exists() is bool(listed) and not Path(work.spec.texts[0]).exists()
+    assert work.out.exists() is bool(listed)
+    assert [str(Path(work.spec.texts[0]).parent)] == list(job.spec.scratch)  # deleted by the queue

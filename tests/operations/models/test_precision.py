@@ -14,13 +14,17 @@ def reports(params, folder):
     return {}
 
 
+def remembering(queue, user):
+    return queue.changed.connect(lambda _job, event: precision.remember(event, user))
+
+
 def report(queue, key, speedup):
     spec = JobSpec(f"{__name__}:reports", {"key": key, "speedup": speedup}, device="")
     queue.wait(queue.add(spec))
 
 
 def test_a_measurement_goes_into_the_settings_and_the_latest_counts(inline_jobs):
-    drop = precision.remember(inline_jobs, settings.load)
+    drop = remembering(inline_jobs, settings.load())
 
     report(inline_jobs, "cpu a", 0.4)
     report(inline_jobs, "cpu b", 3)
@@ -35,7 +39,7 @@ def test_settings_that_cannot_be_written_do_not_end_the_job(inline_jobs):
     user = settings.Settings()
     user.path.parent.parent.mkdir(parents=True, exist_ok=True)
     user.path.parent.write_text("a file in the place of the folder")
-    precision.remember(inline_jobs, lambda: user)
+    remembering(inline_jobs, user)
 
     report(inline_jobs, "cpu", 2.0)
 
@@ -45,7 +49,7 @@ def test_settings_that_cannot_be_written_do_not_end_the_job(inline_jobs):
 
 def test_only_so_many_measurements_are_kept(inline_jobs, monkeypatch):
     monkeypatch.setattr(precision, "MAX_TRIALS", 2)
-    precision.remember(inline_jobs, settings.load)
+    remembering(inline_jobs, settings.load())
 
     for number in range(4):
         report(inline_jobs, f"cpu {number}", 1.0)

@@ -5,8 +5,10 @@ from types import SimpleNamespace
 import pytest
 from PySide6.QtWidgets import QPushButton
 
-from workbench.base import paths
+from workbench.base import owned_folder, paths
 from workbench.jobs.events import Finished
+from workbench.jobs.spec import JobSpec
+from workbench.operations.models.pretrain import TARGET
 from workbench.operations.runs import results
 from workbench.storage.runs import runs
 
@@ -57,3 +59,13 @@ def test_nothing_is_said_on_the_page_that_shows_the_run_nor_of_a_cancelled_one(a
     app.go("data")
     end(app, run, Finished("cancelled"))
     assert not app.window.note_line.text()
+
+
+def test_a_pretraining_that_ends_without_its_page_is_listed(app, tmp_path):
+    out = tmp_path / "mine"
+    owned_folder.create(out)
+    job = SimpleNamespace(spec=JobSpec(TARGET, {"out": str(out)}), status="done", over=True)
+
+    app.queue.changed.emit(job, Finished("done"))
+
+    assert app.settings.model_folders == [str(out)] == app.settings.pickle_allowed

@@ -34,7 +34,7 @@ class Session:
         if file is not None:
             self._project = _open(file, read_only, self.mailbox)
         self.queue: Queue = Queue(dispatch=self.mailbox)
-        precision.remember(self.queue, settings.load)
+        self.queue.changed.connect(lambda _job, event: precision.remember(event, settings.load()))
         if self._project is not None:
             from workbench.operations.runs.run_recorder import wire
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
 
+EVERY = 0.2  # seconds between two looks at the progress of a run
 DECODER = "decoder"  # the setting of tasks that decode sequences
 DECODERS = ("crf", "greedy")
 MISSING, WAITING, RUNNING, DONE, FAILED = "missing", "waiting", "running", "done", "failed"
@@ -319,12 +320,17 @@ class Ladder:
         if cell is None:
             return
         if isinstance(event, Output) and event.payload.get("kind") == "step":
-            cell.fraction = event.payload["step"] / max(1, event.payload["total"])
-            self.changed.emit()
+            self.at(event.payload["step"] / max(1, event.payload["total"]))
         elif isinstance(event, Started):
             self.changed.emit()
         elif isinstance(event, Finished):
             self._ended(cell, event)
+
+    def at(self, fraction: float | None) -> None:
+        """How much of the current run is done."""
+        if self._cell is not None:
+            self._cell.fraction = fraction
+            self.changed.emit()
 
     def _is_on_same_data(self, fingerprint: str) -> bool:
         """Whether the experiment can continue; the first run fixes its data."""
@@ -378,14 +384,11 @@ def run(ladder: Ladder, queue: Queue) -> None:
 
 def _wait(ladder: Ladder, queue: Queue, started: Run) -> None:
     job = train.job_of(queue, ladder.project, started.id)
-    drop = queue.changed.connect(
-        lambda other, event: ladder.on_event(event) if other is job else None
-    )
-    try:
-        if job is not None:
-            queue.wait(job)
-    finally:
-        drop()
+    if job is None:
+        return
+    while not queue.wait(job, EVERY):
+        ladder.at(job.fraction)
+    ladder.on_event(Finished(job.status, job.result, job.message, job.hint))
 
 
 def _why(run: Run | None, event: Finished) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -13,16 +13,16 @@ from workbench.base import owned_folder, paths, scratch
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
-from workbench.jobs.events import Event, Finished
 from workbench.operations.documents import corpus
 from workbench.operations.documents.corpus import Filter
 from workbench.operations.models import vectors
-from workbench.operations.models.pretrain import PretrainingJob
+from workbench.operations.models.pretrain import TARGET, PretrainingJob
 from workbench.operations.transfer import plain_text
 from workbench.pretraining.spec import PretrainSpec
 from workbench.pretraining.texts import Texts, files_of, links_out
 from workbench.storage.documents import documents
 from workbench.training.vectors.spec import SUFFIXES
+from workbench.training.vectors.spec import TARGET as VECTORS
 
 if TYPE_CHECKING:
     from workbench.base.settings import Settings
@@ -248,28 +248,34 @@ def _pretraining(
     return work
 
 
-def start(
-    queue: Queue, settings: Settings, work: PretrainingJob, project: Project | None = None
-) -> Job:
-    """Start it in a worker, as a run of the project. Its model is listed when it ends, unless it
-    was cancelled.
-    """
+def start(queue: Queue, work: PretrainingJob, project: Project | None = None) -> Job:
+    """Start it in a worker, as a run of the project. `ended` lists its model."""
     paths.models_folder().mkdir(parents=True, exist_ok=True)
     try:
         job = work.start(queue, project)
     except WorkbenchError:
         work.close()
         raise
-    _when_over(job, lambda status: _ended(work, status, settings))
     return job
 
 
-def _ended(work: PretrainingJob, status: str, settings: Settings) -> None:
-    work.close()
-    if status == "cancelled":
-        owned_folder.remove(work.out)
-    elif owned_folder.current(work.out).exists():
-        _list(work.out, settings)
+def ended(job: Job, settings: Settings) -> None:
+    """List the model that a job has written, or delete that of a pretraining that was cancelled.
+
+    Called by the application for every job that has ended: a training goes on when its page is
+    closed.
+    """
+    params: Mapping[str, Any] = job.spec.params
+    if job.spec.target == TARGET:
+        out = Path(params["out"])
+        if job.status == "cancelled":
+            owned_folder.remove(out)
+        elif owned_folder.current(out).exists():
+            _list(out, settings)
+    elif job.spec.target == VECTORS and job.status != "cancelled":
+        out = Path(params["output"])
+        if out.exists():
+            _list(out, settings)
 
 
 def settings_of_run(job: Job) -> PretrainSpec:
@@ -309,7 +315,6 @@ def first_batches_of_run(
 
 def start_vectors(
     queue: Queue,
-    settings: Settings,
     written: Written,
     name: str,
     *,
@@ -317,24 +322,18 @@ def start_vectors(
     options: Mapping[str, Any],
     seed: int,
 ) -> Job:
-    """Train word vectors in a worker; they are listed when it ends. Not for large texts on the main
-    thread: several files are first joined to one, see `write_joined`.
+    """Train word vectors in a worker; `ended` lists them. Not for large texts on the main thread:
+    several files are first joined to one, see `write_joined`.
     """
     paths.models_folder().mkdir(parents=True, exist_ok=True)
     out, text = place(name, method), Path(written.texts[0])
+    copies = () if written.folder is None else (str(written.folder),)
     try:
-        job = queue.add(vectors.training_job([text], out, method, options, seed))
+        spec = vectors.training_job([text], out, method, options, seed)
+        return queue.add(replace(spec, scratch=copies))
     except WorkbenchError:
         written.close()
         raise
-
-    def ended(status: str) -> None:
-        written.close()
-        if status != "cancelled" and out.exists():
-            _list(out, settings)
-
-    _when_over(job, ended)
-    return job
 
 
 def co_occurrences(
@@ -361,11 +360,3 @@ def _list(path: Path, settings: Settings) -> None:
     ]
     settings.pickle_allowed = [*(text for text in settings.pickle_allowed if text not in own), *own]
     settings.save()
-
-
-def _when_over(job: Job, act: Callable[[str], None]) -> None:
-    def on_event(event: Event) -> None:
-        if isinstance(event, Finished):
-            act(event.status)
-
-    job.changed.connect(on_event)

@@ -60,9 +60,7 @@ class PretrainingJob:
     def start(self, queue: Queue, project: Project | None = None) -> Job:
         """Start it in a worker; with a project open for writing, as a run of that project."""
         if project is None or project.read_only:
-            folder = scratch.make("pretraining")
-            self.copies.append(folder)
-            return queue.add(self._job(folder, {}))
+            return queue.add(self._job("", {}))
         run = kinds.start(project, queue, self)
         return cast("Job", train.job_of(queue, project, run.id))
 
@@ -78,7 +76,7 @@ class PretrainingJob:
             PRETRAINING.id,
             runs.free_name(project.db, self.out.name),
             lambda folder, about: replace(
-                self._job(folder, {"run": about}), project=str(project.path)
+                self._job(str(folder), {"run": about}), project=str(project.path)
             ),
             spec={
                 "objective": spec.objective,
@@ -93,7 +91,7 @@ class PretrainingJob:
             parent_id=parent_id,
         )
 
-    def _job(self, folder: Path, about: Mapping[str, Any]) -> JobSpec:
+    def _job(self, folder: str, about: Mapping[str, Any]) -> JobSpec:
         device = train.wanted_device(self.spec.settings()["device"])
         here = replace(self.spec, options={**self.spec.options, "device": device})
         params = {
@@ -106,11 +104,12 @@ class PretrainingJob:
         return JobSpec(
             TARGET,
             params,
-            str(folder),
+            folder,
             device=train.queue_device(device),
             title=_("Pretrain {name}", name=self.out.name),
             name=self.out.name,
             stoppable=True,
+            scratch=tuple(map(str, self.copies)),
         )
 
     @property
@@ -134,7 +133,7 @@ class PretrainingJob:
         return PretrainResult.from_json(job.result)
 
     def close(self) -> None:
-        """Delete the copied text."""
+        """Delete the copied text of a job that was not started."""
         for folder in self.copies:
             scratch.remove(folder)
 

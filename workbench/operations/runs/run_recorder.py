@@ -32,7 +32,11 @@ if TYPE_CHECKING:
 
 
 class RunRecorder:
-    """Writes the events of a queue's jobs to the run rows of one project until `close`."""
+    """Writes the events of a queue's jobs to the run rows of one project until `close`.
+
+    It listens to the queue itself, as a run ends while no page shows it too, and pages are told of
+    an end that was recorded.
+    """
 
     def __init__(self, project: Project, queue: Queue):
         self.project = project

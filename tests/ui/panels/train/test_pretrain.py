@@ -10,6 +10,7 @@ from tests.ui.panels.train.test_state import context  # noqa: F401 (a fixture)
 from workbench.base import scratch
 from workbench.base.events import Signal
 from workbench.jobs.events import Finished, Output, Started
+from workbench.operations.models import new_models
 from workbench.operations.runs import results
 from workbench.ui.panels.train.pretrain_state import FILES, VECTORS, PretrainState
 
@@ -31,8 +32,14 @@ def state(context):  # noqa: F811
 
 
 def tell(state, job, event):
+    """As the queue and the application do."""
     job.changed.emit(event)
+    if isinstance(event, Finished):
+        job.status = event.status
+        new_models.ended(job, state.context.settings)
     state.queue.changed.emit(job, event)
+    for folder in job.spec.scratch if isinstance(event, Finished) else ():
+        scratch.remove(Path(folder))
 
 
 def test_objectives_without_weights_in_the_model_are_refused_with_the_reason(state):

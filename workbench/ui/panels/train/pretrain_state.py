@@ -317,19 +317,19 @@ class PretrainState(State):
         """
         if not self.ready or self._starts.again(self._choices):
             return
-        source, name, settings = self.text_source, self.name, self.context.settings
+        source, name = self.text_source, self.name
         if self.is_vectors:
             method, options, seed = self.objective, dict(self.values), self.seed
             self._start_after(
                 partial(operations.write_joined, self.project, source),
                 lambda written: operations.start_vectors(
-                    self.queue, settings, written, name, method=method, options=options, seed=seed
+                    self.queue, written, name, method=method, options=options, seed=seed
                 ),
             )
         else:
             self._start_after(
                 partial(operations.prepare, self.project, self.spec(), source, name),
-                lambda work: operations.start(self.queue, settings, work, self.project),
+                lambda work: operations.start(self.queue, work, self.project),
             )
 
     def _start_after(self, write: Callable[..., Any], start: Callable[[Any], Job]) -> None:
