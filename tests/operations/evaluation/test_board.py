@@ -53,6 +53,17 @@ def test_rankings_can_be_resampled_after_the_other_scores(compared):
     assert with_rankings(found, later) == whole
 
 
+def test_the_method_of_intervals_is_that_of_the_task(compared, monkeypatch):
+    assert "1,000 resamples, seed 1" in quality.interval_method(board(compared).intervals)
+
+    monkeypatch.setattr(ClassifyInfo, "statistic", lambda *_: None)
+    assert board(compared).intervals is None
+    monkeypatch.setattr(ClassifyInfo, "interval", lambda *_: ("accuracy", 0.25, 0.75))
+
+    method = quality.interval_method(board(compared).intervals)
+    assert method == "95% intervals: computed by the task."
+
+
 def test_a_task_without_a_statistic_has_the_interval_of_its_own(compared, monkeypatch):
     monkeypatch.setattr(ClassifyInfo, "statistic", lambda *_: None)
     plain = board(compared).entries[0].scores

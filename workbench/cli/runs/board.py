@@ -126,7 +126,8 @@ def _show(board: Board, score: str, over: BoardEntry | None) -> None:
     listing(columns(score, over), board.sorted_by(score))
     if board.definition:
         say(_(board.definition))
-    say(interval_method())
+    if board.intervals is not None:
+        say(interval_method(board.intervals))
     for entry in board.entries:
         warn_of_training_texts(entry.run.name, entry.trained_on, board.n)
     for other in board.others:

@@ -16,7 +16,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.metrics.definitions import is_ratio
-from workbench.metrics.evaluation import Evaluation, Measured
+from workbench.metrics.evaluation import Evaluation, Intervals, Measured
 from workbench.metrics.gain import Gain, gain
 from workbench.metrics.report import intervals
 from workbench.operations.documents import queries
@@ -100,6 +100,13 @@ class Board:
     entries: tuple[BoardEntry, ...]
     others: tuple[BoardEntry, ...]
     where: str = ""
+
+    @property
+    def intervals(self) -> Intervals | None:
+        """Intervals of an entry, for their method: of a bootstrap if there are any; else None."""
+        evaluations = (entry.evaluation for entry in self.entries)
+        some = [each.intervals for each in evaluations if each is not None and each.intervals]
+        return max(some, key=lambda each: each.rounds, default=None)
 
     def named(self, run: str) -> BoardEntry:
         """The scored entry of a run. Raises WorkbenchError if there is none of this name."""

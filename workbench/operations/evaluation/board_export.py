@@ -192,7 +192,7 @@ def to_markdown(board: Board, score: str = "", over: BoardEntry | None = None) -
     )
     scores = {score, *board.names[:3]}
     if any(has_interval(entry, name) for entry in board.entries for name in scores):
-        about = f"{about} {quality.interval_method()}"
+        about = f"{about} {quality.interval_method(board.intervals)}"
     if board.where:
         about = f"{about} {_('Query: {query}.', query=board.where)}"
     table = markdown(_all_columns(board, score, over), board.sorted_by(score))

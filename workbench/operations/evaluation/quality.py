@@ -173,6 +173,8 @@ def interval_method(intervals: Intervals | None = None) -> str:
     rounds, seed = ROUNDS, SEED
     if intervals is not None:
         rounds, seed = intervals.rounds, intervals.seed
+    if not rounds:
+        return _("95% intervals: computed by the task.")
     return ngettext(
         "95% intervals: bootstrap over documents, {rounds:,} resample, seed {seed}.",
         "95% intervals: bootstrap over documents, {rounds:,} resamples, seed {seed}.",

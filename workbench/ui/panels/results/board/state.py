@@ -212,10 +212,12 @@ class BoardState(State):
     def heading(self) -> tuple[str, str]:
         """Title and definition of the chosen score, with the method of its intervals if any."""
         title, hint = score_title(self.score), score_hint(self.score)
-        entries = self.board.entries if self.board is not None else ()
-        if not any(board_export.has_interval(entry, self.score) for entry in entries):
+        board = self.board
+        if board is None or not any(
+            board_export.has_interval(entry, self.score) for entry in board.entries
+        ):
             return title, hint
-        hint = f"{hint}\n{interval_method()}".strip()
+        hint = f"{hint}\n{interval_method(board.intervals)}".strip()
         return _("{score} and 95% interval", score=title), hint
 
     @property
