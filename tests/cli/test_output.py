@@ -5,6 +5,7 @@ import json
 import pytest
 
 from workbench.cli import output
+from workbench.text.columns import numbered
 
 
 def test_json_is_one_line_of_utf_8_whatever_is_in_it(capfd):
@@ -25,7 +26,9 @@ def test_letters_of_other_scripts_are_written_as_they_are(capfd):
 
 
 def test_columns_are_as_wide_as_what_stands_in_them_and_numbers_to_the_right(capfd):
-    output.table(("Label", "F1", "Id"), [("praise", 0.5, "1e5"), ("a", None, "7"), ("b", 12, "x")])
+    output.table(
+        numbered(("Label", "F1", "Id")), [("praise", 0.5, "1e5"), ("a", None, "7"), ("b", 12, "x")]
+    )
 
     assert capfd.readouterr().out.splitlines() == [
         "Label      F1  Id",
@@ -36,14 +39,14 @@ def test_columns_are_as_wide_as_what_stands_in_them_and_numbers_to_the_right(cap
 
 
 def test_a_table_without_rows_is_its_head(capfd):
-    output.table(("Label", "F1"), [])
+    output.table(numbered(("Label", "F1")), [])
 
     assert capfd.readouterr().out.split() == ["Label", "F1"]
 
 
 def test_wide_characters_take_two_places(capfd):
     pytest.importorskip("wcwidth", reason="without it tabulate counts characters")
-    output.table(("Label", "Name"), [("日本", "a"), ("é́x", "b"), ("plain", "c")])
+    output.table(numbered(("Label", "Name")), [("日本", "a"), ("é́x", "b"), ("plain", "c")])
 
     lines = capfd.readouterr().out.splitlines()
     assert lines == ["Label  Name", "日本   a", "é́x     b", "plain  c"]

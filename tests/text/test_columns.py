@@ -34,15 +34,15 @@ def row():
 def test_a_fraction_is_written_as_each_medium_does(row):
     f1 = COLUMNS[2]
 
-    assert f1.written(row, TERMINAL) == "0.886"
-    assert f1.written(row, MARKDOWN) == "88.6"
+    assert TERMINAL.cell(f1, row) == "0.886"
+    assert MARKDOWN.cell(f1, row) == "88.6"
     assert record([f1], row) == {"f1": 0.8861}
 
 
 def test_unknown_values_are_a_dash_for_people_and_null_for_programs(row):
     row.f1 = None
 
-    assert COLUMNS[2].written(row, TERMINAL) == COLUMNS[4].written(row, MARKDOWN) == "–"
+    assert TERMINAL.cell(COLUMNS[2], row) == MARKDOWN.cell(COLUMNS[4], row) == "–"
     assert record(COLUMNS, row)["f1"] is None
 
 

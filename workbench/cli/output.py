@@ -81,25 +81,21 @@ def note_links_out(texts: Sequence[Path]) -> None:
         note(warning)
 
 
-def listing(columns: Iterable[Column], rows: Iterable[Any], as_json: bool = False) -> None:
-    """Print a table, or the rows as one JSON array."""
+def table(columns: Iterable[Column], rows: Iterable[Any], as_json: bool = False) -> None:
+    """Print columns aligned by terminal width, or with `as_json` the rows as one JSON array.
+
+    Columns of numbers are right-aligned. Characters that would control the terminal are replaced.
+    """
+    from tabulate import tabulate
+
     if as_json:
         keyed = tuple(columns)
         emit([record(keyed, row) for row in rows])
         return
     visible = shown(columns)
-    head = [column.heading for column in visible]
-    _draw([head, *([plain(column.written(row, TERMINAL)) for column in visible] for row in rows)])
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    _draw([head, *(list(map(_cell, row)) for row in rows)])
-
-
-def _draw(lines: Sequence[Sequence[str]]) -> None:
-    """Print columns aligned by terminal width; columns of numbers are right-aligned."""
-    from tabulate import tabulate
-
+    head = [TERMINAL.heading(column) for column in visible]
+    cells = [[TERMINAL.cell(column, row) for column in visible] for row in rows]
+    lines = [list(map(plain, line)) for line in (head, *cells)]
     sides = [
         "right" if _is_numeric(cells) else "left" for _title, *cells in zip(*lines, strict=True)
     ]
@@ -108,12 +104,6 @@ def _draw(lines: Sequence[Sequence[str]]) -> None:
     drawn = tabulate(lines, tablefmt="plain", colalign=sides, disable_numparse=True)
     for line in drawn.splitlines():
         say(line.rstrip())
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:.3f}"
-    return "–" if value is None else str(value)
 
 
 def _is_numeric(cells: Sequence[str]) -> bool:

@@ -11,8 +11,9 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from enum import Enum
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,9 @@ class Kind(Enum):
     FLAG = "flag"  # yes or no
     COUNT = "count"  # a whole number
     NUMBER = "number"
-    SHARE = "share"  # a fraction of one
+    SHARE = "share"  # a fraction of one: a score
+    PERCENT = "percent"  # a fraction of one, written with a percent sign
+    P = "p"  # a p-value
     BYTES = "bytes"
     SECONDS = "seconds"  # a duration
     TIME = "time"  # ISO 8601
@@ -42,7 +45,31 @@ class Kind(Enum):
     @property
     def is_number(self) -> bool:
         """Numbers are aligned right, and sorted by their values."""
-        return self in (Kind.COUNT, Kind.NUMBER, Kind.SHARE, Kind.BYTES, Kind.SECONDS)
+        return self in NUMBERS
+
+
+NUMBERS = frozenset(Kind) - {Kind.TEXT, Kind.TERM, Kind.NAMES, Kind.FLAG, Kind.TIME}
+
+
+@dataclass(frozen=True)
+class Medium:
+    """How values of each kind are written; `units`: of numbers that are written without theirs."""
+
+    writers: Mapping[Kind, Writer]
+    units: Mapping[Kind, str] = field(default_factory=dict)
+
+    def heading(self, column: Column) -> str:
+        """The title of a column, with the unit."""
+        unit = self.units.get(column.kind)
+        return _("{title}, {unit}", title=column.title, unit=unit) if unit else column.title
+
+    def cell(self, column: Column, row: Any) -> str:
+        """The text of a cell; "–" for an unknown value."""
+        if column.display is not None:
+            text = column.display(row)
+            return UNKNOWN if text is None else text
+        value = column.value(row)
+        return UNKNOWN if value is None else self.writers[column.kind](value, column.digits)
 
 
 @dataclass(frozen=True)
@@ -69,18 +96,19 @@ class Column:
         """Whether people see it."""
         return bool(self.title) or not self.key
 
-    @property
-    def heading(self) -> str:
-        """The title, with the unit of numbers that are written without it."""
-        return _("{title}, s", title=self.title) if self.kind == Kind.SECONDS else self.title
 
-    def written(self, row: Any, writers: Mapping[Kind, Writer]) -> str:
-        """The cell as text; "–" for an unknown value."""
-        if self.display is not None:
-            text = self.display(row)
-            return UNKNOWN if text is None else text
-        value = self.value(row)
-        return UNKNOWN if value is None else writers[self.kind](value, self.digits)
+def keyed(titles: Mapping[str, str]) -> tuple[Column, ...]:
+    """Columns of rows that are mappings: key → title. Missing values are unknown."""
+
+    def column(key: str, title: str) -> Column:
+        return Column(title, lambda row: row.get(key), key=key)
+
+    return tuple(column(key, title) for key, title in titles.items())
+
+
+def numbered(titles: Iterable[str]) -> tuple[Column, ...]:
+    """Columns of rows that are sequences, in their order."""
+    return tuple(Column(title, itemgetter(number)) for number, title in enumerate(titles))
 
 
 def shown(columns: Iterable[Column]) -> list[Column]:
@@ -92,22 +120,23 @@ def _text(value: Any, digits: int) -> str:
     return f"{value:.{digits}f}" if isinstance(value, float) else str(value)
 
 
-TERMINAL: Mapping[Kind, Writer] = {
+_PLAIN: Mapping[Kind, Writer] = {
     Kind.TEXT: _text,
     Kind.TERM: lambda value, _digits: term(value),
     Kind.NAMES: lambda value, _digits: ", ".join(value),
     Kind.FLAG: lambda value, _digits: _("yes") if value else _("no"),
     Kind.COUNT: lambda value, _digits: f"{value:,}",
-    Kind.NUMBER: lambda value, digits: f"{value:.{digits}f}",
+    Kind.NUMBER: lambda value, digits: f"{value:,.{digits}f}",
     Kind.SHARE: lambda value, _digits: f"{value:.3f}",
+    Kind.PERCENT: lambda value, _digits: f"{value:.1%}",
+    Kind.P: lambda value, _digits: "< 0.001" if value < 0.001 else f"{value:.3f}",
     Kind.BYTES: lambda value, _digits: sizes.size(value),
     Kind.SECONDS: lambda value, _digits: f"{value:.1f}",
     Kind.TIME: _text,
 }
-MARKDOWN: Mapping[Kind, Writer] = {
-    **TERMINAL,
-    Kind.SHARE: lambda value, _digits: f"{100 * value:.1f}",
-}
+TERMINAL = Medium(_PLAIN, {Kind.SECONDS: "s"})
+_POINTS = {kind: lambda value, _digits: f"{100 * value:.1f}" for kind in (Kind.SHARE, Kind.PERCENT)}
+MARKDOWN = Medium({**_PLAIN, **_POINTS}, {Kind.SECONDS: "s", Kind.PERCENT: "%"})
 
 
 # ---------------------------------------------------------------- JSON
@@ -129,9 +158,9 @@ def markdown(columns: Iterable[Column], rows: Iterable[Any]) -> str:
     """A table in Markdown, without a line break at its end; numbers are aligned right."""
     columns = shown(columns)
     lines = [
-        [_markdown_cell(column.heading) for column in columns],
+        [_markdown_cell(MARKDOWN.heading(column)) for column in columns],
         ["---:" if column.kind.is_number else "---" for column in columns],
-        *([_markdown_cell(column.written(row, MARKDOWN)) for column in columns] for row in rows),
+        *([_markdown_cell(MARKDOWN.cell(column, row)) for column in columns] for row in rows),
     ]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 

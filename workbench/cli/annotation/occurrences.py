@@ -10,8 +10,9 @@ import click
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import Watch
-from workbench.cli.output import ProgressLine, as_json, emit, plain, say, table
+from workbench.cli.output import ProgressLine, as_json, emit, say, table
 from workbench.cli.session import interrupts, project_argument, reading, session
+from workbench.text.columns import Column
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import Filter
@@ -126,6 +127,8 @@ def _where(project: Project, key: str | None) -> Filter:
 
 
 def _report(result: Occurrences, done: int | None, as_json: bool) -> None:
+    from workbench.operations.annotation import occurrences as operations
+
     if as_json:
         emit(
             {
@@ -136,8 +139,12 @@ def _report(result: Occurrences, done: int | None, as_json: bool) -> None:
             }
         )
         return
-    head = (_("Document"), _("Occurrence"), _("State"))
-    table(head, [(row.key, _in_context(row), _state(row)) for row in result.rows[:SHOWN]])
+    columns = (
+        Column(_("Document"), lambda row: row.key),
+        Column(_("Occurrence"), _in_context),
+        Column(_("State"), operations.state_words),
+    )
+    table(columns, result.rows[:SHOWN])
     message = ngettext("{n:,} occurrence found.", "{n:,} occurrences found.", len(result.rows))
     say(message)
     if result.cut:
@@ -147,13 +154,7 @@ def _report(result: Occurrences, done: int | None, as_json: bool) -> None:
 
 
 def _in_context(row: Occurrence) -> str:
-    return plain(f"{row.before[-30:]}[{row.text}]{row.after[:30]}")
-
-
-def _state(row: Occurrence) -> str:
-    from workbench.operations.annotation.occurrences import state_words
-
-    return state_words(row)
+    return f"{row.before[-30:]}[{row.text}]{row.after[:30]}"
 
 
 def _as_dict(row: Occurrence) -> dict[str, object]:

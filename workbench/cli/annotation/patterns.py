@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +16,7 @@ from workbench.cli.annotation.occurrences import label_id
 from workbench.cli.documents.where import checked, where_option
 from workbench.cli.output import ProgressLine, as_json, emit, say, table
 from workbench.cli.session import interrupts, project_argument, reading, session
+from workbench.text.columns import Column, Kind
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
@@ -58,26 +60,28 @@ def list_patterns(file: Path, as_json: bool) -> None:
     _show(rows)
 
 
-def _rows(project: Project, patterns: Sequence[Pattern]) -> list[dict[str, object]]:
+def _rows(project: Project, patterns: Sequence[Pattern]) -> list[dict[str, Any]]:
     from workbench.operations.annotation import pattern_files
 
     named = pattern_files.named(project)
     return [{"id": pattern.id, **pattern_files.as_dict(pattern, named)} for pattern in patterns]
 
 
-def _show(rows: Sequence[dict[str, object]], *more: str) -> None:
-    head = [_("Id"), _("Label"), _("Kind"), _("Pattern"), _("On"), *map(str.capitalize, more)]
-    keys = ("id", "label", "kind", "pattern", "active", *more)
-    cells = [[_cell(row[key]) for key in keys] for row in rows]
-    table(head, cells)
+def _show(rows: Sequence[dict[str, Any]], *more: str) -> None:
+    columns = (
+        Column(_("Id"), itemgetter("id")),
+        Column(_("Label"), itemgetter("label")),
+        Column(_("Kind"), itemgetter("kind")),
+        Column(_("Pattern"), _pattern),
+        Column(_("On"), itemgetter("active"), kind=Kind.FLAG),
+        *(Column(key.capitalize(), itemgetter(key)) for key in more),
+    )
+    table(columns, rows)
 
 
-def _cell(value: object) -> object:
-    if isinstance(value, bool):
-        return _("yes") if value else _("no")
-    if isinstance(value, list):
-        value = ", ".join(value)
-    return value[:50] if isinstance(value, str) else value
+def _pattern(row: dict[str, Any]) -> str:
+    body = row["pattern"]
+    return (", ".join(body) if isinstance(body, list) else body)[:50]
 
 
 @patterns.command()

@@ -10,8 +10,9 @@ import click
 from workbench.base.i18n import _, ngettext
 from workbench.base.registry import registry
 from workbench.cli.documents.where import matching, where_option
-from workbench.cli.output import as_json, emit, plain, say, table
+from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.session import CommandSession, layer_option, project_argument, session
+from workbench.text.columns import Column
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.queue_list import Listed
@@ -145,14 +146,11 @@ def _show(layer: str, order: QueueOrder | None, listed: Listed, *, as_json: bool
     say(left)
     title = order.title if order is not None else _("File order")
     say(f"{title} · {order.source}" if order is not None and order.source else title)
-    rows = [
-        (
-            document.key,
-            plain(document.text[:60]),
-            document.score if document.score is not None else "–",
-            _("random control") if document.control else "",
-        )
-        for document in listed.documents
-    ]
-    if rows:
-        table((_("Key"), _("Text"), _("Score"), ""), rows)
+    columns = (
+        Column(_("Key"), lambda document: document.key),
+        Column(_("Text"), lambda document: document.text[:60]),
+        Column(_("Score"), lambda document: document.score),
+        Column("", lambda document: _("random control") if document.control else ""),
+    )
+    if listed.documents:
+        table(columns, listed.documents)

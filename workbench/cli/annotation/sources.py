@@ -10,8 +10,9 @@ import click
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import Watch
-from workbench.cli.output import ProgressLine, as_json, emit, plain, say, table
+from workbench.cli.output import ProgressLine, as_json, emit, say, table
 from workbench.cli.session import interrupts, project_argument, reading, session
+from workbench.text.columns import Column
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.provenance import OriginLabels
@@ -43,30 +44,20 @@ def list_sources(file: Path, as_json: bool) -> None:
 
     with reading(file) as project:
         every = provenance.sources(project)
-    if as_json:
-        emit([{"source": _id(source), **_as_dict(source)} for source in every])
-        return
-    head = (_("Source"), _("Made by"), _("Labels"), _("Suggestions"), _("Last"))
-    rows = [
-        (_id(source), plain(source.title), source.labels, source.suggestions, source.last)
-        for source in every
-    ]
-    table(head, rows)
+    columns = (
+        Column(_("Source"), _id, key="source"),
+        Column(_("Made by"), lambda source: source.title, key="title"),
+        Column(_("Labels"), lambda source: source.labels, key="labels"),
+        Column(_("Suggestions"), lambda source: source.suggestions, key="suggestions"),
+        Column("", lambda source: source.first, key="first"),
+        Column(_("Last"), lambda source: source.last, key="last"),
+    )
+    table(columns, every, as_json)
 
 
 def _id(source: OriginLabels) -> str:
     kind, ref, by = source.origin
     return f"{kind}:{ref if by is None else by}"
-
-
-def _as_dict(source: OriginLabels) -> dict[str, object]:
-    return {
-        "title": source.title,
-        "labels": source.labels,
-        "suggestions": source.suggestions,
-        "first": source.first,
-        "last": source.last,
-    }
 
 
 def _chosen(project: Project, name: str) -> OriginLabels:

@@ -10,6 +10,7 @@ import click
 
 from workbench.base.i18n import _
 from workbench.cli.output import as_json, emit, note, plain, say, table
+from workbench.text.columns import Column
 
 if TYPE_CHECKING:
     from workbench.base.plugins import Plugin
@@ -37,18 +38,14 @@ def list_plugins(as_json: bool) -> None:
     if as_json:
         emit([status.to_json() for status in statuses])
         return
-    head = (_("Id"), _("Version"), _("State"), _("Adds"), _("Folder"))
-    rows = [
-        (
-            plain(status.plugin.id),
-            plain(status.plugin.version),
-            _(operations.STATES[status.state]),
-            plain("; ".join(operations.adds(status.plugin))) or None,
-            plain(str(status.plugin.folder)),
-        )
-        for status in statuses
-    ]
-    table(head, rows)
+    columns = (
+        Column(_("Id"), lambda status: status.plugin.id),
+        Column(_("Version"), lambda status: status.plugin.version),
+        Column(_("State"), lambda status: _(operations.STATES[status.state])),
+        Column(_("Adds"), lambda status: "; ".join(operations.adds(status.plugin)) or None),
+        Column(_("Folder"), lambda status: str(status.plugin.folder)),
+    )
+    table(columns, statuses)
     for status in statuses:
         if status.error:
             say(f"{plain(status.plugin.id)}: {plain(status.error)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,17 +12,25 @@ import click
 from workbench.base import paths
 from workbench.base.errors import ProjectDamaged, ProjectError, SpecError
 from workbench.base.i18n import _, ngettext
-from workbench.base.sizes import size
 from workbench.base.terms import term
 from workbench.cli.documents.where import matching, where_option
 from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.session import PROJECT, project_argument, reading
+from workbench.text.columns import Column, Kind
 
 if TYPE_CHECKING:
     from workbench.operations.documents.removal import RemovalPreview
     from workbench.project.backup import Version
     from workbench.project.project import Project
     from workbench.project.recovery import Recovered
+
+VERSIONS = (
+    Column(_("Saved"), lambda version: version.at),
+    Column(_("Reason"), lambda version: version.reason, kind=Kind.TERM),
+    Column(_("Name"), lambda version: version.name),
+    Column(_("Size"), lambda version: version.bytes, kind=Kind.BYTES),
+    Column(_("File"), lambda version: version.path.name),
+)
 
 
 @click.command()
@@ -88,35 +97,32 @@ def _show_info(file: Path, summary: dict[str, Any]) -> None:
     say("  ".join(f"{name} {count:,}" for name, count in summary["splits"].items()))
     say("  ".join(f"{term(name)} {count:,}" for name, count in summary["states"].items()))
     say()
-    table(
-        (_("Layer"), _("Kind"), _("Labels"), *(term(state) for state in summary["states"])),
-        [
-            (
-                item["layer"],
-                item["kind"],
-                item["labels"],
-                *map("{:,}".format, item["states"].values()),
-            )
-            for item in summary["layers"]
-        ],
+    columns = (
+        Column(_("Layer"), itemgetter("layer")),
+        Column(_("Kind"), itemgetter("kind")),
+        Column(_("Labels"), itemgetter("labels")),
+        *map(_state_column, summary["states"]),
     )
+    table(columns, summary["layers"])
     if summary["runs"]:
         say()
-        table(
-            (_("Run"), _("Status"), _("Task"), _("Model"), _("Scores on dev")),
-            [_run_row(item) for item in summary["runs"]],
+        columns = (
+            Column(_("Run"), itemgetter("name")),
+            Column(_("Status"), itemgetter("status"), kind=Kind.TERM),
+            Column(_("Task"), itemgetter("task")),
+            Column(_("Model"), itemgetter("model")),
+            Column(_("Scores on dev"), _dev_scores),
         )
+        table(columns, summary["runs"])
 
 
-def _run_row(run: dict[str, Any]) -> tuple[str | None, ...]:
+def _state_column(state: str) -> Column:
+    return Column(term(state), lambda layer: layer["states"][state], kind=Kind.COUNT)
+
+
+def _dev_scores(run: dict[str, Any]) -> str:
     scores = (run["scores"] or {}).get("dev", {})
-    return (
-        run["name"],
-        term(run["status"]),
-        run["task"],
-        run["model"],
-        "  ".join(f"{name} {value:.3f}" for name, value in scores.items()),
-    )
+    return "  ".join(f"{name} {value:.3f}" for name, value in scores.items())
 
 
 @project.command("copy")
@@ -161,24 +167,13 @@ def backups(file: Path, as_json: bool) -> None:
     """
     from workbench.project import backup
 
-    versions = [_version(version) for version in backup.versions(file)]
+    versions = backup.versions(file)
     if as_json:
-        emit(versions)
+        emit([_version(version) for version in versions])
     elif not versions:
         say(_("There are no versions of {file}.", file=file))
     else:
-        head = (_("Saved"), _("Reason"), _("Name"), _("Size"), _("File"))
-        rows = [
-            (
-                entry["at"],
-                term(entry["reason"]),
-                entry["name"],
-                size(entry["bytes"]),
-                entry["file"],
-            )
-            for entry in versions
-        ]
-        table(head, rows)
+        table(VERSIONS, versions)
 
 
 @project.command("restore")

@@ -12,6 +12,7 @@ from workbench.cli.documents.data_import import SPLITS
 from workbench.cli.documents.where import matching, where_option
 from workbench.cli.output import as_json, emit, note, say, table
 from workbench.cli.session import project_argument, reading
+from workbench.text.columns import keyed
 
 
 @click.command()
@@ -36,11 +37,10 @@ def labels(file: Path, as_json: bool) -> None:
             say(questions.in_words(questions.AskedCounts(**layer["questions"])))
             say()
             continue
-        columns = {"name": _("Label"), "key": _("Key"), "colour": _("Colour"), "count": _("Count")}
+        titles = {"name": _("Label"), "key": _("Key"), "colour": _("Colour"), "count": _("Count")}
         if any("parent" in item for item in layer["labels"]):
-            columns |= {"parent": _("Parent")}
-        rows = [[item.get(column, "") for column in columns] for item in layer["labels"]]
-        table(tuple(columns.values()), rows)
+            titles |= {"parent": _("Parent")}
+        table(keyed(titles), [{"parent": "", **label} for label in layer["labels"]])
         say()
 
 

@@ -14,6 +14,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.cli.choices import ContributionChoice
 from workbench.cli.output import as_json, emit, note, say, table
 from workbench.cli.session import key_values, project_argument, reading, session
+from workbench.text.columns import numbered
 from workbench.text.segmenters import base as segmenters
 
 if TYPE_CHECKING:
@@ -311,7 +312,7 @@ def _show_columns(preview: ImportPreview) -> None:
     if preview.spans:
         head = (*head[:2], _("Spans"), head[2])
         rows = [(*row[:2], preview.spans.get(str(row[0])), row[2]) for row in rows]
-    table(head, rows)
+    table(numbered(head), rows)
     if preview.spans and preview.examined:
         say(preview.examined)
 

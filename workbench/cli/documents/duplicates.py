@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,9 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.base.watch import Watch
 from workbench.cli.documents.where import matching, where_option
-from workbench.cli.output import as_json, emit, plain, say, table
+from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.session import interrupts, project_argument, reading, session
+from workbench.text.columns import Column, Kind
 
 if TYPE_CHECKING:
     from workbench.operations.documents.duplicates import Duplicates
@@ -136,17 +138,13 @@ def _show(value: dict[str, Any], done: dict[str, Any]) -> None:
         n,
     )
     say(message.format(n=n, all=value["documents"], leaks=value["leaks"]))
-    rows = [
-        (
-            _("leak") if group["leak"] else _("duplicate") if group["exact"] else _("similar"),
-            f"{group['similarity']:.2f}",
-            ", ".join(map(_member, group["keys"][:4], group["splits"][:4]))
-            + (" …" if group["keys"][4:] else ""),
-        )
-        for group in groups[:MOST_SHOWN]
-    ]
-    if rows:
-        table((_("Kind"), _("Similarity"), _("Documents")), rows)
+    columns = (
+        Column(_("Kind"), _kind),
+        Column(_("Similarity"), itemgetter("similarity"), kind=Kind.NUMBER, digits=2),
+        Column(_("Documents"), _members),
+    )
+    if groups:
+        table(columns, groups[:MOST_SHOWN])
     if done:
         n = done["documents"]
         say(ngettext("{n:,} document changed.", "{n:,} documents changed.", n))
@@ -159,5 +157,11 @@ def _show(value: dict[str, Any], done: dict[str, Any]) -> None:
         say(message.format(n=done["lost"]))
 
 
-def _member(key: str, split: str | None) -> str:
-    return f"{plain(key)} ({term(split)})" if split else plain(key)
+def _kind(group: dict[str, Any]) -> str:
+    return _("leak") if group["leak"] else _("duplicate") if group["exact"] else _("similar")
+
+
+def _members(group: dict[str, Any]) -> str:
+    pairs = zip(group["keys"][:4], group["splits"][:4], strict=True)
+    names = [f"{key} ({term(split)})" if split else key for key, split in pairs]
+    return ", ".join(names) + (" …" if group["keys"][4:] else "")

@@ -10,6 +10,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.cli.documents.where import checked
 from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.session import project_argument, reading, session
+from workbench.text.columns import Column, Kind, record
 from workbench.text.query import KEYS
 
 _name = click.argument("name", metavar="NAME")
@@ -29,14 +30,13 @@ def list_keys(as_json: bool) -> None:
     All conditions of a query must hold. OR between two conditions, or a comma between values:
     at least one of them. A minus sign negates a condition. Parentheses group conditions.
     """
-    rows = [
-        (key, _(item.title), item.example, ", ".join(item.choices)) for key, item in KEYS.items()
-    ]
-    if as_json:
-        names = ("key", "title", "example")
-        emit([dict(zip(names, row, strict=False)) for row in rows])
-    else:
-        table((_("Key"), _("Meaning"), _("Example"), _("Values")), rows)
+    columns = (
+        Column(_("Key"), lambda row: row[0], key="key"),
+        Column(_("Meaning"), lambda row: _(row[1].title), key="title"),
+        Column(_("Example"), lambda row: row[1].example, key="example"),
+        Column(_("Values"), lambda row: row[1].choices, kind=Kind.NAMES),
+    )
+    table(columns, KEYS.items(), as_json)
 
 
 @filters.command("list")
@@ -47,13 +47,12 @@ def list_filters(file: Path, as_json: bool) -> None:
     from workbench.operations.documents import queries
 
     with reading(file) as project:
-        rows = [
-            {"name": filter_.name, "query": filter_.query} for filter_ in queries.filters(project)
-        ]
-    if as_json:
-        emit(rows)
-    else:
-        table((_("Name"), _("Query")), [tuple(row.values()) for row in rows])
+        saved = queries.filters(project)
+    columns = (
+        Column(_("Name"), lambda saved: saved.name, key="name"),
+        Column(_("Query"), lambda saved: saved.query, key="query"),
+    )
+    table(columns, saved, as_json)
 
 
 @filters.command()
@@ -68,11 +67,15 @@ def find(file: Path, query: str, as_json: bool) -> None:
         checked(project, query)
         ids = queries.matching(project, query)
         rows = corpus.rows(project, ids)
-    documents = [{"key": row.key, "split": row.split, "state": row.state} for row in rows]
+    columns = (
+        Column(_("Key"), lambda row: row.key, key="key"),
+        Column(_("Split"), lambda row: row.split, key="split", display=lambda row: row.split or ""),
+        Column(_("State"), lambda row: row.state, key="state"),
+    )
     if as_json:
-        emit({"query": query, "documents": documents})
+        emit({"query": query, "documents": [record(columns, row) for row in rows]})
         return
-    table((_("Key"), _("Split"), _("State")), [(r.key, r.split or "", r.state) for r in rows])
+    table(columns, rows)
     message = ngettext("{n:,} document matches.", "{n:,} documents match.", len(rows))
     say(message)
 

@@ -10,6 +10,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.cli.documents.where import checked, matching, where_option
 from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.session import project_argument, reading, session
+from workbench.text.columns import Column, Kind
 
 
 @click.group()
@@ -28,11 +29,12 @@ def list_notes(file: Path, where: str, as_json: bool) -> None:
     with reading(file) as project:
         ids = queries.matching(project, "has:note,flag", matching(project, where))
         rows = corpus.rows(project, ids)
-    if as_json:
-        emit([{"key": row.key, "flags": list(row.flags), "note": row.note} for row in rows])
-        return
-    lines = [(row.key, ", ".join(row.flags), row.note) for row in rows]
-    table((_("Key"), _("Flags"), _("Note")), lines)
+    columns = (
+        Column(_("Key"), lambda row: row.key, key="key"),
+        Column(_("Flags"), lambda row: row.flags, kind=Kind.NAMES, key="flags"),
+        Column(_("Note"), lambda row: row.note, key="note"),
+    )
+    table(columns, rows, as_json)
 
 
 @notes.command()

@@ -8,9 +8,8 @@ import click
 
 from workbench.base.i18n import _
 from workbench.base.records import to_plain
-from workbench.base.terms import term
 from workbench.base.watch import Watch
-from workbench.cli.output import ProgressLine, as_json, emit, note_links_out, plain, say, table
+from workbench.cli.output import ProgressLine, as_json, emit, note_links_out, say, table
 from workbench.cli.session import project_argument, reading
 
 MOST_SHOWN = 20  # documents that are printed
@@ -61,9 +60,5 @@ def overlap(file: Path, texts: tuple[Path, ...], split: str, ngram: int, as_json
     say(message.format(share=result.share, n=result.size, count=len(result.rows), all=enough))
     if result.short:
         say(_("Too short to compare: {n:,}.", n=result.short))
-    rows = [
-        (plain(row.key), term(row.split) if row.split else "", f"{row.share:.0%}", row.words)
-        for row in result.rows[:MOST_SHOWN]
-    ]
-    if rows:
-        table((_("Document"), _("Split"), _("Share"), _("Words")), rows)
+    if result.rows:
+        table(operations.columns(), result.rows[:MOST_SHOWN])

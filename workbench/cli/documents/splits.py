@@ -15,6 +15,7 @@ from workbench.base.watch import Watch
 from workbench.cli.documents.where import matching, where_option
 from workbench.cli.output import as_json, emit, note, say, table
 from workbench.cli.session import interrupts, project_argument, reading, session
+from workbench.text.columns import numbered
 
 if TYPE_CHECKING:
     from workbench.operations.documents.splits import SplitChoice, SplitPreview
@@ -153,7 +154,7 @@ def _show(preview: SplitPreview, dry_run: bool) -> None:
         (label.layer, label.label or _("(no label)"), *label.counts.values())
         for label in preview.labels
     ]
-    table(head, [("", _("All documents"), *preview.counts.values()), *rows])
+    table(numbered(head), [("", _("All documents"), *preview.counts.values()), *rows])
     if dry_run:
         message = ngettext(
             "{n:,} document would change its split.",

@@ -13,6 +13,7 @@ from workbench.base.watch import Watch
 from workbench.cli.documents.where import matching, where_option
 from workbench.cli.output import as_json, emit, plain, say, table
 from workbench.cli.session import project_argument, reading
+from workbench.text.columns import numbered
 
 if TYPE_CHECKING:
     from workbench.operations.documents.statistics import LayerStatistics, Statistics
@@ -81,20 +82,22 @@ def _show(counted: Statistics, lengths: TextLengths, tokenizer: str) -> None:
     if counted.days:
         say()
         head = (_("Day"), _("Documents per hour"), _("Measured on"))
-        table(head, [(day.date, round(day.per_hour), day.documents) for day in counted.days])
+        table(
+            numbered(head), [(day.date, round(day.per_hour), day.documents) for day in counted.days]
+        )
     if counted.agreement:
         say()
         titles = (_("Suggestions"), _("Layer"), _("Agree"), _("Changed"), _("Wrong"), _("Share"))
         rows = [
             (
-                plain(agreement.title),
-                plain(agreement.layer.name),
+                agreement.title,
+                agreement.layer.name,
                 *agreement.counts.values(),
                 agreement.share,
             )
             for agreement in counted.agreement
         ]
-        table(titles, rows)
+        table(numbered(titles), rows)
 
 
 def _show_layer(layer_statistics: LayerStatistics) -> None:
@@ -110,7 +113,7 @@ def _show_layer(layer_statistics: LayerStatistics) -> None:
     lengths = {span.label.name: span for span in layer_statistics.spans}
     head: tuple[str, ...] = (_("Label"), _("Count"), _("Documents"))
     rows: list[tuple[Any, ...]] = [
-        (plain(row.name), row.count, row.documents) for row in layer_statistics.rows
+        (row.name, row.count, row.documents) for row in layer_statistics.rows
     ]
     if lengths:
         head = (*head, _("Words, median"), _("5th to 95th percentile"))
@@ -121,23 +124,23 @@ def _show_layer(layer_statistics: LayerStatistics) -> None:
         )
         rows = [(*row, *more) for row, more in zip(rows, ends, strict=True)]
     if rows:
-        table(head, rows)
+        table(numbered(head), rows)
     names = layer_statistics.layer.names
     pairs = [(n, a, b) for (a, b), n in layer_statistics.pairs.items() if a != b]
     if pairs:
         head = (_("In the same document"), "", _("Documents"))
         first = sorted(pairs, reverse=True)[:MOST_PAIRS]
-        table(head, [(plain(names[a]), plain(names[b]), n) for n, a, b in first])
+        table(numbered(head), [(names[a], names[b], n) for n, a, b in first])
 
 
 def _show_lengths(lengths: dict[str, Any], tokenizer: str) -> None:
     head = (_("Text length"), _("Median"), _("Mean"), _("95th percentile"), _("Longest"))
     rows = [
         (name, *lengths[key].values())
-        for key, name in (("words", _("words")), ("units", plain(tokenizer)))
+        for key, name in (("words", _("words")), ("units", tokenizer))
         if key in lengths
     ]
-    table(head, rows)
+    table(numbered(head), rows)
     for limit, share in lengths.get("cut", {}).items():
         message = _("Longer than {limit} tokens: {share:.1%}", limit=limit, share=share)
         say(message)

@@ -16,6 +16,7 @@ from workbench.base.records import to_plain
 from workbench.cli.output import as_json_lines, emit, note, say, table
 from workbench.cli.session import PROJECT, reading, session
 from workbench.inspection import spec
+from workbench.text.columns import Column, numbered
 
 if TYPE_CHECKING:
     from workbench.inspection.spec import Inspection
@@ -213,22 +214,15 @@ def _list(choice: InspectableModel, as_json: bool) -> None:
     from workbench.operations.inspecting import inspect as operations
 
     offers = operations.offers(choice)
-    if as_json:
-        emit(
-            [
-                {
-                    "id": offer.id,
-                    "title": offer.title,
-                    "question": offer.question,
-                    "available": not offer.refused,
-                    "reason": offer.refused,
-                }
-                for offer in offers
-            ]
-        )
-        return
-    head = (_("Inspector"), _("Shows"), _("Available"))
-    table(head, [(offer.id, offer.title, offer.refused or _("yes")) for offer in offers])
+    columns = (
+        Column(_("Inspector"), lambda offer: offer.id, key="id"),
+        Column(_("Shows"), lambda offer: offer.title, key="title"),
+        Column("", lambda offer: offer.question, key="question"),
+        Column("", lambda offer: not offer.refused, key="available"),
+        Column("", lambda offer: offer.refused, key="reason"),
+        Column(_("Available"), lambda offer: offer.refused or _("yes")),
+    )
+    table(columns, offers, as_json)
 
 
 @contextmanager
@@ -297,7 +291,7 @@ def _say_value(name: str, value: Any) -> None:
     if isinstance(value, list) and value and all(isinstance(item, Mapping) for item in value):
         say(f"{name}:")
         named = [key for key in value[0] if any(row[key] not in NOTHING for row in value)]
-        table(named, [[_cell(row[key]) for key in named] for row in value])
+        table(numbered(named), [[_cell(row[key]) for key in named] for row in value])
     elif isinstance(value, list) and value and all(isinstance(item, list) for item in value):
         say(f"{name}:")
         for row in value:

@@ -13,6 +13,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.sizes import size
 from workbench.cli.output import as_json, emit, plain, say, table
 from workbench.cli.session import PROJECT
+from workbench.text.columns import Column, Kind, numbered
 
 if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo
@@ -38,27 +39,21 @@ def list_models(as_json: bool) -> None:
     if as_json:
         emit([operations.to_json(model) for model in cards])
         return
-    head = (
-        *(_("Name"), _("Family"), _("Parameters"), _("Layers"), _("Width"), _("Size")),
-        *(_("Licence"), _("Problem")),
+    columns = (
+        Column(_("Name"), lambda info: info.name),
+        Column(_("Family"), lambda info: info.architecture or None),
+        Column(_("Parameters"), _millions),
+        Column(_("Layers"), lambda info: info.layers or None),
+        Column(_("Width"), lambda info: info.width or None),
+        Column(_("Size"), lambda info: info.size_bytes or 0, kind=Kind.BYTES),
+        Column(_("Licence"), lambda info: info.licence or None),
+        Column(_("Problem"), _problem),
     )
-    whole = any(info.problems for info in cards)
-    rows = [_row(info) for info in cards]
-    table(head, rows) if whole else table(head[:-1], [row[:-1] for row in rows])
+    table(columns if any(info.problems for info in cards) else columns[:-1], cards)
 
 
-def _row(info: ModelInfo) -> tuple[str | int | None, ...]:
-    parameters = _("{n:.1f} M", n=info.parameters / 1e6) if info.parameters else None
-    return (
-        plain(info.name),
-        info.architecture or None,
-        parameters,
-        info.layers or None,
-        info.width or None,
-        size(info.size_bytes or 0),
-        info.licence or None,
-        _problem(info),
-    )
+def _millions(model: ModelInfo | Published) -> str | None:
+    return _("{n:,.1f} M", n=model.parameters / 1e6) if model.parameters else None
 
 
 def _problem(info: ModelInfo) -> str:
@@ -71,9 +66,9 @@ def _problem(info: ModelInfo) -> str:
             "{problem}; {n} more problem",
             "{problem}; {n} more problems",
             more,
-            problem=plain(info.problems[0]),
+            problem=info.problems[0],
         )
-    return plain(info.problems[0]) if info.problems else ""
+    return info.problems[0] if info.problems else ""
 
 
 @models.command("info")
@@ -117,21 +112,17 @@ def _show_blocks(card: ModelInfo) -> None:
     if not blocks.blocks:
         return
     say()
-    table(
-        (_("Block"), _("Parameters"), _("Per layer"), _("Note")),
-        [
-            *(
-                (
-                    block.words(),
-                    f"{block.parameters:,}",
-                    block.per_layer(),
-                    _(STATES[block.state]) if block.state else "",
-                )
-                for block in blocks.blocks
-            ),
-            (_("Total without heads"), f"{blocks.total:,}", "", ""),
-        ],
-    )
+    rows = [
+        (
+            block.words(),
+            f"{block.parameters:,}",
+            block.per_layer(),
+            _(STATES[block.state]) if block.state else "",
+        )
+        for block in blocks.blocks
+    ]
+    total = (_("Total without heads"), f"{blocks.total:,}", "", "")
+    table(numbered((_("Block"), _("Parameters"), _("Per layer"), _("Note"))), [*rows, total])
 
 
 def _words(value: object) -> str:
@@ -155,6 +146,7 @@ def catalogue(search: str, sort: str | None, as_json: bool) -> None:
 
     Works offline. Systems that are installed are marked.
     """
+    from workbench.models.spec.catalogue import DIRECTIONS
     from workbench.operations.models.installed import published
 
     entries = published(search, sort or "")
@@ -164,24 +156,18 @@ def catalogue(search: str, sort: str | None, as_json: bool) -> None:
     if not entries:
         say(_("No model matches."))
         return
-    head = (_("Name"), _("Paper"), _("Year"), _("Parameters"), _("Objective"), _("Direction"))
-    table((*head, _("Licence"), _("Hub id"), _("Installed")), map(_published_row, entries))
-
-
-def _published_row(published: Published) -> tuple[str | int | None, ...]:
-    from workbench.models.spec.catalogue import DIRECTIONS
-
-    parameters = _("{n:,.1f} M", n=published.parameters / 1e6) if published.parameters else None
-    installed = _("yes") if published.installed else None
-    return (
-        *(published.name, published.paper, published.year, parameters, published.objectives),
-        *(
-            _(DIRECTIONS[published.direction]),
-            published.licence or None,
-            published.hub or None,
-            installed,
-        ),
+    columns = (
+        Column(_("Name"), lambda entry: entry.name),
+        Column(_("Paper"), lambda entry: entry.paper),
+        Column(_("Year"), lambda entry: entry.year),
+        Column(_("Parameters"), _millions),
+        Column(_("Objective"), lambda entry: entry.objectives),
+        Column(_("Direction"), lambda entry: _(DIRECTIONS[entry.direction])),
+        Column(_("Licence"), lambda entry: entry.licence or None),
+        Column(_("Hub id"), lambda entry: entry.hub or None),
+        Column(_("Installed"), lambda entry: entry.installed or None, kind=Kind.FLAG),
     )
+    table(columns, entries)
 
 
 @models.command("recommend")
@@ -230,23 +216,7 @@ models.add_command(FORMER, "suit")
 def _show_ranking(rows: tuple[Ranked, ...]) -> None:
     from workbench.operations.models import recommend as operation
 
-    share, number = _("{share:.1%}"), _("{n:,.1f}")
-    head = (_("Model"), _("Family"), _("Unknown"), _("Tokens per word"), _("Cut"), _("Limit"))
-    table(
-        (*head, _("Perplexity"), _("95% interval"), _("Kind"), _("Recommendation")),
-        [
-            (
-                *(plain(row.fit.name), row.fit.family, share.format(share=row.fit.unknown)),
-                _("{n:.2f}", n=row.fit.fertility),
-                *(share.format(share=row.fit.cut), row.fit.limit or None),
-                number.format(n=row.fit.perplexity) if row.fit.perplexity else None,
-                "–".join(map("{:,.1f}".format, row.fit.interval)) if row.fit.interval else None,
-                _(operation.KINDS[row.fit.kind]) if row.fit.kind else None,
-                row.words,
-            )
-            for row in rows
-        ],
-    )
+    table(operation.columns(), rows)
     say(operation.recommendation(rows))
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from workbench.base.i18n import _
-from workbench.cli.output import as_json, emit, note_links_out, plain, say, table
+from workbench.cli.output import as_json, emit, note_links_out, say, table
 from workbench.cli.session import PROJECT, session
+from workbench.text.columns import Column, Kind
+
+if TYPE_CHECKING:
+    from workbench.operations.models.lm_evaluation import LMScore
 
 
 @click.command()
@@ -75,19 +79,22 @@ def perplexity(
     scores = lm_evaluation.scored(fits, texts)
     if as_json:
         return emit({"texts": len(texts), "models": [score.to_json() for score in scores]})
-    heads = (_("Model"), _("Kind"), _("Tokens"), _("Per token"), _("Per word"), _("Per character"))
-    rows = []
-    for score in scores:
-        line = score.to_json()
-        values = [_measured(line, name) for name in lm_evaluation.PER]
-        kind = recommend.KINDS.get(score.kind, "") or score.problem
-        rows.append([plain(score.model), kind, f"{score.tokens:,}", *values])
-    table(heads, rows)
-    if any("(" in cell for row in rows for cell in row[3:]):
+    titles = zip(
+        lm_evaluation.PER, (_("Per token"), _("Per word"), _("Per character")), strict=True
+    )
+    columns = (
+        Column(_("Model"), lambda score: score.model),
+        Column(_("Kind"), lambda score: recommend.KINDS.get(score.kind, "") or score.problem),
+        Column(_("Tokens"), lambda score: score.tokens, kind=Kind.COUNT),
+        *(Column(title, display=partial(_measured, name)) for name, title in titles),
+    )
+    table(columns, scores)
+    if any("(" in _measured(name, score) for name in lm_evaluation.PER for score in scores):
         say(_("In parentheses: 95% intervals by a bootstrap over the pieces of text."))
 
 
-def _measured(line: Mapping[str, Any], name: str) -> str:
+def _measured(name: str, score: LMScore) -> str:
+    line = score.to_json()
     low, high = line[f"{name}_low"], line[f"{name}_high"]
     if low is None or high is None:
         return _number(line[name])

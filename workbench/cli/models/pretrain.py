@@ -25,6 +25,7 @@ from workbench.cli.session import (
     writing_if_free,
 )
 from workbench.pretraining.spec import GENERAL, PretrainSpec, objective, objectives
+from workbench.text.columns import numbered
 
 
 @click.command()
@@ -174,7 +175,7 @@ def _show(result: dict[str, Any]) -> None:
         )
     names = [name for name in result["curve"][-1] if name != "losses"] if result["curve"] else []
     rows = [[_number(entry.get(name)) for name in names] for entry in result["curve"]]
-    table([name.replace("_", " ") for name in names], rows)
+    table(numbered(name.replace("_", " ") for name in names), rows)
 
 
 def _number(value: Any) -> str:

@@ -12,6 +12,7 @@ from workbench.base import paths
 from workbench.base.i18n import _, ngettext
 from workbench.cli.output import as_json, emit, note_links_out, plain, say, table
 from workbench.cli.session import PROJECT, reading, session
+from workbench.text.columns import Column, Kind
 
 if TYPE_CHECKING:
     from workbench.operations.models.tokenizers import Division
@@ -99,20 +100,7 @@ def compare(first: str, second: str, source: Path, as_json: bool) -> None:
     if as_json:
         emit([{"name": name, **fit.to_json()} for name, fit in comparison.items()])
         return
-    head = (_("Tokenizer"), _("Tokens per word"), _("Unknown"))
-    limits = [*next(iter(comparison.values())).cut]
-    cut = tuple(_("Cut at {limit}", limit=limit) for limit in limits)
-    share = _("{share:.1%}")
-    rows = [
-        (
-            plain(name),
-            _("{n:.2f}", n=fit.fertility),
-            share.format(share=fit.unknown),
-            *(share.format(share=fit.cut[limit]) for limit in limits),
-        )
-        for name, fit in comparison.items()
-    ]
-    table((*head, *cut), rows)
+    table(operations.fit_columns(next(iter(comparison.values())).cut), comparison.items())
 
 
 @tokenizer.command()
@@ -174,21 +162,22 @@ def _texts(source: Path) -> Iterator[str]:
             yield from document
 
 
+MERGES = (
+    Column(_("Merge"), lambda row: row.merged),
+    Column(_("First"), lambda row: row.first),
+    Column(_("Second"), lambda row: row.second),
+    Column("f(ab)", lambda row: row.count),
+    Column("f(a)", lambda row: row.first_count),
+    Column("f(b)", lambda row: row.second_count),
+    Column(_("Score"), lambda row: row.score, kind=Kind.NUMBER, digits=6),
+)
+
+
 def _show_merges(by_rule: dict[str, list[Merge]]) -> None:
     titles = {"score": _("By score f(ab) / (f(a) f(b)):"), "count": _("By count f(ab):")}
     for rule, rows in by_rule.items():
         say(titles[rule])
-        head = (_("Merge"), _("First"), _("Second"), "f(ab)", "f(a)", "f(b)", _("Score"))
-        table(
-            head,
-            [
-                (
-                    *map(plain, (row.merged, row.first, row.second)),
-                    *(row.count, row.first_count, row.second_count, f"{row.score:.6f}"),
-                )
-                for row in rows
-            ],
-        )
+        table(MERGES, rows)
         say()
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +17,7 @@ from workbench.base.records import to_plain
 from workbench.base.watch import Watch
 from workbench.cli.output import ProgressLine, as_json, emit, note, note_links_out, say, table
 from workbench.cli.session import key_values, reading, session
+from workbench.text.columns import Column, Kind
 from workbench.training.vectors.spec import METHODS
 
 if TYPE_CHECKING:
@@ -74,7 +77,7 @@ def neighbours(words: tuple[str, ...], model: str | None, by: str, top: int, as_
         if not nearest.form:
             note(_("{word!r} has no vector in {model}.", word=nearest.word, model=info.name))
             continue
-        table((nearest.word, by), [(near.word, near.score) for near in nearest.neighbours])
+        table(_neighbour_columns(nearest.word, by), nearest.neighbours)
         say()
 
 
@@ -99,7 +102,11 @@ def analogy(a: str, b: str, c: str, model: str | None, by: str, top: int, as_jso
     if as_json:
         emit({"model": info.name, "by": by, "a": a, "b": b, "c": c, "words": to_plain(nearest)})
     else:
-        table((_("Word"), by), [(near.word, near.score) for near in nearest])
+        table(_neighbour_columns(_("Word"), by), nearest)
+
+
+def _neighbour_columns(title: str, measure: str) -> tuple[Column, ...]:
+    return Column(title, lambda near: near.word), Column(measure, lambda near: near.score)
 
 
 @vectors.command()
@@ -132,31 +139,22 @@ def evaluate(model: str, sets: tuple[str, ...], by: str, as_json: bool) -> None:
     if as_json:
         emit({"model": info.name, "words": len(lexicon), "by": by, "sets": rows})
         return
-    head = (_("Data set"), _("Items"), _("Used"), _("Coverage"), _("Spearman"), _("Accuracy"))
+    columns = (
+        Column(_("Data set"), itemgetter("name")),
+        Column(_("Items"), lambda row: row.get("pairs", row.get("questions"))),
+        Column(_("Used"), itemgetter("used")),
+        Column(_("Coverage"), itemgetter("coverage"), kind=Kind.PERCENT),
+        Column(_("Spearman"), lambda row: row.get("spearman")),
+        Column(_("Accuracy"), lambda row: row.get("accuracy")),
+        Column(_("n-grams: coverage"), partial(_of_ngrams, "coverage"), kind=Kind.PERCENT),
+        Column(_("n-grams: Spearman"), partial(_of_ngrams, "spearman")),
+    )
     has_ngrams = any(row.get("ngrams") for row in rows)
-    more = (_("n-grams: coverage"), _("n-grams: Spearman")) if has_ngrams else ()
-    table(
-        (*head, *more), [(*_row(row), *(_with_ngrams(row) if has_ngrams else ())) for row in rows]
-    )
+    table(columns if has_ngrams else columns[:-2], rows)
 
 
-def _row(entry: dict[str, Any]) -> tuple[object, ...]:
-    items = entry.get("pairs", entry.get("questions"))
-    return (
-        entry["name"],
-        items,
-        entry["used"],
-        _("{share:.1%}", share=entry["coverage"]),
-        entry.get("spearman"),
-        entry.get("accuracy"),
-    )
-
-
-def _with_ngrams(entry: dict[str, Any]) -> tuple[object, ...]:
-    scores = entry.get("ngrams")
-    if not scores:
-        return (None, None)
-    return (_("{share:.1%}", share=scores["coverage"]), scores["spearman"])
+def _of_ngrams(name: str, row: dict[str, Any]) -> float | None:
+    return (row.get("ngrams") or {}).get(name)
 
 
 @vectors.command()

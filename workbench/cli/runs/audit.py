@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from workbench.base.i18n import _
-from workbench.cli.output import as_json, emit, plain, say, table
+from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.session import layer_option, project_argument, reading, session
+from workbench.text.columns import Column
 
 if TYPE_CHECKING:
     from workbench.operations.evaluation.alignment_audit import AlignmentAudit
@@ -86,14 +87,11 @@ def _show(result: AlignmentAudit) -> None:
     say(message.format(**about))
     for kind, count in _counts(result).items():
         say(f"  {_(operations.TITLES[kind])}: {count:,}")
-    rows = [
-        (
-            _(operations.TITLES[finding.kind]),
-            finding.key,
-            finding.label or "–",
-            plain(finding.quote[:50]),
-        )
-        for finding in result.findings
-    ]
-    if rows:
-        table((_("What"), _("Key"), _("Label"), _("Text")), rows)
+    columns = (
+        Column(_("What"), lambda finding: _(operations.TITLES[finding.kind])),
+        Column(_("Key"), lambda finding: finding.key),
+        Column(_("Label"), lambda finding: finding.label or None),
+        Column(_("Text"), lambda finding: finding.quote[:50]),
+    )
+    if result.findings:
+        table(columns, result.findings)

@@ -10,7 +10,7 @@ import click
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.cli.documents.where import checked, where_option
-from workbench.cli.output import as_json, emit, listing, note, say
+from workbench.cli.output import as_json, emit, note, say, table
 from workbench.cli.runs.train_overlap_warning import warn_of_training_texts
 from workbench.cli.session import project_argument, reading
 
@@ -103,7 +103,7 @@ def _show_average(average: Average, *, as_json: bool, as_csv: bool, markdown: bo
         make = board_average.to_csv if as_csv else board_average.to_markdown
         return say(make(average).rstrip("\n"))
     say(f"{term(average.split)}: {board_average.documents_text(average)}")
-    listing(board_average.columns(average), average.systems)
+    table(board_average.columns(average), average.systems)
     say(_(board_average.DEFINITION))
     for sentence in board_average.notes(average):
         note(sentence)
@@ -123,7 +123,7 @@ def _show(board: Board, score: str, over: BoardEntry | None) -> None:
     say(message)
     if board.where:
         say(_("Query: {query}", query=board.where))
-    listing(columns(score, over), board.sorted_by(score))
+    table(columns(score, over), board.sorted_by(score))
     if board.definition:
         say(_(board.definition))
     if board.intervals is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,11 +16,13 @@ from workbench.cli.output import ProgressLine, as_json, emit, say, table
 from workbench.cli.runs.evaluate import SPLITS
 from workbench.cli.runs.train_overlap_warning import warn_of_training_texts
 from workbench.cli.session import project_argument, reading
+from workbench.text.columns import Column, Kind, numbered
 
 if TYPE_CHECKING:
     from workbench.operations.evaluation.compare import Comparison
-    from workbench.operations.evaluation.pairs import PartDifference, SystemPair
+    from workbench.operations.evaluation.pairs import PartDifference, System, SystemPair
 
+HOLM = Column(_("p, Holm"), lambda row: row.holm, kind=Kind.P)
 SHOWN = 10  # labels, slices and documents that are printed
 
 
@@ -71,18 +74,21 @@ def _show_scores(result: Comparison) -> None:
         fingerprint=result.fingerprint,
     )
     say(message)
-    rows: list[list[object]] = []
-    for name in tasks.score_names(result.systems[0].scores, result.systems[0].evidence.info.id):
-        for system in result.systems:
-            measured = system.scores.get(name)
-            values = (
-                (measured.value, measured.low, measured.high)
-                if measured is not None
-                else (None,) * 3
-            )
-            rows.append([tasks.score_title(name), system.run.name, *values])
-    table((_("Score"), _("Run"), _("Value"), _("Low"), _("High")), rows)
+    names = tasks.score_names(result.systems[0].scores, result.systems[0].evidence.info.id)
+    columns = (
+        Column(_("Score"), lambda row: tasks.score_title(row[0])),
+        Column(_("Run"), lambda row: row[1].run.name),
+        Column(_("Value"), partial(_measured, "value")),
+        Column(_("Low"), partial(_measured, "low")),
+        Column(_("High"), partial(_measured, "high")),
+    )
+    table(columns, [(name, system) for name in names for system in result.systems])
     say(_(result.definition))
+
+
+def _measured(part: str, row: tuple[str, System]) -> float | None:
+    name, system = row
+    return getattr(system.scores.get(name), part, None)
 
 
 def _show_pair(result: Comparison, pair: SystemPair) -> None:
@@ -100,16 +106,14 @@ def _show_pair(result: Comparison, pair: SystemPair) -> None:
             none=len(pair.both_wrong),
         )
     )
-    rows = [
-        (
-            term(test.test),
-            tasks.score_title(test.score) if test.score else _("correct documents"),
-            _p(test.p),
-            _p(test.holm),
-        )
-        for test in pair.tests
-    ]
-    table((_("Test"), _("On"), _("p"), _("p, Holm")), rows)
+    documents = _("correct documents")
+    columns = (
+        Column(_("Test"), lambda test: test.test, kind=Kind.TERM),
+        Column(_("On"), lambda test: tasks.score_title(test.score) if test.score else documents),
+        Column(_("p"), lambda test: test.p, kind=Kind.P),
+        HOLM,
+    )
+    table(columns, pair.tests)
     _show_parts(_("Label"), pair.labels)
     _show_parts(_("Slice"), pair.slices)
     keys = ", ".join(row.key for row in pair.only_first[:SHOWN])
@@ -125,16 +129,17 @@ def _show_parts(title: str, rows: tuple[PartDifference, ...]) -> None:
 
     if not rows:
         return
-    heads = (title, _("n"), _("First"), _("Second"), _("Difference"), _("Low"), _("High"))
-    table(
-        (*heads, _("p, Holm")),
-        [
-            [row.name, row.n, row.first, row.second, row.difference.value]
-            + ([row.difference.low, row.difference.high] if row.n >= MIN_EXAMPLES else [None, None])
-            + [_p(row.holm)]
-            for row in rows[:SHOWN]
-        ],
+    columns = (
+        Column(title, lambda row: row.name),
+        Column(_("n"), lambda row: row.n),
+        Column(_("First"), lambda row: row.first),
+        Column(_("Second"), lambda row: row.second),
+        Column(_("Difference"), lambda row: row.difference.value),
+        Column(_("Low"), lambda row: row.difference.low if row.n >= MIN_EXAMPLES else None),
+        Column(_("High"), lambda row: row.difference.high if row.n >= MIN_EXAMPLES else None),
+        HOLM,
     )
+    table(columns, rows[:SHOWN])
 
 
 def _show_settings(result: Comparison) -> None:
@@ -142,15 +147,9 @@ def _show_settings(result: Comparison) -> None:
 
     say()
     titles = run_settings.option_titles()
+    heads = (_("Settings that differ"), *(system.run.name for system in result.systems))
     rows = [
-        [row.title(titles), *("–" if value is None else str(value) for value in row.values)]
+        [row.title(titles), *(value if value is None else str(value) for value in row.values)]
         for row in result.settings
     ]
-    table((_("Settings that differ"), *(system.run.name for system in result.systems)), rows)
-
-
-def _p(value: float | None) -> str | None:
-    """A p-value with three decimal places, or "< 0.001"."""
-    if value is None:
-        return None
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+    table(numbered(heads), rows)

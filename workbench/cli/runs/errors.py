@@ -10,10 +10,10 @@ import click
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
-from workbench.cli.output import as_json, emit, plain, say, table
+from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.session import project_argument, reading
 from workbench.tasks.spec import NONE
-from workbench.text.mistakes import KINDS, TITLES
+from workbench.text.mistakes import KINDS
 
 if TYPE_CHECKING:
     from workbench.operations.evaluation.errors import ErrorItem
@@ -98,7 +98,8 @@ def errors(
         split=split,
     )
     say(message)
-    _show(selected[:limit])
+    if selected:
+        table(operations.columns(selected[:limit]), selected[:limit])
 
 
 def _check_labels(labels: Sequence[str], names: Sequence[str], every: Sequence[ErrorItem]) -> None:
@@ -110,23 +111,3 @@ def _check_labels(labels: Sequence[str], names: Sequence[str], every: Sequence[E
                 _("The layer has no label {label!r}.", label=label),
                 hint=_("Labels: {labels}.", labels=", ".join(names)),
             )
-
-
-def _show(items: Sequence[ErrorItem]) -> None:
-    head = [_("Kind"), _("Key"), _("Text"), _("Gold"), _("Predicted"), _("Confidence"), _("Loss")]
-    far = any(item.mistake.distance is not None for item in items)
-    rows = [
-        (
-            _(TITLES[item.mistake.kind]),
-            item.key,
-            plain(item.quote[:50]),
-            item.mistake.gold or "–",
-            item.mistake.predicted or "–",
-            item.mistake.confidence,
-            item.mistake.loss,
-            *((item.mistake.distance,) if far else ()),
-        )
-        for item in items
-    ]
-    if rows:
-        table([*head, _("Distance")] if far else head, rows)

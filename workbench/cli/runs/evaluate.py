@@ -17,6 +17,7 @@ from workbench.cli.documents.where import checked
 from workbench.cli.output import as_json, emit, note, say, table
 from workbench.cli.runs.train_overlap_warning import warn_of_training_texts
 from workbench.cli.session import project_argument, reading, session, writing_if_free
+from workbench.text.columns import Column, keyed, numbered
 
 if TYPE_CHECKING:
     from workbench.cli.session import CommandSession
@@ -177,12 +178,9 @@ def _show_quality(quality: dict[str, Any]) -> None:
     if sliced is None or not sliced["rows"]:
         return
     say()
-    heads = (_("Slice"), _("n"), tasks.score_title(sliced["score"]))
-    rows = [
-        [row["name"], *(row[key] for key in ("n", "value", "low", "high", "p", "holm"))]
-        for row in sliced["rows"]
-    ]
-    table((*heads, _("Low"), _("High"), _("p"), _("p, Holm")), rows)
+    titles = {"name": _("Slice"), "n": _("n"), "value": tasks.score_title(sliced["score"])}
+    titles |= {"low": _("Low"), "high": _("High"), "p": _("p"), "holm": _("p, Holm")}
+    table(keyed(titles), sliced["rows"])
 
 
 def _warn_of_slices(slices: dict[str, Any] | None) -> None:
@@ -215,18 +213,20 @@ def show_intervals(evaluation: Evaluation) -> None:
     if intervals is None or not intervals.rounds:
         return
     say()
-    titles = (_("Score"), _("Value"), _("Low"), _("High"))
-    rows = [
-        (tasks.score_title(name), score.value, score.low, score.high)
-        for name, score in intervals.scores.items()
-    ]
-    table(titles, rows)
+    columns = (
+        Column(_("Score"), lambda row: tasks.score_title(row[0])),
+        Column(_("Value"), lambda row: row[1].value),
+        Column(_("Low"), lambda row: row[1].low),
+        Column(_("High"), lambda row: row[1].high),
+    )
+    table(columns, intervals.scores.items())
     say(quality.interval_method(intervals))
     if intervals.outcomes:
         names = [*next(iter(intervals.outcomes.values()))]
         heads = [_("Scheme"), *map(term, names)]
         say()
-        table(heads, [[term(mode), *row.values()] for mode, row in intervals.outcomes.items()])
+        rows = [[term(mode), *row.values()] for mode, row in intervals.outcomes.items()]
+        table(numbered(heads), rows)
 
 
 def _for_scores(file: Path, run: str, split: str) -> AbstractContextManager[CommandSession]:
@@ -265,10 +265,9 @@ def show_scores(title: str, report: dict[str, Any]) -> None:
         "average_precision": _("AP"),
         "support": _("Support"),
     }
-    names = [name for name in titles if any(name in row for row in rows)]
     if rows:
-        columns = [titles[name] for name in names]
-        table(columns, [[row.get(name, "–") for name in names] for row in rows])
+        columns = keyed({name: titles[name] for name in titles if any(name in row for row in rows)})
+        table(columns, rows)
         say()
     say(_(report["definition"]))
     if as_run := report.get("as_run"):

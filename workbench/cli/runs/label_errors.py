@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,9 +13,10 @@ import click
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.cli.choices import explicit_options
-from workbench.cli.output import as_json, emit, note, plain, say, table
+from workbench.cli.output import as_json, emit, note, say, table
 from workbench.cli.session import layer_option, project_argument, session
 from workbench.tasks import spec as tasks
+from workbench.text.columns import Column
 
 if TYPE_CHECKING:
     from workbench.operations.evaluation.label_errors import Suspect, SuspectRanking
@@ -118,19 +121,17 @@ def _show(layer: str, ranking: SuspectRanking, suspects: Sequence[Suspect]) -> N
         note(_("Warning: {warning}", warning=message))
     view = tasks.view_of(ranking.measured.task)
     value = _("Error") if view.by_size else _("Confidence")
-    head = (_("Key"), _("Text"), _("Gold"), _("Model says"), value, _("Margin"))
-    rows = [
-        (
-            suspect.key,
-            plain(view.about(suspect.mistake, suspect.quote)[:50]),
-            *_sides(view, suspect),
-            suspect.mistake.loss if view.by_size else suspect.mistake.confidence,
-            suspect.margin,
-        )
-        for suspect in suspects
-    ]
-    if rows:
-        table(head, rows)
+    side = partial(_side, view)
+    columns = (
+        Column(_("Key"), lambda suspect: suspect.key),
+        Column(_("Text"), lambda suspect: view.about(suspect.mistake, suspect.quote)[:50]),
+        Column(_("Gold"), lambda suspect: side(suspect, gold=True)),
+        Column(_("Model says"), lambda suspect: side(suspect, gold=False)),
+        Column(value, attrgetter("mistake.loss" if view.by_size else "mistake.confidence")),
+        Column(_("Margin"), lambda suspect: suspect.margin),
+    )
+    if suspects:
+        table(columns, suspects)
 
 
 def _summary(layer: str, ranking: SuspectRanking) -> list[str]:
@@ -158,7 +159,6 @@ def _summary(layer: str, ranking: SuspectRanking) -> list[str]:
     return lines
 
 
-def _sides(view: ResultView, suspect: Suspect) -> list[str]:
-    """Gold and prediction."""
-    sides = (view.side(suspect.mistake, suspect.text, gold=gold) for gold in (True, False))
-    return [plain(side) or "–" for side in sides]
+def _side(view: ResultView, suspect: Suspect, *, gold: bool) -> str | None:
+    """Gold or prediction."""
+    return view.side(suspect.mistake, suspect.text, gold=gold) or None

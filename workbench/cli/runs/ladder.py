@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,7 @@ from workbench.cli.session import (
     project_argument,
     session,
 )
+from workbench.text.columns import Column, Kind
 
 if TYPE_CHECKING:
     from workbench.operations.experiments.ladder import Ladder
@@ -235,38 +238,48 @@ def _show(report: dict[str, Any]) -> None:
 
     task, is_error = report["task"], tasks.is_error(report["score"])
     decoders = [decoder_title(task, name) or _("Score") for name in report["decoders"]]
-    heads = [_("Rung"), _("Model"), *decoders, _("Gain"), _("Trained"), _("Minutes")]
     if is_error:
         say(_("The score is an error in its own unit: lower is better."))
-    table(heads, [_row(rung, is_error=is_error) for rung in report["rungs"]])
+    gain = lambda rung: _number(rung["gain"], is_error=is_error, sign="+")  # noqa: E731
+    columns = (
+        Column(_("Rung"), itemgetter("title")),
+        Column(_("Model"), _model),
+        *(_mean_column(title, at, is_error=is_error) for at, title in enumerate(decoders)),
+        Column(_("Gain"), display=gain),
+        Column(_("Trained"), partial(_of_first, "trained_parameters"), kind=Kind.COUNT),
+        Column(_("Minutes"), partial(_of_first, "minutes"), kind=Kind.NUMBER, digits=1),
+    )
+    table(columns, report["rungs"])
     for rung in report["rungs"]:
         if rung["missing"]:
             say(_("{title} is left out: {missing}.", **rung))
 
 
-def _row(rung: dict[str, Any], *, is_error: bool) -> list[str]:
-    results = rung["results"]
-    first = results[0]
+def _model(rung: dict[str, Any]) -> str:
     embeddings = rung["options"].get("embeddings")
-    return [
-        rung["title"],
-        f"{rung['model']} {embeddings}" if embeddings else rung["model"],
-        *(_mean(result, is_error=is_error) for result in results),
-        _number(rung["gain"], is_error=is_error, sign="+") if rung["gain"] is not None else "–",
-        f"{first['trained_parameters']:,}" if first["trained_parameters"] is not None else "–",
-        f"{first['minutes']:.1f}" if first["minutes"] is not None else "–",
-    ]
+    return f"{rung['model']} {embeddings}" if embeddings else rung["model"]
 
 
-def _mean(result: dict[str, Any], *, is_error: bool) -> str:
-    if result["mean"] is None:
-        return "–"
+def _of_first(name: str, rung: dict[str, Any]) -> Any:
+    """A value of the first decoder."""
+    return rung["results"][0][name]
+
+
+def _mean_column(title: str, at: int, *, is_error: bool) -> Column:
+    return Column(title, display=lambda rung: _mean(rung["results"][at], is_error=is_error))
+
+
+def _mean(result: dict[str, Any], *, is_error: bool) -> str | None:
     mean = _number(result["mean"], is_error=is_error)
+    if mean is None:
+        return None
     if result["sd"] is None:
         return f"{mean} (n = 1)"
     return f"{mean} ± {_number(result['sd'], is_error=is_error)}"
 
 
-def _number(value: float, *, is_error: bool, sign: str = "") -> str:
+def _number(value: float | None, *, is_error: bool, sign: str = "") -> str | None:
     """A score as text: in percent, or in its own unit for an error."""
+    if value is None:
+        return None
     return f"{value:{sign}.3f}" if is_error else f"{100 * value:{sign}.1f}"

@@ -14,6 +14,7 @@ from workbench.cli.choices import explicit_options
 from workbench.cli.output import as_json, emit, note, say, table
 from workbench.cli.runs.evaluate import intervals_json, scores_json, show_intervals, show_scores
 from workbench.cli.session import CommandSession, key_values, project_argument, session
+from workbench.text.columns import numbered
 
 if TYPE_CHECKING:
     from workbench.metrics.evaluation import Evaluation
@@ -164,7 +165,7 @@ def _show_prior(report: dict[str, Any]) -> None:
             method=report["calibration"],
         )
         say(message)
-        table((_("Label"), _("Prior")), list(report["prior"].items()))
+        table(numbered((_("Label"), _("Prior"))), report["prior"].items())
 
 
 def _read(template: Path) -> str:

@@ -14,12 +14,31 @@ from workbench.base.terms import term
 from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.runs.evaluate import scores_json, show_scores
 from workbench.cli.session import PROJECT, project_argument, reading, session
+from workbench.text.columns import Column, Kind, record
 
 if TYPE_CHECKING:
     from workbench.operations.runs.run_list import Earlier
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
 
+
+def _status(run: Run) -> str:
+    return _("archived") if run.listing.archived else term(run.status)
+
+
+COLUMNS = (
+    Column(_("Run"), lambda run: run.name, key="run"),
+    Column(_("Kind"), lambda run: run.kind, kind=Kind.TERM, key="kind"),
+    Column("", lambda run: run.spec.get("task"), key="task"),
+    Column(_("Layer"), lambda run: run.layer, key="layer"),
+    Column(_("Status"), lambda run: run.status, display=_status, key="status"),
+    Column("", lambda run: run.at, key="at"),
+    Column("", lambda run: run.scores, key="scores"),
+    Column(_("Group"), lambda run: run.listing.group, key="group"),
+    Column(_("Tags"), lambda run: run.listing.tags, kind=Kind.NAMES, key="tags"),
+    Column(_("Note"), lambda run: run.listing.note, key="note"),
+    Column("", lambda run: run.listing.archived, key="archived"),
+)
 names_argument = click.argument("names", nargs=-1, required=True, metavar="RUN...")
 
 
@@ -41,11 +60,7 @@ def listing(file: Path, group: str, tag: str, archived: bool, as_json: bool) -> 
 
     with reading(file) as opened:
         selected = RunFilter(group, tag, archived).of(results.all_runs(opened))
-    if as_json:
-        emit([_described(run) for run in selected])
-        return
-    heads = (_("Run"), _("Kind"), _("Layer"), _("Status"), _("Group"), _("Tags"), _("Note"))
-    table(heads, [_row(run) for run in selected])
+    table(COLUMNS, selected, as_json)
 
 
 @runs.command("add")
@@ -217,23 +232,4 @@ def _change(
 
 
 def _described(run: Run) -> dict[str, Any]:
-    return {
-        "run": run.name,
-        "kind": run.kind,
-        "task": run.spec.get("task"),
-        "layer": run.layer,
-        "status": run.status,
-        "at": run.at,
-        "scores": run.scores,
-        "group": run.listing.group,
-        "tags": list(run.listing.tags),
-        "note": run.listing.note,
-        "archived": run.listing.archived,
-    }
-
-
-def _row(run: Run) -> tuple[str, ...]:
-    about = run.listing
-    status = _("archived") if about.archived else term(run.status)
-    tags, kind = ", ".join(about.tags), term(run.kind)
-    return run.name, kind, run.layer, status, about.group, tags, about.note
+    return record(COLUMNS, run)

@@ -23,6 +23,7 @@ from workbench.cli.runs.batches import show_rows
 from workbench.cli.runs.follow import follow
 from workbench.cli.session import PROJECT, CommandSession, failed, key_values, session
 from workbench.tasks import spec as tasks
+from workbench.text.columns import numbered
 from workbench.text.segmenters import base as segmenters
 from workbench.training import rates
 from workbench.training.spec import TrainSpec, all_options, parse_settings
@@ -259,7 +260,7 @@ def _plan(opened: CommandSession, spec: TrainSpec, card: ModelInfo, as_json: boo
         [part, *(f"{row[n]:.2e}" if row[n] else _("frozen") for n in middle.values())]
         for part, row in zip(steps.parts, steps.rates, strict=True)
     ]
-    table(["", *(_("epoch {n}", n=epoch + 1) for epoch in middle)], rows[::-1])
+    table(numbered(["", *(_("epoch {n}", n=epoch + 1) for epoch in middle)]), rows[::-1])
 
 
 def _show_batch(opened: CommandSession, spec: TrainSpec, as_json: bool) -> None:

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
+from workbench.base.terms import term
 from workbench.base.watch import QUIET, Watch
 from workbench.pretraining.texts import Texts
 from workbench.storage.documents import documents
+from workbench.text.columns import Column, Kind
 from workbench.text.overlap import SIZE, Grams
 from workbench.text.rows import row_id
 
@@ -50,6 +52,25 @@ class Overlap:
     def share(self) -> float:
         """Share of the documents that are long enough."""
         return len(self.rows) / max(1, self.documents - self.short)
+
+
+def columns() -> tuple[Column, ...]:
+    """Of the documents, as `OverlapRow`."""
+    return (
+        Column(_("Document"), lambda row: row.key),
+        Column(
+            _("Split"),
+            lambda row: row.split,
+            display=lambda row: term(row.split) if row.split else _("no split"),
+        ),
+        Column(
+            _("Share"),
+            lambda row: row.share,
+            kind=Kind.PERCENT,
+            hint=_("Of the n-grams of the document"),
+        ),
+        Column(_("Shared words"), lambda row: row.words),
+    )
 
 
 def overlap(

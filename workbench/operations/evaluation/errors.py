@@ -17,8 +17,9 @@ from workbench.operations.runs import predict, results
 from workbench.storage.documents import documents
 from workbench.tasks import spec as tasks
 from workbench.text import result_view
+from workbench.text.columns import Column, Kind
 from workbench.text.document import Document
-from workbench.text.mistakes import KINDS, Mistake
+from workbench.text.mistakes import KINDS, TITLES, Mistake
 from workbench.text.rows import row_id
 from workbench.text.spans import Span
 
@@ -66,6 +67,22 @@ class ErrorItem:
             "quote": self.quote,
             "review": self.verdict or None,
         }
+
+
+def columns(items: Iterable[ErrorItem]) -> tuple[Column, ...]:
+    """Of these errors; with their distances if any has one."""
+    columns = (
+        Column(_("Kind"), lambda item: _(TITLES[item.mistake.kind])),
+        Column(_("Key"), lambda item: item.key),
+        Column(_("Text"), lambda item: item.quote[:50]),
+        Column(_("Gold"), lambda item: item.mistake.gold or None),
+        Column(_("Predicted"), lambda item: item.mistake.predicted or None),
+        Column(_("Confidence"), lambda item: item.mistake.confidence, kind=Kind.SHARE),
+        Column(_("Loss"), lambda item: item.mistake.loss, kind=Kind.NUMBER),
+        Column(_("Distance"), lambda item: item.mistake.distance),
+    )
+    far = any(item.mistake.distance is not None for item in items)
+    return columns if far else columns[:-1]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,7 @@ from workbench.base.i18n import N_, _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.jobs.spec import JobSpec
 from workbench.pretraining.results import BOTH, CAUSAL, CHARACTER, NONE, PSEUDO, ModelFit
+from workbench.text.columns import Column, Kind
 from workbench.text.language import NAMES, matches
 
 if TYPE_CHECKING:
@@ -58,6 +59,45 @@ class Ranked:
     def to_json(self) -> dict[str, object]:
         plain = {**self.fit.to_json(), "suits": self.suits, "best": self.best}
         return {**plain, "recommendation": self.words}
+
+
+def columns() -> tuple[Column, ...]:
+    """Of ranked models, as `Ranked`."""
+    return (
+        Column(_("Model"), lambda row: row.fit.name),
+        Column(_("Family"), lambda row: row.fit.family),
+        Column(
+            _("Unknown"),
+            lambda row: row.fit.unknown,
+            kind=Kind.PERCENT,
+            hint=_("Words outside the vocabulary; of subwords, words with an unknown letter"),
+        ),
+        Column(
+            _("Tokens per word"),
+            lambda row: row.fit.fertility,
+            kind=Kind.NUMBER,
+            digits=2,
+            hint=_(
+                "Subwords, words or characters, special tokens excluded. Words are words, numbers "
+                "and symbols; below 1, the tokenizer joins some of them, as in “2.40” or “n't”"
+            ),
+        ),
+        Column(
+            _("Cut"),
+            lambda row: row.fit.cut,
+            kind=Kind.PERCENT,
+            hint=_("Texts that exceed the maximum length of the model"),
+        ),
+        Column(_("Limit"), lambda row: row.fit.limit or None, kind=Kind.COUNT),
+        Column(_("Perplexity"), lambda row: row.fit.perplexity or None, kind=Kind.NUMBER, digits=1),
+        Column(_("95% interval"), _interval),
+        Column(_("Kind"), lambda row: _(KINDS[row.fit.kind]) if row.fit.kind else None),
+        Column(_("Recommendation"), lambda row: row.words, hint=_(RULE)),
+    )
+
+
+def _interval(row: Ranked) -> str | None:
+    return "–".join(map("{:,.1f}".format, row.fit.interval)) if row.fit.interval else None
 
 
 def sample(texts: Iterable[str], count: int = SAMPLE, seed: int = 1) -> list[str]:

@@ -16,6 +16,7 @@ from workbench.jobs.spec import JobSpec
 from workbench.models import spec
 from workbench.operations.models import installed
 from workbench.runtime.vocabularies.steps import Learner, MatchStep, Merge, longest_match
+from workbench.text.columns import Column, Kind
 from workbench.text.segment import words
 
 if TYPE_CHECKING:
@@ -104,6 +105,21 @@ def compare(names: Iterable[str], texts: Iterable[str]) -> dict[str, Fit]:
     if not nonempty:
         raise SpecError(_("There are no texts to compare on."))
     return {name: measure(preparer_of(name), nonempty) for name in names}
+
+
+def fit_columns(limits: Iterable[str]) -> tuple[Column, ...]:
+    """Of rows (name, Fit): measures, and the share of texts longer than each limit, in tokens."""
+
+    def cut(limit: str) -> Column:
+        title = _("Cut at {limit}", limit=limit)
+        return Column(title, lambda row: row[1].cut[limit], kind=Kind.PERCENT)
+
+    return (
+        Column(_("Tokenizer"), lambda row: row[0]),
+        Column(_("Tokens per word"), lambda row: row[1].fertility, kind=Kind.NUMBER, digits=2),
+        Column(_("Unknown"), lambda row: row[1].unknown, kind=Kind.PERCENT),
+        *map(cut, limits),
+    )
 
 
 # ---------------------------------------------------------------- step by step

@@ -130,6 +130,11 @@ def points(share: float | None, digits: int = 1, *, signed: bool = False) -> str
     return UNKNOWN if share is None else decimal(100 * share, digits, signed=signed)
 
 
+def p_value(p: float) -> str:
+    """A p-value with three decimal places: 0.038, "< 0.001"."""
+    return f"< {decimal(0.001, 3)}" if p < 0.001 else decimal(p, 3)
+
+
 def size(count: int) -> str:
     """A number of bytes: 512 bytes, 1.4 MB, 274 MB."""
     return _formats.size(count, sizes.decimals(count))

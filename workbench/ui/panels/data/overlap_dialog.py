@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QLineEdit, QWidget
 from workbench.base.events import ALL
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
-from workbench.ui.panels.data.overlap_state import SPLITS, OverlapState
+from workbench.ui.panels.data.overlap_state import SPLITS, OverlapState, columns
 from workbench.ui.style import formats, theme
 from workbench.ui.widgets.controls.button import Button
 from workbench.ui.widgets.controls.field import TitledField, combo
@@ -157,21 +157,10 @@ def _describe(overlap: Overlap) -> str:
 
 
 def _columns() -> list[Column]:
+    document, split, share, words = columns()
     return [
-        Column(_("Document"), lambda row: row.key, 150, sort=lambda row: row.key),
-        Column(
-            _("Split"),
-            lambda row: term(row.split) if row.split else _("no split"),
-            90,
-            sort=lambda row: row.split or "",
-        ),
-        Column(
-            _("Share, %"),
-            lambda row: formats.points(row.share),
-            80,
-            right=True,
-            sort=lambda row: row.share,
-            hint=_("Of the n-grams of the document"),
-        ),
-        Column(_("Shared words"), lambda row: row.words, prose=True),
+        Column.of(document, 150, sort=document.value),
+        Column.of(split, 90, sort=lambda row: row.split or ""),
+        Column.of(share, 80, sort=share.value),
+        Column.of(words, prose=True),
     ]

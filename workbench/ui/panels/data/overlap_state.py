@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.data.state import DataState
 
 COMPARE = "overlap"  # task
+columns = overlap.columns
 SPLITS = ("test", "dev", "train", "")  # "": all documents
 
 

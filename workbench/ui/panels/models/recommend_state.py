@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SAMPLES = (50, 200, 1000)  # texts
 SEED = 1
 BINS = 18  # of the histogram of lengths
-KINDS, RULE = recommend.KINDS, recommend.RULE
+KINDS, RULE, columns = recommend.KINDS, recommend.RULE, recommend.columns
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,11 @@ from PySide6.QtWidgets import QFileDialog, QFrame
 
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _, ngettext
+from workbench.text.columns import Kind
 from workbench.ui.panels.models.recommend_state import (
     SAMPLES,
     RecommendState,
+    columns,
     figure,
     histogram,
     interval_words,
@@ -46,11 +48,6 @@ NOTE = _(
     "perplexity of causal models, which see the left side only."
 )
 
-FERTILITY = _(
-    "Subwords, words or characters, special tokens excluded. Words are words, numbers and symbols; "
-    "below 1, the tokenizer joins some of them, as in “2.40” or “n't”"
-)
-
 
 def _icon(ranked: Ranked) -> tuple[str, str]:
     if not ranked.suits:
@@ -58,54 +55,28 @@ def _icon(ranked: Ranked) -> tuple[str, str]:
     return ("circle-check", "good") if ranked.best else ("circle", "faint")
 
 
-def _share(value: float) -> str:
-    return formats.points(value)
-
-
 WIDE_TABLE = (
     1400  # pixels at 100%; a narrower table has no family and limit, for the recommendation
 )
 LESS = (1, 5)  # these two, in COLUMNS
+_MODEL, _FAMILY, _UNKNOWN, _FERTILITY, _CUT, _LIMIT, _PERPLEXITY, *_REST = columns()
 COLUMNS = (
-    Column(_("Model"), lambda row: row.fit.name, 206, icon=_icon, sort=lambda row: row.fit.name),
-    Column(_("Family"), lambda row: row.fit.family, 84, sort=lambda row: row.fit.family),
-    Column(
-        _("Unknown, %"),
-        lambda row: _share(row.fit.unknown),
-        100,
-        right=True,
-        sort=lambda row: row.fit.unknown,
-        hint=_("Words outside the vocabulary; of subwords, words with an unknown letter"),
-    ),
-    Column(
-        _("Tokens per word"),
-        lambda row: formats.decimal(row.fit.fertility, 2),
-        134,
-        right=True,
-        sort=lambda row: row.fit.fertility,
-        hint=FERTILITY,
-    ),
-    Column(
-        _("Cut, %"),
-        lambda row: _share(row.fit.cut),
+    Column.of(_MODEL, 206, icon=_icon, sort=_MODEL.value),
+    Column.of(_FAMILY, 84, sort=_FAMILY.value),
+    Column.of(_UNKNOWN, 100, sort=_UNKNOWN.value),
+    Column.of(_FERTILITY, 134, sort=_FERTILITY.value),
+    Column.of(_CUT, 66, sort=_CUT.value),
+    Column.of(
+        _LIMIT,
         66,
-        right=True,
-        sort=lambda row: row.fit.cut,
-        hint=_("Texts that exceed the maximum length of the model"),
+        display=lambda row: formats.count(row.fit.limit) if row.fit.limit else _("none"),
     ),
-    Column(
-        _("Limit"),
-        lambda row: formats.count(row.fit.limit) if row.fit.limit else _("none"),
-        66,
-        right=True,
-    ),
-    Column(
-        _("Perplexity"),
-        lambda row: figure(row.fit.perplexity),
+    Column.of(
+        _PERPLEXITY,
         90,
-        right=True,
+        display=lambda row: figure(row.fit.perplexity),
         tip=interval_words,
-        sort=lambda row: row.fit.perplexity or None,
+        sort=_PERPLEXITY.value,
         hint=NOTE,
     ),
     Column(
@@ -117,19 +88,13 @@ COLUMNS = (
         hint=_("For character models, per character. Tokens differ between tokenizers"),
     ),
     Column(_("Kind"), kind_words, 118, sort=kind_words),
-    Column(
-        _("Recommendation"),
-        lambda row: row.words,
-        prose=True,
-        tip=lambda row: row.words,
-        hint=rule_words(),
-    ),
+    Column.of(_REST[-1], prose=True, tip=_REST[-1].value),
 )
 SPLIT = (
     Column(_("Word"), lambda row: row[0], 130),
     Column(_("Tokens"), lambda row: " · ".join(row[1]), prose=True),
-    Column(_("Count"), lambda row: formats.count(row[2]), 64, right=True, sort=lambda row: row[2]),
-    Column(_("Texts"), lambda row: formats.count(row[3]), 64, right=True, sort=lambda row: row[3]),
+    Column(_("Count"), lambda row: row[2], 64, kind=Kind.COUNT, sort=lambda row: row[2]),
+    Column(_("Texts"), lambda row: row[3], 64, kind=Kind.COUNT, sort=lambda row: row[3]),
 )
 
 
@@ -314,7 +279,7 @@ class _Lengths(QFrame):
         for text, share in fit.cut_at.items():
             limit = float(text)
             if limit <= end:
-                message = _("above {limit}: {share}%", limit=text, share=_share(share))
+                message = _("above {limit}: {share}%", limit=text, share=formats.points(share))
                 side = 1.0 if limit > end / 2 else 0.0  # of the line, inside the plot
                 layers.append(ChartLine((limit, limit), (0.0, top), "warn", 1.3, dashed=True))
                 layers.append(ChartText(limit, top, message, "warn", anchor=(side, 0.0)))

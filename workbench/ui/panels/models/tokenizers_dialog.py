@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QFrame, QLineEdit, QTabBar
 
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import N_, _
-from workbench.ui.panels.models.tokenizers_state import KINDS, TokenizersState
+from workbench.text.columns import Kind
+from workbench.ui.panels.models.tokenizers_state import KINDS, TokenizersState, fit_columns
 from workbench.ui.style import formats, theme
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.controls.button import Button
@@ -26,20 +27,12 @@ from workbench.ui.widgets.tables.table import Column, Table
 TABS = (N_("Compare"), N_("Divide a word"), N_("Merges"), N_("Learn"))
 
 
-def _cut(limit: str) -> Column:
-    return Column(
-        _("Cut at {limit}, %", limit=limit),
-        lambda row: formats.points(row[1].cut[limit]),
-        112,
-        right=True,
-    )
-
-
+_TOKENIZER, _FERTILITY, _UNKNOWN, *_CUTS = fit_columns(("128", "256", "512"))
 COMPARED = (
     Column(_("Tokenizer"), lambda row: row[2]),
-    Column(_("Tokens per word"), lambda row: formats.decimal(row[1].fertility, 2), 130, right=True),
-    Column(_("Unknown, %"), lambda row: formats.points(row[1].unknown), 104, right=True),
-    *(_cut(limit) for limit in ("128", "256", "512")),
+    Column.of(_FERTILITY, 130),
+    Column.of(_UNKNOWN, 104),
+    *(Column.of(cut, 112) for cut in _CUTS),
 )
 STEPS = (
     Column(_("Position"), lambda step: str(step.position), 76, right=True),
@@ -49,9 +42,9 @@ STEPS = (
 MERGES = (
     Column(_("Merge"), lambda row: row.merged, 84),
     Column(_("Pair"), lambda row: f"{row.first} {row.second}"),
-    Column(_("f(ab)"), lambda row: formats.count(row.count), 52, right=True),
-    Column(_("f(a)"), lambda row: formats.count(row.first_count), 52, right=True),
-    Column(_("f(b)"), lambda row: formats.count(row.second_count), 52, right=True),
+    Column(_("f(ab)"), lambda row: row.count, 52, kind=Kind.COUNT),
+    Column(_("f(a)"), lambda row: row.first_count, 52, kind=Kind.COUNT),
+    Column(_("f(b)"), lambda row: row.second_count, 52, kind=Kind.COUNT),
     Column(_("Score"), lambda row: formats.significant(row.score, 3), 84, right=True),
 )
 SLOW = 200  # milliseconds without an answer after which “Computing…” is shown

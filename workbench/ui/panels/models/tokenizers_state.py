@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext
 
 STEPS = 20  # merges that are shown
+fit_columns = operations.fit_columns
 KINDS = tuple((id, _(title)) for id, title in operations.KINDS.items())
 SEED = 1
 

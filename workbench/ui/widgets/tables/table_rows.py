@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -24,15 +24,20 @@ _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
 # How the window writes values, in the user's locale.
-WINDOW: Mapping[Kind, columns.Writer] = {
-    **columns.TERMINAL,
-    Kind.COUNT: lambda value, _digits: formats.count(value),
-    Kind.NUMBER: formats.decimal,
-    Kind.SHARE: lambda value, _digits: formats.points(value),
-    Kind.BYTES: lambda value, _digits: formats.size(value),
-    Kind.SECONDS: lambda value, _digits: formats.duration(value),
-    Kind.TIME: lambda value, _digits: formats.when_iso(value),
-}
+WINDOW = columns.Medium(
+    {
+        **columns.TERMINAL.writers,
+        Kind.COUNT: lambda value, _digits: formats.count(value),
+        Kind.NUMBER: formats.decimal,
+        Kind.SHARE: lambda value, _digits: formats.points(value),
+        Kind.PERCENT: lambda value, _digits: formats.points(value),
+        Kind.P: lambda value, _digits: formats.p_value(value),
+        Kind.BYTES: lambda value, _digits: formats.size(value),
+        Kind.SECONDS: lambda value, _digits: formats.duration(value),
+        Kind.TIME: lambda value, _digits: formats.when_iso(value),
+    },
+    {Kind.PERCENT: "%"},
+)
 
 
 @dataclass(frozen=True)
@@ -64,10 +69,11 @@ class Column(columns.Column):
     @classmethod
     def of(cls, column: columns.Column, width: int | None = None, **look: Any) -> Column:
         """A column that is described elsewhere, with its look."""
-        return cls(**{**vars(column), "width": width, **look})
+        title = WINDOW.heading(column)
+        return cls(**{**vars(column), "title": title, "width": width, **look})
 
     def text(self, row: Any) -> str:
-        return self.written(row, WINDOW)
+        return WINDOW.cell(self, row)
 
     @property
     def is_right(self) -> bool:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from workbench.base.i18n import N_, _, ngettext
 from workbench.base.terms import term
+from workbench.text.columns import Kind
 from workbench.ui.panels.results.board.comparison_state import (
     BOOTSTRAP,
     MCNEMAR,
@@ -18,7 +19,7 @@ from workbench.ui.panels.results.board.comparison_state import (
     option_titles,
     score_hint,
 )
-from workbench.ui.style import escaping, formats
+from workbench.ui.style import escaping
 from workbench.ui.style.formats import points
 from workbench.ui.style.interval_text import few_tip
 from workbench.ui.style.run_text import score_names, score_text, score_title
@@ -50,7 +51,6 @@ CORRECTED = N_(
     "p-values are corrected for the number of pairs (Holm 1979). Not significant: p ≥ 0.05."
 )
 PLAIN = N_("Two-sided. Not significant: p ≥ 0.05.")
-MIN_SHOWN_P = 0.001  # p below which only this bound is shown
 
 
 class _Part(QFrame):
@@ -100,7 +100,7 @@ class TestsPart(_Part):
             Column(
                 _("On"), lambda row: _on(row.test), 108, most=200, tip=lambda row: _on(row.test)
             ),
-            Column(_("p"), lambda row: p_text(row.test.holm), 60, right=True),
+            Column(_("p"), lambda row: row.test.holm, 60, kind=Kind.P),
             Column(_("Result"), _result, 148, most=200, icon=_result_icon, tip=_result),
         )
         self._tests = Table(columns, name=_("Tests"), key=lambda row: row.test.test)
@@ -144,8 +144,7 @@ class TestsPart(_Part):
             return next((test.holm for test in pair.tests if test.test == kind), None)
 
         hint = _("p of the test: {test}", test=term(kind))
-        text = lambda pair: p_text(value(pair))  # noqa: E731
-        return Column(title, text, 86, right=True, hint=hint, sort=value)
+        return Column(title, value, 86, kind=Kind.P, hint=hint)
 
     def _choose(self) -> None:
         chosen = self._pairs.chosen_rows()
@@ -258,7 +257,7 @@ def _part_columns(title: str, score: Callable[[], str]) -> tuple[Column, ...]:
     """title: of the first column. score: the name of the score, which can change."""
     return (
         Column(title, lambda row: row.name, tip=lambda row: row.name),
-        Column(_("n"), lambda row: formats.count(row.n), 44, right=True, sort=lambda row: row.n),
+        Column(_("n"), lambda row: row.n, 44, kind=Kind.COUNT),
         Column(_("A"), lambda row: score_text(score(), row.first), 52, right=True),
         Column(_("B"), lambda row: score_text(score(), row.second), 52, right=True),
         Column(
@@ -271,11 +270,10 @@ def _part_columns(title: str, score: Callable[[], str]) -> tuple[Column, ...]:
         ),
         Column(
             _("p"),
-            lambda row: p_text(row.holm),
+            lambda row: row.holm,
             56,
-            right=True,
+            kind=Kind.P,
             hint=_("Paired bootstrap, corrected for the number of rows (Holm 1979)"),
-            sort=lambda row: row.holm,
         ),
     )
 
@@ -387,14 +385,6 @@ class SettingsPart(_Part):
 
 
 # ---------------------------------------------------------------- texts
-
-
-def p_text(p: float | None) -> str:
-    """A p-value with three decimal places: 0.038, "< 0.001"; "–" if it is not defined."""
-    if p is None:
-        return "–"
-    bound = formats.decimal(MIN_SHOWN_P, 3)
-    return f"< {bound}" if p < MIN_SHOWN_P else formats.decimal(p, 3)
 
 
 def measured_text(score: Measured | None, name: str) -> str:
