@@ -735,7 +735,7 @@ TYPE_CIRCLES = {
     ),
 }  # fmt: skip
 # Being taken apart: (folder, largest number of modules). To be removed, not extended.
-TEMPORARY_CIRCLES = {"ui.panels.annotate": 13, "ui.panels.results": 11, "ui.panels.data": 3}
+TEMPORARY_CIRCLES = {"ui.panels.annotate": 13}
 
 
 @cache

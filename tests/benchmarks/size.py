@@ -275,7 +275,7 @@ def measure_window(path: Path) -> None:
     app.go("data")
     view = app.window.stack.currentWidget()
     before = time.process_time()
-    _wait_until(lambda: not view.state.searching)
+    _wait_until(lambda: not view.state.selection.searching)
     _idle()
     report("first visit of Data", time.process_time() - before)
     table = view.table
@@ -314,12 +314,12 @@ def _measure_annotate(view) -> None:
 
 
 def _measure_search(view) -> None:
-    state = view.state
+    selection = view.state.selection
     first, whole = [], []
     for end in range(1, len(TYPED) + 1):
         start = time.process_time()
-        state.set_filter(text=TYPED[:end])
-        _wait_until(lambda end=end: state.found_by == TYPED[:end])
+        selection.filters.set_filter(text=TYPED[:end])
+        _wait_until(lambda end=end: selection.found_by == TYPED[:end])
         view.table.viewport().repaint()
         first.append(time.process_time() - start)
         _idle()
@@ -328,8 +328,8 @@ def _measure_search(view) -> None:
     report("a key in the search, first rows", max(first), f"all: {keys}")
     report("  and until nothing runs", max(whole), f"sum {sum(whole):.3f}")
     start = time.process_time()
-    state.set_filter(text="")
-    _wait_until(lambda: state.found_by == "" and not state.searching)
+    selection.filters.set_filter(text="")
+    _wait_until(lambda: selection.found_by == "" and not selection.searching)
     view.table.viewport().repaint()
     report("clear the search", time.process_time() - start)
     _idle()

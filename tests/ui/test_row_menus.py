@@ -17,7 +17,7 @@ def on_row(view: QTableView, row: int):
 def data(app, project_file, qtbot):
     app.open_project(project_file, page="data")
     panel = app.window.panel("data")
-    qtbot.waitUntil(lambda: len(panel.state.ids) == 3)
+    qtbot.waitUntil(lambda: len(panel.state.selection.ids) == 3)
     return panel
 
 
@@ -35,7 +35,7 @@ def test_a_document_is_opened_copied_and_given_a_split_and_a_class(app, data, qt
     settle(app, qtbot)
     choose(on_row(data.view.table, 1), "Set class/good")
     settle(app, qtbot)
-    (row,) = data.state.rows([data.state.ids[1]])
+    (row,) = data.state.selection.rows([data.state.selection.ids[1]])
     assert row.split == "dev" and row.classes == (("class", "good"),)
 
     choose(on_row(data.view.table, 1), "Open in Annotate")

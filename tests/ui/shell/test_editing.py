@@ -81,7 +81,7 @@ def test_find_leads_to_the_find_bar_of_annotate_and_to_the_search_of_data(app, p
 
     app.window.go("data")
     state = app.window.panel("data").state
-    qtbot.waitUntil(lambda: state.total == 3)
+    qtbot.waitUntil(lambda: state.selection.total == 3)
     titles(app)["Find"].trigger()
     assert app.window.focusWidget() is app.window.panel("data").view._filters.search
 

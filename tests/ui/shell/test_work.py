@@ -29,9 +29,9 @@ def open_page(app, project_file, qtbot):
         )
         documents.add(app.project.db, records, source_id=app.project.source("person"))
     state = app.window.panel("data").state
-    qtbot.waitUntil(lambda: not state.searching and len(state.ids) == COUNT + 3)
+    qtbot.waitUntil(lambda: not state.selection.searching and len(state.selection.ids) == COUNT + 3)
     app.window.panel("data").view.table.selectAll()
-    qtbot.waitUntil(lambda: len(state.chosen) == COUNT + 3)
+    qtbot.waitUntil(lambda: len(state.selection.chosen) == COUNT + 3)
     return state
 
 
@@ -77,9 +77,12 @@ def test_a_bulk_act_is_shown_and_can_be_called_off(app, open_page, slow, qtbot, 
     gate = slow("delete")
     app.window.activateWindow()
 
-    open_page.delete()
+    open_page.actions.delete()
     qtbot.waitUntil(app.work.line.isVisible)
-    assert app.work.line.accessibleName() == "Delete 3,003 documents" and not open_page.can_act
+    assert (
+        app.work.line.accessibleName() == "Delete 3,003 documents"
+        and not open_page.selection.can_act
+    )
     if by == "mouse":
         qtbot.mouseClick(cancel_button(app), Qt.MouseButton.LeftButton)
     else:
@@ -94,14 +97,14 @@ def test_a_bulk_act_is_shown_and_can_be_called_off(app, open_page, slow, qtbot, 
     assert (
         corpus.counts(app.project).documents == COUNT + 3
         and app.project.undo_title == "Add many"
-        and open_page.can_act
+        and open_page.selection.can_act
     )
 
 
 def test_meanwhile_nothing_can_be_edited_but_everything_read(app, open_page, slow, qtbot):
     gate = slow("delete")
 
-    open_page.delete()
+    open_page.actions.delete()
     qtbot.waitUntil(lambda: app.project.busy)
     assert (
         not window_commands.can_write(app.window)
@@ -109,7 +112,7 @@ def test_meanwhile_nothing_can_be_edited_but_everything_read(app, open_page, slo
         and not window_commands.may_close(app.window)
     )
     app.undo()
-    open_page.set_split("dev")
+    open_page.actions.set_split("dev")
     app.go("annotate")
     qtbot.waitUntil(lambda: app.window.panel("annotate").state.doc is not None)
     gate.set()
@@ -122,9 +125,9 @@ def test_meanwhile_nothing_can_be_edited_but_everything_read(app, open_page, slo
 def test_a_small_act_shows_no_bar(app, open_page, qtbot):
     shown = []
     app.work.line.begin = lambda *args, **named: shown.append(args)
-    open_page.choose(open_page.ids[:2])
+    open_page.selection.choose(open_page.selection.ids[:2])
 
-    open_page.set_split("dev")
+    open_page.actions.set_split("dev")
     qtbot.waitUntil(lambda: not app.working)
 
     assert describe(app) == "2 documents moved to dev." and shown == []
@@ -175,7 +178,7 @@ def test_closing_meanwhile_asks_and_can_call_it_off(app, open_page, slow, qtbot)
         dialog._cancel.click()
         gate.set()
 
-    open_page.delete()
+    open_page.actions.delete()
     qtbot.waitUntil(lambda: app.project.busy)
     QTimer.singleShot(50, answer)
 

@@ -16,7 +16,7 @@ LONG = "the 42 tram to the old harbour was late again this cold morning"
 
 
 @pytest.fixture
-def state(context):
+def data(context):
     texts = ((LONG, "train"), (LONG.replace("cold", "wet"), "test"), ("same", None), ("same", None))
     records = [
         Record(
@@ -32,8 +32,13 @@ def state(context):
     data.show_view(DUPLICATES)
     data.duplicates.choose(near=0.6, size=2)
     data.duplicates.search()
-    yield data.duplicates
+    yield data
     data.close()
+
+
+@pytest.fixture
+def state(data):
+    return data.duplicates
 
 
 def test_the_first_group_is_shown_with_its_differences(state):
@@ -82,8 +87,8 @@ def test_a_group_is_ignored_and_shown_again(state):
     assert not any(group.ignored for group in state.groups)
 
 
-def test_the_search_runs_over_the_filtered_documents(state):
-    state.data.set_filter(text="same")
+def test_the_search_runs_over_the_filtered_documents(state, data):
+    data.selection.filters.set_filter(text="same")
     assert state.outdated
 
     state.search()
@@ -91,28 +96,28 @@ def test_the_search_runs_over_the_filtered_documents(state):
     assert len(state.groups) == 1 and state.found.documents == 2 and not state.outdated
 
 
-def test_groups_are_shown_in_the_list_and_opened(state, context):
+def test_groups_are_shown_in_the_list_and_opened(state, context, data):
     state.show_in_list(state.groups)
     state.open(state.group.ids[0])
 
-    assert state.data.view == DOCUMENTS and len(state.data.ids) == 4
+    assert data.view == DOCUMENTS and len(data.selection.ids) == 4
     assert context.went == [("annotate", {"document": state.group.ids[0]})]
 
 
-def test_without_duplicates_nothing_is_chosen(state):
+def test_without_duplicates_nothing_is_chosen(state, data):
     state.choose(near=None, size=2)
-    state.data.set_filter(text="split:dev")
+    data.selection.filters.set_filter(text="split:dev")
 
     state.search()
 
     assert state.groups == () and state.group is None and state.members == ()
 
 
-def test_a_search_that_is_replaced_is_dropped(state, context):
+def test_a_search_that_is_replaced_is_dropped(state, context, data):
     held = Held(context)
     state.search()
     state.choose(near=None, size=2)
-    state.data.set_filter(text="split:dev")
+    data.selection.filters.set_filter(text="split:dev")
     found = state.found
     state.search()
     held.answer(0)
@@ -120,13 +125,13 @@ def test_a_search_that_is_replaced_is_dropped(state, context):
     assert state.found is found and state.share == 0.0
 
 
-def test_a_hidden_selection_cannot_be_deleted(state):
+def test_a_hidden_selection_cannot_be_deleted(state, data):
     delete = next(command for command in DataPanel.commands if command.id == "data.delete")
-    panel = SimpleNamespace(state=state.data)
-    state.data.choose(state.data.ids)
+    panel = SimpleNamespace(state=data)
+    data.selection.choose(data.selection.ids)
 
     assert not delete.enabled(panel)
-    state.data.show_view(DOCUMENTS)
+    data.show_view(DOCUMENTS)
     assert delete.enabled(panel)
 
 

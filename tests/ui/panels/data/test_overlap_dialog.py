@@ -23,7 +23,7 @@ def folder(tmp_path):
 
 
 @pytest.fixture
-def state(context):
+def data(context):
     texts = ((LONG, "test"), (LONG.upper(), "train"), ("thank you", "test"))
     records = [
         Record(Document(f"d{n}", (("text", text),), split)) for n, (text, split) in enumerate(texts)
@@ -31,10 +31,15 @@ def state(context):
     with context.project.edit("fill"):
         documents.add(context.project.db, records, source_id=context.project.source("import"))
     data = DataState(context)
-    found = OverlapState(data)
+    yield data
+    data.close()
+
+
+@pytest.fixture
+def state(data):
+    found = OverlapState(data.selection)
     yield found
     found.close()
-    data.close()
 
 
 @pytest.fixture
@@ -66,7 +71,7 @@ def test_documents_of_the_split_that_occur_in_the_texts_are_listed(dialog, state
     assert keys(state) == ["d0", "d1"] and state.found.size == 5
 
 
-def test_the_documents_found_are_shown_in_the_list_or_opened(dialog, state, folder, context):
+def test_the_documents_found_are_shown_in_the_list_or_opened(dialog, state, folder, context, data):
     state.compare([folder])
 
     dialog._open(state.found.rows[0])
@@ -75,7 +80,7 @@ def test_the_documents_found_are_shown_in_the_list_or_opened(dialog, state, fold
     document = state.found.rows[0].document
     assert documents.get(context.project.db, document).text == LONG
     assert context.went == [("annotate", {"document": document})]
-    assert state.data.view == DOCUMENTS and list(state.data.ids) == [document]
+    assert data.view == DOCUMENTS and list(data.selection.ids) == [document]
 
 
 def test_a_path_that_does_not_exist_is_named_at_its_field(dialog, state, folder):

@@ -22,46 +22,48 @@ def state(context):
 
 
 def keys(state):
-    return [row.key for row in state.rows(state.ids)]
+    return [row.key for row in state.selection.rows(state.selection.ids)]
 
 
 def test_all_documents_are_shown_at_first(state):
-    assert keys(state) == ["k0", "k1", "k2"] and state.total == 3 and not state.filtered
+    selection = state.selection
+    assert keys(state) == ["k0", "k1", "k2"] and selection.total == 3
+    assert not selection.filters.filtered
 
 
 def test_search_and_filters_hold_at_once(state):
-    state.set_filter(text="day")
+    state.selection.filters.set_filter(text="day")
     assert keys(state) == ["k1", "k2"]
-    state.set_filter(state="submitted")
+    state.selection.filters.set_filter(state="submitted")
     assert keys(state) == []
-    state.clear_filters()
+    state.selection.filters.clear_filters()
     assert len(keys(state)) == 3
 
 
 def test_a_late_answer_is_dropped(state, context):
     held = Held(context)
-    state.set_filter(text="day")
-    state.set_filter(text="")
+    state.selection.filters.set_filter(text="day")
+    state.selection.filters.set_filter(text="")
     held.answer(1, 0)
 
-    assert len(state.ids) == 3 and not state.searching
+    assert len(state.selection.ids) == 3 and not state.selection.searching
 
 
 def test_bulk_acts_change_the_chosen_and_offer_undo(state, context):
-    state.choose(state.ids[1:])
+    state.selection.choose(state.selection.ids[1:])
 
-    state.set_split("dev")
+    state.actions.set_split("dev")
     assert corpus.info(context.project)["splits"]["dev"] == 2 and context.notes[-1] == (
         "2 documents moved to dev.",
         True,
     )
 
     layer = labels.layer_by_name(context.project.db, "class")
-    state.set_class(layer, layer.label("good"))
-    state.set_state(layer, "submitted")
+    state.actions.set_class(layer, layer.label("good"))
+    state.actions.set_state(layer, "submitted")
     assert corpus.info(context.project)["states"]["submitted"] == 2
 
-    state.delete()
+    state.actions.delete()
     assert corpus.counts(context.project).documents == 1 and context.notes[-1] == (
         "2 documents deleted.",
         True,
@@ -69,48 +71,51 @@ def test_bulk_acts_change_the_chosen_and_offer_undo(state, context):
 
 
 def test_documents_are_removed_for_good_after_a_preview_and_without_undo(state, context):
-    state.choose(state.ids[:1])
+    state.selection.choose(state.selection.ids[:1])
     seen = []
 
-    state.preview_removal(seen.append)
-    state.remove_for_good()
+    state.actions.preview_removal(seen.append)
+    state.actions.remove_for_good()
 
     assert seen[0].message[0] == "1 document" and "Exported files" in seen[0].warning
     assert context.notes[-1] == ("1 document permanently removed.", False)
-    assert corpus.counts(context.project).documents == 2 and state.stale
+    assert corpus.counts(context.project).documents == 2 and state.selection.stale
 
 
 def test_a_change_elsewhere_marks_the_page_stale_and_its_rows(state, context):
+    selection = state.selection
     annotate.set_class(
         context.project,
-        state.ids[0],
+        selection.ids[0],
         labels.layer_by_name(context.project.db, "class").label("bad").id,
     )
 
-    assert state.stale and state.touched == frozenset({state.ids[0]})
-    state.look_again()
-    assert state.rows(state.ids[:1])[0].classes == (("class", "bad"),) and not state.stale
+    assert selection.stale and selection.touched == frozenset({selection.ids[0]})
+    selection.look_again()
+    assert (
+        selection.rows(selection.ids[:1])[0].classes == (("class", "bad"),) and not selection.stale
+    )
 
 
 def test_documents_sent_from_another_page_stand_alone(state):
-    state.show_only(state.ids[1:2], "Errors of first")
+    state.selection.filters.show_only(state.selection.ids[1:2], "Errors of first")
 
-    assert keys(state) == ["k1"] and state.filtered
-    state.set_filter(only=None)
+    assert keys(state) == ["k1"] and state.selection.filters.filtered
+    state.selection.filters.set_filter(only=None)
     assert len(keys(state)) == 3
 
 
 def test_a_deleted_layer_leaves_no_filter_behind(state, context):
     layer = labels.layer_by_name(context.project.db, "class")
-    state.set_filter(label=(layer.id, None))
+    state.selection.filters.set_filter(label=(layer.id, None))
     with context.project.edit("delete"):
         labels.delete_layer(context.project.db, layer.id)
 
-    assert state.label is None
+    assert state.selection.filters.label is None
 
 
 def test_splits_say_what_they_did_and_offer_undo(sample):
-    sample.make_splits(SplitChoice(("class",), 1, keep=False))
+    sample.actions.make_splits(SplitChoice(("class",), 1, keep=False))
 
     assert sample.context.notes[-1] == (
         "148 documents assigned to splits: 240 train, 30 dev, 30 test.",
@@ -119,9 +124,9 @@ def test_splits_say_what_they_did_and_offer_undo(sample):
 
 
 def test_enter_leads_to_annotate(state, context):
-    state.open(state.ids[2])
+    state.selection.open(state.selection.ids[2])
 
-    assert context.went == [("annotate", {"document": state.ids[2]})]
+    assert context.went == [("annotate", {"document": state.selection.ids[2]})]
 
 
 # ---------------------------------------------------------------- layers
@@ -138,169 +143,184 @@ def sample(sample_file, inline_jobs):
 
 
 def layer_ids(state):
-    return {layer.name: layer.id for layer in state.layers}
+    return {layer.name: layer.id for layer in state.selection.filters.layers}
 
 
 def test_rows_counts_and_filters_are_those_of_the_layers_shown(sample):
-    assert sample.counts.states == {"pending": 120, "draft": 8, "submitted": 360, "discarded": 0}
+    assert sample.selection.counts.states == {
+        "pending": 120,
+        "draft": 8,
+        "submitted": 360,
+        "discarded": 0,
+    }
     pairs = layer_ids(sample)["pairs"]
 
-    sample.switch_layer(pairs, False)
-    assert sample.counts.states["submitted"] == 300 and sample.counts.outside == 60
-    sample.set_filter(state="submitted")
-    assert len(sample.ids) == 300
+    sample.selection.switch_layer(pairs, False)
+    assert (
+        sample.selection.counts.states["submitted"] == 300 and sample.selection.counts.outside == 60
+    )
+    sample.selection.filters.set_filter(state="submitted")
+    assert len(sample.selection.ids) == 300
 
     for name in ("class", "spans"):
-        sample.switch_layer(layer_ids(sample)[name], False)
-    sample.switch_layer(pairs, True)
-    assert len(sample.ids) == 60 == sample.counts.states["submitted"]
-    assert {layer for row in sample.rows(sample.ids) for layer, _label in row.classes} == {"pairs"}
+        sample.selection.switch_layer(layer_ids(sample)[name], False)
+    sample.selection.switch_layer(pairs, True)
+    assert len(sample.selection.ids) == 60 == sample.selection.counts.states["submitted"]
+    assert {
+        layer
+        for row in sample.selection.rows(sample.selection.ids)
+        for layer, _label in row.classes
+    } == {"pairs"}
 
 
 def test_data_counts_what_annotate_has_left_to_do(sample):
-    annotate.submit(sample.project, sample.ids[310], [layer_ids(sample)["spans"]])
-    sample.refresh()
+    annotate.submit(sample.project, sample.selection.ids[310], [layer_ids(sample)["spans"]])
+    sample.selection.refresh()
 
     for off in ("", "pairs", "class"):
         if off:
-            sample.switch_layer(layer_ids(sample)[off], False)
-        states = sample.counts.states
-        left = annotate.open_count(sample.project, sample.shown_ids)
+            sample.selection.switch_layer(layer_ids(sample)[off], False)
+        states = sample.selection.counts.states
+        left = annotate.open_count(sample.project, sample.selection.filters.shown_ids)
         assert states["pending"] + states["draft"] == left
 
 
 def test_a_filter_by_a_label_of_a_hidden_layer_is_dropped(sample):
-    (layer,) = [layer for layer in sample.layers if layer.name == "class"]
-    sample.set_filter(label=(layer.id, layer.labels[0].id))
-    assert 0 < len(sample.ids) < 488
+    (layer,) = [layer for layer in sample.selection.filters.layers if layer.name == "class"]
+    sample.selection.filters.set_filter(label=(layer.id, layer.labels[0].id))
+    assert 0 < len(sample.selection.ids) < 488
 
-    sample.switch_layer(layer.id, False)
+    sample.selection.switch_layer(layer.id, False)
 
-    assert sample.label is None and len(sample.ids) == 488
+    assert sample.selection.filters.label is None and len(sample.selection.ids) == 488
 
 
 def test_a_filter_by_a_deleted_label_is_dropped(sample):
-    (layer,) = [layer for layer in sample.layers if layer.name == "class"]
-    sample.set_filter(label=(layer.id, layer.labels[0].id))
+    (layer,) = [layer for layer in sample.selection.filters.layers if layer.name == "class"]
+    sample.selection.filters.set_filter(label=(layer.id, layer.labels[0].id))
 
     schema.delete_label(sample.project, layer.labels[0].id)
 
-    assert sample.label is None
+    assert sample.selection.filters.label is None
 
 
 def test_the_layers_shown_are_one_choice_for_all_pages(sample, inline_jobs):
     other = DataState(sample.context)
     spans = layer_ids(sample)["spans"]
 
-    sample.switch_layer(spans, False)
+    sample.selection.switch_layer(spans, False)
 
-    assert other.off == frozenset({spans}) == sample.off
+    assert other.selection.filters.off == frozenset({spans}) == sample.selection.filters.off
     other.close()
 
 
 def test_in_a_large_project_the_first_rows_of_a_search_come_before_all(state, context, monkeypatch):
+    selection = state.selection
     monkeypatch.setattr(corpus, "is_large", lambda _project: True)
-    monkeypatch.setattr("workbench.ui.panels.data.state.TYPING", 0.0)
+    monkeypatch.setattr("workbench.ui.panels.data.selection.TYPING", 0.0)
     held = Held(context)
-    state.set_filter(text="day")
+    selection.filters.set_filter(text="day")
     held.answer(0)
 
-    assert keys(state) == ["k1", "k2"] and state.partial and state.searching
+    assert keys(state) == ["k1", "k2"] and selection.partial and selection.searching
     held.answer(1)
-    assert keys(state) == ["k1", "k2"] and not state.partial and not state.searching
+    assert keys(state) == ["k1", "k2"] and not selection.partial and not selection.searching
 
 
 def test_while_one_types_on_the_rest_of_a_search_is_not_read(state, context, monkeypatch):
     monkeypatch.setattr(corpus, "is_large", lambda _project: True)
     held = Held(context)
-    state.set_filter(text="d")
+    state.selection.filters.set_filter(text="d")
     held.answer(0)
     monkeypatch.setattr(corpus, "filter_ids", lambda *args, **named: pytest.fail("is read"))
 
-    state.set_filter(text="day")
+    state.selection.filters.set_filter(text="day")
 
     held.compute(1)
     assert held.error(1) is Cancelled
 
 
 def test_counts_are_read_again_only_after_a_change(state, context, monkeypatch):
+    selection = state.selection
     asked = []
-    monkeypatch.setattr(corpus, "counts", lambda *args: asked.append(args) or state.counts)
-    state.set_filter(text="day")
-    state.set_filter(text="days")
+    monkeypatch.setattr(corpus, "counts", lambda *args: asked.append(args) or selection.counts)
+    selection.filters.set_filter(text="day")
+    selection.filters.set_filter(text="days")
     assert asked == []
 
-    state.choose(state.ids[:1])
+    selection.choose(selection.ids[:1])
     corpus.set_split(context.project, [1], "dev")
-    state.refresh()
+    selection.refresh()
 
     assert asked
 
 
 def test_the_choices_beside_the_query_write_into_it_and_show_what_it_says(sample):
-    layer = next(layer for layer in sample.layers if layer.name == "class")
-    sample.set_filter(text="bus")
-    sample.set_filter(split="dev", label=(layer.id, layer.labels[0].id))
-    assert sample.query.text == f"bus split:dev label:{layer.labels[0].name}"
-    assert (sample.split, sample.label) == ("dev", (layer.id, layer.labels[0].id))
+    filters = sample.selection.filters
+    layer = next(layer for layer in filters.layers if layer.name == "class")
+    filters.set_filter(text="bus")
+    filters.set_filter(split="dev", label=(layer.id, layer.labels[0].id))
+    assert filters.query.text == f"bus split:dev label:{layer.labels[0].name}"
+    assert (filters.split, filters.label) == ("dev", (layer.id, layer.labels[0].id))
 
-    sample.query.set("-split:dev state:open")
-    assert (sample.split, sample.state) == (None, "open") and sample.asks("split")
-    assert len(sample.ids) == 128
-    sample.set_filter(split=None)
-    assert sample.query.text == "state:open"
+    filters.query.set("-split:dev state:open")
+    assert (filters.split, filters.state) == (None, "open") and filters.asks("split")
+    assert len(sample.selection.ids) == 128
+    filters.set_filter(split=None)
+    assert filters.query.text == "state:open"
 
 
 def test_a_query_that_cannot_be_applied_says_why_and_leaves_the_table(sample):
-    sample.query.set("split:dev")
-    found = sample.ids
+    sample.selection.filters.query.set("split:dev")
+    found = sample.selection.ids
     for text in ("split:dev labl:x", "label:nothing"):
-        sample.query.set(text)
-        assert sample.query.problem is not None and sample.ids == found
-    sample.query.set("split:test")
-    assert sample.query.problem is None and sample.ids != found
+        sample.selection.filters.query.set(text)
+        assert sample.selection.filters.query.problem is not None and sample.selection.ids == found
+    sample.selection.filters.query.set("split:test")
+    assert sample.selection.filters.query.problem is None and sample.selection.ids != found
 
 
 def test_a_query_is_saved_and_a_document_flagged_with_undo(sample):
-    sample.query.set("split:dev")
-    sample.query.save("mine")
-    assert sample.query.current.name == "mine"
-    sample.choose(sample.ids[:2])
-    sample.set_flag("unsure", on=True)
+    sample.selection.filters.query.set("split:dev")
+    sample.selection.filters.query.save("mine")
+    assert sample.selection.filters.query.current.name == "mine"
+    sample.selection.choose(sample.selection.ids[:2])
+    sample.actions.set_flag("unsure", on=True)
     assert sample.context.notes[-1] == ("2 documents flagged unsure.", True)
-    sample.query.set("filter:mine flag:unsure")
-    assert len(sample.ids) == 2
+    sample.selection.filters.query.set("filter:mine flag:unsure")
+    assert len(sample.selection.ids) == 2
 
     sample.project.undo()
-    sample.look_again()
-    assert len(sample.ids) == 0
+    sample.selection.look_again()
+    assert len(sample.selection.ids) == 0
 
 
 def test_further_columns_are_kept_for_the_project_and_sorted_by(sample):
-    sample.query.read_names()
-    sample.show_column("labels", on=True)
-    sample.order_by("labels")
-    sample.order_by("labels")
-    first = sample.rows(sample.ids[:1])[0]
+    sample.selection.filters.query.read_names()
+    sample.selection.show_column("labels", on=True)
+    sample.selection.order_by("labels")
+    sample.selection.order_by("labels")
+    first = sample.selection.rows(sample.selection.ids[:1])[0]
     assert first.cells[0] >= 9
 
     other = DataState(sample.context)
-    assert other.columns == ("labels",)
+    assert other.selection.columns == ("labels",)
     other.close()
-    sample.show_column("labels", on=False)
-    assert sample.order is None and sample.columns == ()
+    sample.selection.show_column("labels", on=False)
+    assert sample.selection.order is None and sample.selection.columns == ()
 
 
 def test_chosen_rows_are_the_current_documents_but_not_those_of_another_page_again(state, context):
-    state.choose(state.ids[:1])
-    assert context.project.selection == tuple(state.ids[:1])
+    selection = state.selection
+    selection.choose(selection.ids[:1])
+    assert context.project.selection == tuple(selection.ids[:1])
 
-    elsewhere = (*state.ids[1:3], 99)  # the last one is not listed
+    elsewhere = (*selection.ids[1:3], 99)  # the last one is not listed
     context.project.select(elsewhere, "inspect")
-    assert state.followed == elsewhere
-    state.choose(state.ids[1:3])  # the table shows them
+    assert selection.followed == elsewhere
+    selection.choose(selection.ids[1:3])  # the table shows them
     assert context.project.selection == elsewhere
-    state.choose(state.ids[1:2])  # the user
-    assert context.project.selection == tuple(state.ids[1:2]) and state.followed == ()
-    state.choose(())
-    assert context.project.selection == tuple(state.ids[1:2])
+    selection.choose(selection.ids[1:2])  # the user
+    assert context.project.selection == tuple(selection.ids[1:2]) and selection.followed == ()
+    selection.choose(())
+    assert context.project.selection == tuple(selection.ids[1:2])

@@ -16,7 +16,7 @@ from workbench.ui.panels.data.state import DOCUMENTS, STATISTICS, DataState
 
 
 @pytest.fixture
-def state(context):
+def data(context):
     schema.add_layer(context.project, "names", "span", labels=("PER", "LOC"))
     records = [
         Record(
@@ -31,38 +31,45 @@ def state(context):
         documents.add(context.project.db, records, source_id=context.project.source("import"))
     data = DataState(context)
     data.show_view(STATISTICS)
-    yield data.statistics
+    yield data
     data.close()
 
 
-def test_counts_and_lengths_are_those_of_the_filtered_documents(state):
+@pytest.fixture
+def state(data):
+    return data.statistics
+
+
+def test_counts_and_lengths_are_those_of_the_filtered_documents(state, data):
     assert state.found.documents == 6 and len(state.lengths.ids) == 6
     assert state.layer_of("spans").layer.name == "names" and state.tokenizer == "starter-bert"
 
-    state.data.set_filter(text="split:train")
+    data.selection.filters.set_filter(text="split:train")
 
     assert state.found.documents == 2 and len(state.lengths.ids) == 2
     assert [row.count for row in state.layer_of("balance").rows] == [2, 2]
 
 
-def test_a_part_of_a_plot_leads_to_its_documents_with_the_filters_kept(state):
-    state.data.set_filter(text="split:train")
+def test_a_part_of_a_plot_leads_to_its_documents_with_the_filters_kept(state, data):
+    selection = data.selection
+    selection.filters.set_filter(text="split:train")
 
     state.find(state.layer_of("together").query_of_pair(0, 1))
 
-    assert state.data.view == DOCUMENTS and len(state.data.ids) == 2
-    assert state.data.query.text.startswith("split:train label.names:PER label.names:LOC")
+    assert data.view == DOCUMENTS and len(selection.ids) == 2
+    assert selection.filters.query.text.startswith("split:train label.names:PER label.names:LOC")
     state.find("split:train")
-    assert state.data.query.text.count("split:train") == 1
+    assert selection.filters.query.text.count("split:train") == 1
 
 
-def test_a_bin_of_lengths_leads_to_its_documents(state):
+def test_a_bin_of_lengths_leads_to_its_documents(state, data):
+    selection = data.selection
     edges, _words, units = state.lengths.histogram(24)
     number = next(at for at, n in enumerate(units) if n >= 3)
 
     state.find_lengths(number)
 
-    assert len(state.data.ids) == units[number] and "starter-bert" in state.data.only[1]
+    assert len(selection.ids) == units[number] and "starter-bert" in selection.filters.only[1]
 
 
 def test_another_tokenizer_and_layer_are_chosen(state, context):
@@ -94,14 +101,14 @@ def test_a_count_that_is_replaced_or_cancelled_changes_nothing(state, context):
     assert state.found is found and state.share == 0.0
 
 
-def test_nothing_is_counted_while_the_documents_are_shown(state):
-    state.data.show_view(DOCUMENTS)
+def test_nothing_is_counted_while_the_documents_are_shown(state, data):
+    data.show_view(DOCUMENTS)
     found = state.found
 
-    state.data.set_filter(text="split:dev")
+    data.selection.filters.set_filter(text="split:dev")
 
     assert state.found is found
-    state.data.show_view(STATISTICS)
+    data.show_view(STATISTICS)
     assert state.found.documents == 1
 
 
@@ -138,20 +145,23 @@ def test_lengths_of_an_earlier_filter_are_not_shown_under_another(state, context
     assert state.lengths is None and state.found is not None
 
 
-def test_documents_of_a_source_that_was_asked_for_before_are_not_shown(state, context, monkeypatch):
+def test_documents_of_a_source_that_was_asked_for_before_are_not_shown(
+    state, context, monkeypatch, data
+):
+    selection = data.selection
     monkeypatch.setattr(statistics, "documents_of", lambda _project, of: of.ids)
-    first = SimpleNamespace(title="first", ids=state.data.ids[:1])
-    second = SimpleNamespace(title="second", ids=state.data.ids[:2])
+    first = SimpleNamespace(title="first", ids=selection.ids[:1])
+    second = SimpleNamespace(title="second", ids=selection.ids[:2])
     held, shown = Held(context), []
-    monkeypatch.setattr(state.data, "show_only", lambda _ids, caption: shown.append(caption))
+    monkeypatch.setattr(selection.filters, "show_only", lambda _ids, caption: shown.append(caption))
     state.find_decided(first)
     state.find_decided(second)
     held.answer(0, 1)
     assert shown == ["second"]
 
-    state.data.show_view(STATISTICS)
+    data.show_view(STATISTICS)
     state.find_decided(first)
-    state.data.show_view(DOCUMENTS)
+    data.show_view(DOCUMENTS)
     held.answer(len(held) - 1)
 
     assert shown == ["second"]

@@ -50,8 +50,8 @@ def test_forty_labels_are_shown_opened_by_keys_and_saved(data, qtbot, tmp_path):
     view.pairs.save_numbers(tmp_path / "a.csv")
     qtbot.keyClick(view.balance, Qt.Key.Key_Return)
 
-    assert data.query.text == 'label.topics:"label 01" state.topics:submitted'
-    assert len(data.ids) == 2 and (tmp_path / "a.svg").stat().st_size > 1000
+    assert data.selection.filters.query.text == 'label.topics:"label 01" state.topics:submitted'
+    assert len(data.selection.ids) == 2 and (tmp_path / "a.svg").stat().st_size > 1000
     rows = list(csv.reader((tmp_path / "a.csv").read_text(encoding="utf-8").splitlines()))
     assert len(rows) == 821 and rows[2] == ["label 00", "label 01", "1"]
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
@@ -83,7 +83,7 @@ def test_a_bin_is_opened_by_a_click(data, qtbot):
 
     qtbot.mouseClick(view.lengths, Qt.MouseButton.LeftButton, pos=place)
 
-    assert len(data.ids) == view.lengths.curves[0].counts[full]
+    assert len(data.selection.ids) == view.lengths.curves[0].counts[full]
 
 
 def test_duplicates_are_searched_listed_and_acted_on(data, qtbot):

@@ -16,13 +16,16 @@ from workbench.ui.widgets.tables.table import Table
 @pytest.fixture
 def panel(make_panel, project_file, qtbot):
     panel = make_panel("data", project_file)
-    qtbot.waitUntil(lambda: panel.state.counts is not None and not panel.state.searching)
+    qtbot.waitUntil(
+        lambda: panel.state.selection.counts is not None and not panel.state.selection.searching
+    )
     return panel
 
 
 def settled(qtbot, panel):
+    selection = panel.state.selection
     qtbot.waitUntil(
-        lambda: not panel.state.searching and not panel.state.acting and not panel.state.stale
+        lambda: not selection.searching and not selection.acting and not selection.stale
     )
 
 
@@ -69,7 +72,7 @@ def test_enter_and_double_click_open_annotate(panel, qtbot, app, monkeypatch):
     qtbot.keyClick(table, Qt.Key.Key_Return)
     table.doubleClicked.emit(table.documents.index(2, KEY))
 
-    ids = panel.state.ids
+    ids = panel.state.selection.ids
     assert went == [("annotate", {"document": ids[1]}), ("annotate", {"document": ids[2]})]
 
 
@@ -101,7 +104,7 @@ def test_an_empty_project_offers_the_import(make_panel, tmp_path, qtbot):
 
 
 def test_filters_that_nothing_passes_can_be_cleared(panel, qtbot):
-    panel.state.set_filter(split="test")
+    panel.state.selection.filters.set_filter(split="test")
     clear = named(panel.view, QPushButton, "Clear all filters")
     qtbot.waitUntil(clear.isVisible)
 
@@ -115,7 +118,7 @@ def test_a_class_set_elsewhere_shows_at_once(panel, qtbot, app):
     from workbench.operations.schema import labels
 
     layer = labels.layers(app.project)[0]
-    annotate.set_class(app.project, panel.state.ids[0], layer.label("bad").id)
+    annotate.set_class(app.project, panel.state.selection.ids[0], layer.label("bad").id)
 
     qtbot.waitUntil(lambda: panel.view.table.documents.index(0, 3).data() == "bad")
     settled(qtbot, panel)  # the counts are still being read
@@ -352,7 +355,9 @@ def test_the_same_documents_again_keep_choice_and_place(look, qtbot):
 
 def test_the_sample_fills_every_column(make_panel, sample_file, qtbot, app):
     panel = make_panel("data", sample_file)
-    qtbot.waitUntil(lambda: panel.state.counts is not None and not panel.state.searching)
+    qtbot.waitUntil(
+        lambda: panel.state.selection.counts is not None and not panel.state.selection.searching
+    )
 
     row = panel.view.table.documents.row(0)
     assert (row.key, row.classes, row.split, row.state) == (
@@ -361,7 +366,7 @@ def test_the_sample_fills_every_column(make_panel, sample_file, qtbot, app):
         "train",
         "submitted",
     )
-    assert corpus.counts(app.project).documents == panel.state.total == 488
+    assert corpus.counts(app.project).documents == panel.state.selection.total == 488
 
 
 @pytest.mark.timeout(60)
@@ -446,13 +451,13 @@ def test_the_current_document_stays_current_when_the_order_changes(panel, qtbot)
     click_header(qtbot, table, LENGTH)
     settled(qtbot, panel)
 
-    assert shown(panel)[-1] == "k0" and table.current_id() == panel.state.ids[-1]
+    assert shown(panel)[-1] == "k0" and table.current_id() == panel.state.selection.ids[-1]
 
 
 def test_a_click_on_the_header_of_the_texts_sorts_nothing(panel, qtbot):
     click_header(qtbot, panel.view.table, TEXT)
 
-    assert panel.state.order is None
+    assert panel.state.selection.order is None
     assert not panel.view.table.horizontalHeader().isSortIndicatorShown()
 
 
@@ -512,7 +517,9 @@ def test_the_export_dialog_offers_to_escape_formulas_in_tables_only(panel, qtbot
 @pytest.fixture
 def sample(make_panel, sample_file, qtbot):
     panel = make_panel("data", sample_file)
-    qtbot.waitUntil(lambda: panel.state.counts is not None and not panel.state.searching)
+    qtbot.waitUntil(
+        lambda: panel.state.selection.counts is not None and not panel.state.selection.searching
+    )
     return panel
 
 
@@ -544,7 +551,7 @@ def test_columns_and_counts_follow_the_layers_chosen_in_the_menu(sample, qtbot):
 
 
 def test_annotate_and_data_show_the_same_state_of_a_document(sample, app, qtbot):
-    document = sample.state.ids[310]
+    document = sample.state.selection.ids[310]
     app.go("annotate", document=document)
     annotating = app.window.panel("annotate").state
     annotate.submit(app.project, document, [annotating.layers[1].id])
@@ -554,14 +561,16 @@ def test_annotate_and_data_show_the_same_state_of_a_document(sample, app, qtbot)
     assert annotating.state_of_document == "submitted"
     app.go("data")
     settled(qtbot, sample)
-    assert sample.state.rows([document])[0].state == "submitted"
+    assert sample.state.selection.rows([document])[0].state == "submitted"
 
     switch(sample, qtbot, "class")
-    assert sample.state.rows([document])[0].state == annotating.state_of_document == "draft"
+    assert (
+        sample.state.selection.rows([document])[0].state == annotating.state_of_document == "draft"
+    )
 
 
 def test_no_spans_are_shown_as_0_and_a_document_without_state_has_none(sample, qtbot):
-    pairs = [place for place, id in enumerate(sample.state.ids) if place >= 428]
+    pairs = [place for place, id in enumerate(sample.state.selection.ids) if place >= 428]
     model = sample.view.table.documents
     assert model.index(pairs[0], SPANS).data() == "0"
 
@@ -608,7 +617,7 @@ def test_enter_in_a_share_creates_the_splits_of_the_typed_number(make_panel, sam
 
     panel = make_panel("data", sample_file)
     state = SplitsState(panel.state.context)
-    dialog = SplitsDialog(panel.view.window(), state, panel.state.labels)
+    dialog = SplitsDialog(panel.view.window(), state, panel.state.selection.labels)
     qtbot.addWidget(dialog)
     dialog.show()
     state.set_keep(False)
@@ -627,7 +636,7 @@ def test_without_submitted_documents_no_splits_are_offered(panel, qtbot, app):
     from workbench.ui.panels.data.splits_state import SplitsState
 
     state = SplitsState(panel.state.context)
-    dialog = SplitsDialog(app.window, state, panel.state.labels)
+    dialog = SplitsDialog(app.window, state, panel.state.selection.labels)
     qtbot.addWidget(dialog)
     dialog.show()
 
@@ -655,7 +664,7 @@ def test_deleting_more_than_a_hundred_documents_asks_and_enter_cancels(
 
     monkeypatch.setattr(DeleteDocuments, "exec", enter)
     panel.view.table.choose_rows(0, count - 1)
-    qtbot.waitUntil(lambda: len(panel.state.chosen) == count)
+    qtbot.waitUntil(lambda: len(panel.state.selection.chosen) == count)
 
     qtbot.keyClick(panel.view.table, Qt.Key.Key_Backspace)
     settled(qtbot, panel)
@@ -682,8 +691,8 @@ def test_removal_for_good_is_asked_when_it_is_known_what_is_removed(panel, qtbot
     from workbench.ui.panels.data.dialogs import RemoveForGood
 
     panel.view.table.choose_rows(0, 1)
-    qtbot.waitUntil(lambda: len(panel.state.chosen) == 2)
-    dialog = RemoveForGood(panel.view.window(), panel.state)
+    qtbot.waitUntil(lambda: len(panel.state.selection.chosen) == 2)
+    dialog = RemoveForGood(panel.view.window(), panel.state.actions)
     qtbot.addWidget(dialog)
     dialog.show()
     assert dialog.cancel.isDefault() and not dialog.remove.isEnabled()
@@ -695,6 +704,7 @@ def test_removal_for_good_is_asked_when_it_is_known_what_is_removed(panel, qtbot
 
 
 def test_keys_and_labels_are_completed_in_the_search_bar(panel, qtbot):
+    selection = panel.state.selection
     bar = panel.view._filters.bar
     bar.query.read_names()
     qtbot.waitUntil(lambda: "good" in bar.query.known.names.get("label", ()), timeout=30_000)
@@ -706,8 +716,8 @@ def test_keys_and_labels_are_completed_in_the_search_bar(panel, qtbot):
     assert bar.line.text() == "-label:good "
 
     qtbot.keyClick(bar.line, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: panel.state.filtered and not panel.state.searching, timeout=30_000)
-    assert panel.state.asks("label") and bar._problem.isHidden()
+    qtbot.waitUntil(lambda: selection.filters.filtered and not selection.searching, timeout=30_000)
+    assert selection.filters.asks("label") and bar._problem.isHidden()
     qtbot.keyClicks(bar.line, "labl:x")
     qtbot.keyClick(bar.line, Qt.Key.Key_Return)
     qtbot.waitUntil(bar._problem.isVisible, timeout=30_000)
@@ -724,23 +734,23 @@ def test_down_and_enter_lead_from_the_search_to_the_first_row_found(panel, qtbot
 
         qtbot.waitUntil(lambda: window.focusWidget() is table, timeout=30_000)
         assert shown(panel) == [written]
-        assert table.current_id() == panel.state.ids[0]
+        assert table.current_id() == panel.state.selection.ids[0]
 
     line.setFocus()
     line.setText("nowhere")
     qtbot.keyClick(line, Qt.Key.Key_Return)
     settled(qtbot, panel)
-    assert not panel.state.ids and window.focusWidget() is line
+    assert not panel.state.selection.ids and window.focusWidget() is line
 
 
 def test_one_document_of_another_page_becomes_the_current_row_and_several_are_selected(
     panel, qtbot
 ):
-    ids, table = list(panel.state.ids), panel.view.table
+    ids, table = list(panel.state.selection.ids), panel.view.table
     panel.state.project.select((ids[2],), "inspect")
     assert table.current_id() == ids[2] and table.chosen_count() == 0
 
     panel.state.project.select((ids[2], ids[0], 99), "inspect")
     assert list(table.chosen_ids()) == [ids[0], ids[2]]
-    qtbot.waitUntil(lambda: list(panel.state.chosen) == [ids[0], ids[2]])
+    qtbot.waitUntil(lambda: list(panel.state.selection.chosen) == [ids[0], ids[2]])
     assert panel.state.project.selection == (ids[2], ids[0], 99)

@@ -103,11 +103,12 @@ def test_back_restores_the_documents_that_the_data_page_was_limited_to(panel):
         app.go("data", ids=ids, caption=caption)
         app.go("results")
 
+    filters = window.panel("data").state.selection.filters
     window.back()
-    assert window.panel("data").state.only == ((2, 3), "second")
+    assert filters.only == ((2, 3), "second")
     window.back()
     window.back()
-    assert window.page == "data" and window.panel("data").state.only == ((1,), "first")
+    assert window.page == "data" and filters.only == ((1,), "first")
 
 
 def test_back_leads_from_the_wrong_decisions_to_the_marked_point_of_the_curve(panel, qtbot):

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 def _some(panel: DataPanel) -> bool:
     """Not while another view hides the selection."""
-    return panel.state.can_act and panel.state.view == "documents"
+    return panel.state.selection.can_act and panel.state.view == "documents"
 
 
 def _can_split(panel: DataPanel) -> bool:
-    return panel.state.can_split
+    return panel.state.selection.can_split
 
 
 def _may_split(window: Window) -> bool:
@@ -39,10 +39,10 @@ class DataPanel(Panel):
         Command(
             "data.clear",
             _("&Clear all filters"),
-            lambda panel: panel.state.clear_filters(),
+            lambda panel: panel.state.selection.filters.clear_filters(),
             "Edit",
             "Ctrl+Shift+F",
-            enabled=lambda panel: panel.state.filtered,
+            enabled=lambda panel: panel.state.selection.filters.filtered,
             group="find",
         ),
         Command(
@@ -94,7 +94,9 @@ class DataPanel(Panel):
 
     @property
     def can_find(self) -> bool:
-        return self.state.counts is None or self.state.total > 0  # None: still being counted
+        return (
+            self.state.selection.counts is None or self.state.selection.total > 0
+        )  # None: still being counted
 
     def find(self) -> None:
         self.view.focus_search()
@@ -110,13 +112,15 @@ class DataPanel(Panel):
         **_args: Any,
     ) -> None:
         if place is not None:
-            self.state.set_filter(text=place[0], only=place[1])
+            self.state.selection.filters.set_filter(text=place[0], only=place[1])
         if ids is not None:
-            self.state.show_only(ids, caption)
+            self.state.selection.filters.show_only(ids, caption)
         if files or dialog == "import":
             self.view.ask_import(files)
         elif dialog == "export":
             self.view.ask_export()
 
     def place(self) -> dict[str, Any]:
-        return {"place": (self.state.query.text, self.state.only)}
+        return {
+            "place": (self.state.selection.filters.query.text, self.state.selection.filters.only)
+        }

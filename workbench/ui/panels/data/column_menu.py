@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtWidgets import QMenu, QWidget
 
 from workbench.base.i18n import N_, _
-from workbench.ui.panels.data.state import DataState
+from workbench.ui.panels.data.selection import DocumentSelection
 from workbench.ui.style import escaping, formats
 from workbench.ui.widgets.tables.document_rows import Extra
 
@@ -44,28 +44,28 @@ def extras(columns: Sequence[str]) -> tuple[Extra, ...]:
 class ColumnMenu(QMenu):
     """Each entry shows or hides a column. `button`: where the menu opens."""
 
-    def __init__(self, state: DataState, parent: QWidget) -> None:
+    def __init__(self, selection: DocumentSelection, parent: QWidget) -> None:
         super().__init__(parent)
-        self._state = state
+        self._selection = selection
         self.button: QWidget = parent
         self.setAccessibleName(_("Columns"))
         self.aboutToShow.connect(self.fill)
 
     def ask(self) -> None:
-        self._state.query.read_names()
+        self._selection.filters.query.read_names()
         self.popup(self.button.mapToGlobal(self.button.rect().bottomLeft()))
 
     def fill(self) -> None:
         self.clear()
         separated = False
-        for name in self._state.column_choices:
-            if self._state.is_field(name) and not separated:
+        for name in self._selection.column_choices:
+            if self._selection.is_field(name) and not separated:
                 self.addSeparator()
                 separated = True
             action = self.addAction(escaping.menu_text(title(name)))
             action.setCheckable(True)
-            action.setChecked(name in self._state.columns)
+            action.setChecked(name in self._selection.columns)
             action.toggled.connect(partial(self._turn, name))
 
     def _turn(self, name: str, on: bool) -> None:
-        self._state.show_column(name, on=on)
+        self._selection.show_column(name, on=on)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QWidget
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui.panels.data.state import DataState, Removal
+from workbench.ui.panels.data.actions import DocumentActions, Removal
 from workbench.ui.widgets.controls.button import Button
 from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.dialog import Dialog
@@ -42,8 +42,8 @@ class DeleteDocuments(Dialog):
 class RemoveForGood(Dialog):
     """Shows everything that will be removed, once it is known. Cancel is the default."""
 
-    def __init__(self, parent: QWidget, state: DataState) -> None:
-        count = len(state.chosen)
+    def __init__(self, parent: QWidget, actions: DocumentActions) -> None:
+        count = len(actions.selection.chosen)
         title = ngettext(
             "Remove {n:,} document permanently?", "Remove {n:,} documents permanently?", count
         )
@@ -59,7 +59,7 @@ class RemoveForGood(Dialog):
         self.remove.setEnabled(False)
         self.end(None, self.cancel, self.remove)
         self.cancel.setFocus()
-        state.preview_removal(self._show)
+        actions.preview_removal(self._show)
 
     def _show(self, removal: Removal) -> None:
         self._message.setText("\n".join(f"•  {line}" for line in removal.message))

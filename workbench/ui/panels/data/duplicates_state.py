@@ -23,7 +23,8 @@ from workbench.text.carrying import differences
 
 if TYPE_CHECKING:
     from workbench.project.changes import Changes
-    from workbench.ui.panels.data.state import DataState
+    from workbench.ui.panels.data.actions import DocumentActions
+    from workbench.ui.panels.data.selection import DocumentSelection
 
 __all__ = ["MOST_MEMBERS", "NEAR_CHOICES", "RULES", "SIZES", "DuplicatesState", "GroupMember"]
 
@@ -55,9 +56,10 @@ class DuplicatesState(State):
     `outdated`: documents were added, or the filters changed, since.
     """
 
-    def __init__(self, data: DataState) -> None:
+    def __init__(self, selection: DocumentSelection, actions: DocumentActions) -> None:
         super().__init__()
-        self.data, self.context, self.project = data, data.context, data.project
+        self.selection, self.actions = selection, actions
+        self.context, self.project = selection.context, selection.project
         self.found: Duplicates | None = None
         self.near: float | None = duplicates.DEFAULT_SIMILARITY
         self.size, self.rule = SHINGLE_WORDS, TRAIN
@@ -70,7 +72,7 @@ class DuplicatesState(State):
         self._changed = False  # whether documents have changed during the search
         self._previews: dict[str, str] = {}  # group → beginning of its first text
         self.listen(self.project.changed, self._project_changed)
-        self.listen(data.changed, self._data_changed)
+        self.listen(selection.changed, self._data_changed)
 
     # ------------------------------------------------------------ searching
 
@@ -80,7 +82,7 @@ class DuplicatesState(State):
 
     def search(self) -> None:
         """Search off the main thread, replacing a search that is running."""
-        ids = self.data.ids if self.data.filtered else None
+        ids = self.selection.ids if self.selection.filters.filtered else None
         self._changed = False
         self.context.drop(REFRESH)
         self.update(share=0.0, problem="", outdated=False)
@@ -146,7 +148,7 @@ class DuplicatesState(State):
 
     @property
     def can_act(self) -> bool:
-        return self.data.editable and not self.data.acting and self.share is None
+        return self.selection.editable and not self.selection.acting and self.share is None
 
     def list_ignored(self, on: bool) -> None:
         self.update(ignored=on)
@@ -198,8 +200,7 @@ class DuplicatesState(State):
     def show_in_list(self, groups: Sequence[DuplicateGroup]) -> None:
         """Show the documents of groups in the list of documents."""
         ids = [id for group in groups for id in group.ids]
-        self.data.show_view("documents")
-        self.data.show_only(ids, _("Duplicates"))
+        self.selection.list_only(ids, _("Duplicates"))
 
     def fix(self, groups: Sequence[DuplicateGroup], rule: str) -> None:
         """Put the documents of leaking groups into one split each."""
@@ -212,7 +213,7 @@ class DuplicatesState(State):
                 "{n:,} document changed its split.", "{n:,} documents changed their split.", n
             )
 
-        self.data.act(
+        self.actions.act(
             _("Fix leaks"),
             partial(duplicates.fix_leaks, self.project, leaks, rule),
             describe,
@@ -227,7 +228,7 @@ class DuplicatesState(State):
         overwrite: bool = False,
     ) -> None:
         """Copy labels to the other documents of each group, as gold or as suggestions."""
-        self.data.act(
+        self.actions.act(
             _("Copy labels to duplicates"),
             partial(
                 label_alike.label_alike,
@@ -245,7 +246,7 @@ class DuplicatesState(State):
         """Delete all documents of each group but the first one, or but `keep`."""
         ids = self.surplus(groups, keep)
         title = ngettext("Delete {n:,} document", "Delete {n:,} documents", len(ids))
-        self.data.act(
+        self.actions.act(
             title.format(n=len(ids)),
             partial(corpus.delete_documents, self.project, ids),
             lambda n: ngettext("{n:,} document deleted.", "{n:,} documents deleted.", n),
@@ -267,6 +268,6 @@ class DuplicatesState(State):
         if group.ignored:
             act, title = duplicates.show_again, _("Show ignored group")
             message = _("The group is no longer ignored.")
-        self.data.act(
+        self.actions.act(
             title, partial(act, self.project, [group]), lambda _n: message, lambda _n: True
         )

@@ -258,7 +258,7 @@ class DuplicatesView(View):
         from workbench.ui.panels.data.overlap_dialog import OverlapDialog
         from workbench.ui.panels.data.overlap_state import OverlapState
 
-        OverlapDialog(self.window(), OverlapState(self.state.data)).exec()
+        OverlapDialog(self.window(), OverlapState(self.state.selection)).exec()
 
     def _groups(self) -> tuple[DuplicateGroup, ...]:
         return (self.state.group,) if self.state.group is not None else ()
@@ -276,7 +276,7 @@ class DuplicatesView(View):
     def _keep_one(self, groups: tuple[DuplicateGroup, ...], keep: int | None = None) -> None:
         """Asks for confirmation if there are many."""
         count = len(self.state.surplus(groups, keep))
-        total = self.state.data.total
+        total = self.state.selection.total
         if count <= ASKED_ABOVE or DeleteDocuments(self.window(), count, total).exec():
             self.state.keep_one(groups, keep)
 

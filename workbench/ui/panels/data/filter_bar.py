@@ -14,7 +14,7 @@ from workbench.base.terms import term
 from workbench.text.document import SPLITS
 from workbench.text.rows import row_id
 from workbench.ui.panels.data.column_menu import ColumnMenu
-from workbench.ui.panels.data.state import DataState
+from workbench.ui.panels.data.selection import DocumentSelection
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.controls.button import Segments, icon_button
 from workbench.ui.widgets.controls.field import combo, fill
@@ -36,28 +36,29 @@ OTHER = "?"  # a condition that the choices beside the query cannot show
 class FilterBar(QWidget):
     """Search, states, splits, labels; and a caption for documents sent from another page."""
 
-    def __init__(self, state: DataState, into: Callable[[], None]) -> None:
+    def __init__(self, selection: DocumentSelection, into: Callable[[], None]) -> None:
         super().__init__()
-        self.state = state
-        self.bar = QueryBar(state.query, into=into)
+        self._selection, self._filters = selection, selection.filters
+        filters = selection.filters
+        self.bar = QueryBar(filters.query, into=into)
         self.search = self.bar.line
         self.search.setMinimumWidth(theme.px(180))
         self._states = Segments(("", _("All")), *STATES, name=_("State"))
-        self._states.chosen.connect(lambda value: state.set_filter(state=value or None))
+        self._states.chosen.connect(lambda value: filters.set_filter(state=value or None))
         self._split = combo(name=_("Split"))
         self._split.activated.connect(lambda _i: self._choose("split", self._split.currentData()))
         self._label = combo(name=_("Label"))
         self._label.activated.connect(lambda _i: self._choose("label", self._label.currentData()))
         self._caption = Elided("", "small", "accent", weight=600)
         self._close = icon_button(
-            "x", _("Show all documents again"), lambda: state.set_filter(only=None), small=True
+            "x", _("Show all documents again"), lambda: filters.set_filter(only=None), small=True
         )
         self._only = row((self._caption, 1), self._close, gap=8, margins=(24, 8, 16, 0))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self._only)
-        self._columns = ColumnMenu(state, self)
+        self._columns = ColumnMenu(selection, self)
         columns = icon_button("columns-3", _("Columns"), self._columns.ask)
         self._columns.button = columns
         self._choices = row(self._states, None, self._split, self._label, columns, gap=10)
@@ -89,17 +90,17 @@ class FilterBar(QWidget):
 
     def _choose(self, key: str, value: object) -> None:
         if value != OTHER:
-            self.state.set_filter(**{key: value or None})
+            self._filters.set_filter(**{key: value or None})
 
     def render(self, fields: frozenset[str]) -> None:
-        state = self.state
+        selection, filters = self._selection, self._filters
         query = concerns(fields, "query_changes")
         if query:
             self.bar.render(ALL)
         if query or concerns(fields, "counts"):
             self._show_states()
             self._explain_states()
-            splits = state.counts.splits if state.counts else {}
+            splits = selection.counts.splits if selection.counts else {}
             items = [("", _("All splits"))] + [
                 (split, f"{term(split)}  {formats.count(splits.get(split, 0))}") for split in SPLITS
             ]
@@ -110,48 +111,48 @@ class FilterBar(QWidget):
                     ("none", _("no split  {n:,}", n=splits.get("none", 0))),
                     *self._other("split"),
                 ],
-                state.split or (OTHER if state.asks("split") else ""),
+                filters.split or (OTHER if filters.asks("split") else ""),
             )
         if query or concerns(fields, "labels", "layers", "off"):
             other = self._other("label", "layer")
             labels: list[tuple[object, str]] = [("", _("All labels")), *self._label_items()]
-            fill(self._label, [*labels, *other], state.label or (OTHER if other else ""))
+            fill(self._label, [*labels, *other], filters.label or (OTHER if other else ""))
             self._label.view().setMinimumWidth(theme.px(220))
         if concerns(fields, "only"):
-            self._only.setVisible(state.only is not None)
-            if state.only is not None:
+            self._only.setVisible(filters.only is not None)
+            if filters.only is not None:
                 self._caption.setText(
-                    _("Only: {caption} ({n:,})", caption=state.only[1], n=len(state.only[0]))
+                    _("Only: {caption} ({n:,})", caption=filters.only[1], n=len(filters.only[0]))
                 )
         if concerns(fields, "counts"):
             message = ngettext(
                 "Search {n:,} document, or filter: label:PER -state:submitted",
                 "Search {n:,} documents, or filter: label:PER -state:submitted",
-                state.total,
+                selection.total,
             )
             self.search.setPlaceholderText(message)
 
     def _show_states(self) -> None:
-        state = self.state
-        counts = state.counts.states if state.counts else {}
-        self._states.set(state.state or (OTHER if state.asks("state") else ""))
+        selection, filters = self._selection, self._filters
+        counts = selection.counts.states if selection.counts else {}
+        self._states.set(filters.state or (OTHER if filters.asks("state") else ""))
         for item, title in STATES:
             self._states.set_words(item, f"{title}  {formats.count(counts.get(item, 0))}")
         # Most projects discard nothing, so the choice is hidden then.
         self._states.button("discarded").setVisible(
-            bool(counts.get("discarded")) or state.state == "discarded"
+            bool(counts.get("discarded")) or filters.state == "discarded"
         )
         self._fit()
 
     def _other(self, *keys: str) -> list[tuple[object, str]]:
         """A choice for a condition in the query that is none of the others."""
-        in_query = any(self.state.asks(key) for key in keys)
-        plain_value = self.state.split if "split" in keys else self.state.label
+        in_query = any(self._filters.asks(key) for key in keys)
+        plain_value = self._filters.split if "split" in keys else self._filters.label
         return [(OTHER, _("in query"))] if in_query and not plain_value else []
 
     def _explain_states(self) -> None:
         """Explain how the states of several layers are combined, as `states.overall` does."""
-        outside = self.state.counts.outside if self.state.counts else 0
+        outside = self._selection.counts.outside if self._selection.counts else 0
         every = ngettext(
             "All documents. {n} of them belongs to none of the selected layers and has no state.",
             "All documents. {n} of them belong to none of the selected layers and have no state.",
@@ -169,7 +170,7 @@ class FilterBar(QWidget):
 
     def _label_items(self) -> list[tuple[tuple[int, int | None], str]]:
         items: list[tuple[tuple[int, int | None], str]] = []
-        for layer in self.state.shown:
+        for layer in self._filters.shown:
             if layer.labels:
                 layer_id = row_id(layer)
                 items.append(((layer_id, None), _("{layer}: any", layer=layer.name)))

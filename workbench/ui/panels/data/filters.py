@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext
 
 
-class FilterState(State):
-    """`query`: the filters as text; split, label and state are conditions in it.
+class DocumentFilter(State):
+    """`query`: the filters as text; split, label and state are conditions in it. `query_changes`: a
+    number that changes with it.
 
     `only`: only these documents, with a caption. `layers`: available ones; `off`: ids of hidden
     ones.
@@ -33,13 +34,18 @@ class FilterState(State):
         super().__init__()
         self.context, self.project = context, opened(context)
         self.query = QueryText(context)
+        self.query_changes = 0
+        self.listen(self.query.changed, self._query_changed)
         self.only: tuple[tuple[int, ...], str] | None = None
         self.layers: tuple[Layer, ...] = ()
         self.off: frozenset[int] = frozenset()
 
-    def refresh(self) -> None:
-        """Look up the documents that match."""
-        raise NotImplementedError
+    def _query_changed(self, _fields: frozenset[str]) -> None:
+        self.update(query_changes=self.query_changes + 1)
+
+    def close(self) -> None:
+        self.query.close()
+        super().close()
 
     @property
     def shown(self) -> tuple[Layer, ...]:
@@ -100,10 +106,7 @@ class FilterState(State):
 
     def set_filter(self, **values: Any) -> None:
         """`text` of the query, `split`, `label` and `state` in it, `only`: change any of them."""
-        only = values.pop("only", self.only)
-        if only is not self.only:
-            self.update(only=only)
-            self.refresh()
+        self.update(only=values.pop("only", self.only))
         text = values.pop("text", self.query.text)
         for key, value in values.items():
             if key == "label":
@@ -134,7 +137,7 @@ class FilterState(State):
         """Show only these documents, until the caption is closed."""
         self.set_filter(text="", only=(tuple(ids), caption or _("Selected documents")))
 
-    def _drop_lost_filter(self) -> None:
+    def drop_lost(self) -> None:
         """Remove a filter by a deleted label or hidden layer, which would hide every document."""
         query = self.query.query
         label, layer = query.value("label"), query.value("layer")

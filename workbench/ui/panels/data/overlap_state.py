@@ -15,7 +15,7 @@ from workbench.operations.documents.overlap import Overlap, OverlapRow
 from workbench.text.overlap import SIZE
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.data.state import DataState
+    from workbench.ui.panels.data.selection import DocumentSelection
 
 COMPARE = "overlap"  # task
 columns = overlap.columns
@@ -27,9 +27,10 @@ class OverlapState(State):
     running. files: texts and folders; split, size: what is compared next.
     """
 
-    def __init__(self, data: DataState) -> None:
+    def __init__(self, selection: DocumentSelection) -> None:
         super().__init__()
-        self.data, self.context, self.project = data, data.context, data.project
+        self.selection = selection
+        self.context, self.project = selection.context, selection.project
         self.files: tuple[Path, ...] = ()
         self.split, self.size = SPLITS[0], SIZE
         self.found: Overlap | None = None
@@ -73,5 +74,5 @@ class OverlapState(State):
 
     def show_in_list(self, rows: Sequence[OverlapRow]) -> None:
         """Show the documents of these rows in the list of documents."""
-        self.data.show_view("documents")
-        self.data.show_only([row.document for row in rows], _("Overlap with other texts"))
+        documents = [row.document for row in rows]
+        self.selection.list_only(documents, _("Overlap with other texts"))

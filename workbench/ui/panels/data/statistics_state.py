@@ -16,7 +16,7 @@ from workbench.operations.models import installed
 if TYPE_CHECKING:
     from workbench.operations.documents.statistics import Agreement, LayerStatistics, Statistics
     from workbench.operations.documents.text_lengths import TextLengths
-    from workbench.ui.panels.data.state import DataState
+    from workbench.ui.panels.data.selection import DocumentSelection
 
 AUTOMATIC = 50_000  # documents whose texts are measured without being asked for
 BINS = 24  # of the histogram of text lengths
@@ -34,9 +34,10 @@ class StatisticsState(State):
     `chosen`: plot (balance, spans, together) → name of the layer that it shows.
     """
 
-    def __init__(self, data: DataState) -> None:
+    def __init__(self, selection: DocumentSelection) -> None:
         super().__init__()
-        self.data, self.context, self.project = data, data.context, data.project
+        self.selection = selection
+        self.context, self.project = selection.context, selection.project
         self.found: Statistics | None = None
         self.lengths: TextLengths | None = None
         self.share: float | None = None
@@ -47,7 +48,7 @@ class StatisticsState(State):
         self.chosen: dict[str, str] = {}  # plot → layer
         self.active = False
         self._counted: Sequence[int] | None = None
-        self.listen(data.changed, self._data_changed)
+        self.listen(selection.changed, self._data_changed)
         self.listen(registry().changed, self._read_models)
         self._read_models()
 
@@ -68,7 +69,7 @@ class StatisticsState(State):
     def show(self) -> None:
         """Count now, and again whenever the documents change."""
         self.active = True
-        if self._counted is not self.data.ids and not self.data.searching:
+        if self._counted is not self.selection.ids and not self.selection.searching:
             self.count()
 
     def hide(self) -> None:
@@ -76,12 +77,12 @@ class StatisticsState(State):
         self.context.drop(FIND)
 
     def _data_changed(self, fields: frozenset[str]) -> None:
-        if self.active and not self.data.searching and fields & {"ids", "searching"}:
+        if self.active and not self.selection.searching and fields & {"ids", "searching"}:
             self.count()
 
     def count(self) -> None:
         """Count the labels of the documents that pass the filters, off the main thread."""
-        ids = self._counted = self.data.ids
+        ids = self._counted = self.selection.ids
         self.context.drop(MEASURE)  # texts are measured once labels are counted
         self.update(share=0.0, measured=None, lengths=None, problem="")
 
@@ -183,9 +184,9 @@ class StatisticsState(State):
 
     def find(self, query: str) -> None:
         """Show the documents of a part of a plot: the filters with its query added."""
-        text = self.data.query.text.strip()
-        self.data.show_view("documents")
-        self.data.set_filter(text=text if query in text else f"{text} {query}".strip())
+        text = self.selection.filters.query.text.strip()
+        self.selection.listing.emit()
+        self.selection.filters.set_filter(text=text if query in text else f"{text} {query}".strip())
 
     def find_lengths(self, number: int) -> None:
         """Show the documents of a bin of the histogram, by tokens if they are counted."""
@@ -198,15 +199,13 @@ class StatisticsState(State):
         what = self.tokenizer if units else _("words")
         message = _("{low} or more ({what})") if last else _("{low} to {high} ({what})")
         caption = message.format(low=low, high=(high or 1) - 1, what=what)
-        self.data.show_view("documents")
-        self.data.show_only(ids, caption)
+        self.selection.list_only(ids, caption)
 
     def find_decided(self, agreement: Agreement) -> None:
         """Show the documents with decided suggestions of a source."""
 
         def done(ids: Sequence[int]) -> None:
-            self.data.show_view("documents")
-            self.data.show_only(ids, agreement.title)
+            self.selection.list_only(ids, agreement.title)
 
         decided = partial(statistics.documents_of, self.project, agreement)
         self.context.task(FIND, decided, done)

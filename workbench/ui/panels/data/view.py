@@ -15,6 +15,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.text.document import SPLITS
 from workbench.ui.panel import View
 from workbench.ui.panels.data import column_menu, row_menu
+from workbench.ui.panels.data.actions import DocumentActions
 from workbench.ui.panels.data.filter_bar import FilterBar
 from workbench.ui.panels.data.state import DOCUMENTS, DUPLICATES, STATISTICS, DataState
 from workbench.ui.style import escaping, theme
@@ -39,18 +40,21 @@ class DataView(View):
 
     def __init__(self, state: DataState):
         super().__init__(state)
+        self._selection = state.selection
         self._build_header()
         self._parts: dict[str, QWidget] = {}
-        self._filters = FilterBar(state, self.enter_results)
+        self._filters = FilterBar(state.selection, self.enter_results)
         self._filters.search.textEdited.connect(lambda: setattr(self, "_enters", False))
-        self.table = DocumentTable(state.rows, lambda: state.labels, _("Documents"))
-        self.table.opened.connect(state.open)
-        self.table.chosen.connect(lambda: state.choose(self.table.chosen_ids()))
+        self.table = DocumentTable(
+            self._selection.rows, lambda: self._selection.labels, _("Documents")
+        )
+        self.table.opened.connect(self._selection.open)
+        self.table.chosen.connect(lambda: self._selection.choose(self.table.chosen_ids()))
         self.table.removed.connect(self.delete_chosen)
-        self.table.ordered.connect(state.order_by)
-        self.table.copied.connect(lambda: row_menu.copy(state.copied()))
+        self.table.ordered.connect(self._selection.order_by)
+        self.table.copied.connect(lambda: row_menu.copy(self._selection.copied()))
         RowMenu(self.table, self._row_choices)
-        self._acts = _Acts(state, self.delete_chosen)
+        self._acts = _Acts(state.actions, self.delete_chosen)
         self.first = self.table
         self._wants_focus = False
         self._enters = False  # whether the focus moves to the first row found
@@ -119,7 +123,7 @@ class DataView(View):
         )
         self._first_import = Button(_("Import data…"), "download", "primary", on=self.ask_import)
         self._empty = EmptyState("database", _("No documents yet"), hint, self._first_import)
-        clear = Button(_("Clear all filters"), "x", on=self.state.clear_filters)
+        clear = Button(_("Clear all filters"), "x", on=self._selection.filters.clear_filters)
         none = EmptyState(
             "search",
             _("No matching documents"),
@@ -136,7 +140,7 @@ class DataView(View):
         from workbench.ui.panels.data.import_dialog import ImportDialog
         from workbench.ui.panels.data.import_state import ImportState
 
-        if not self.state.editable:
+        if not self._selection.editable:
             return
         state = ImportState(self.state.context, files)
         ImportDialog(self.window(), state, browse=not files).exec()
@@ -151,11 +155,11 @@ class DataView(View):
         from workbench.ui.panels.data.splits_dialog import SplitsDialog
         from workbench.ui.panels.data.splits_state import SplitsState
 
-        if not self.state.editable or self.state.acting:
+        if not self._selection.editable or self._selection.acting:
             return
         state = SplitsState(self.state.context)
-        if SplitsDialog(self.window(), state, self.state.labels).exec():
-            self.state.make_splits(state.choice)
+        if SplitsDialog(self.window(), state, self._selection.labels).exec():
+            self.state.actions.make_splits(state.choice)
         state.close()
 
     def ask_export(self) -> None:
@@ -164,35 +168,36 @@ class DataView(View):
         ExportDialog(self.window(), self.state.context).exec()
 
     def _row_choices(self) -> tuple[MenuChoice | None, ...]:
-        self.state.choose(self.table.chosen_ids())  # the table reports the selection with a delay
+        # the table reports the selection with a delay
+        self._selection.choose(self.table.chosen_ids())
         return row_menu.choices(
-            self.state, self.delete_chosen, self.split_chosen, self.remove_chosen
+            self.state.actions, self.delete_chosen, self.split_chosen, self.remove_chosen
         )
 
     def split_chosen(self) -> None:
         """Split the selected documents into sentences or paragraphs."""
         from workbench.ui.dialogs import parts
 
-        if self.state.can_act:
-            parts.ask(self.window(), self.state.context, self.state.chosen)
+        if self._selection.can_act:
+            parts.ask(self.window(), self.state.context, self._selection.chosen)
 
     def delete_chosen(self) -> None:
         """Called by key, menu or button; asks for confirmation if there are many."""
         from workbench.ui.panels.data.dialogs import ASKED_ABOVE, DeleteDocuments
 
-        state = self.state
-        if not state.can_act:
+        selection = self._selection
+        if not selection.can_act:
             return
-        count = len(state.chosen)
-        if count <= ASKED_ABOVE or DeleteDocuments(self.window(), count, state.total).exec():
-            state.delete()
+        count = len(selection.chosen)
+        if count <= ASKED_ABOVE or DeleteDocuments(self.window(), count, selection.total).exec():
+            self.state.actions.delete()
 
     def remove_chosen(self) -> None:
         """Shows what will be removed and asks."""
         from workbench.ui.panels.data.dialogs import RemoveForGood
 
-        if self.state.can_act and RemoveForGood(self.window(), self.state).exec():
-            self.state.remove_for_good()
+        if self._selection.can_act and RemoveForGood(self.window(), self.state.actions).exec():
+            self.state.actions.remove_for_good()
 
     def focus_search(self) -> None:
         self._filters.search.setFocus()
@@ -204,18 +209,18 @@ class DataView(View):
         self._enter()
 
     def _enter(self) -> None:
-        state = self.state
-        if not self._enters or (state.searching and not state.partial):
+        selection = self._selection
+        if not self._enters or (selection.searching and not selection.partial):
             return
         self._enters = False
-        if state.ids and self.window().focusWidget() is self._filters.search:
+        if selection.ids and self.window().focusWidget() is self._filters.search:
             self.table.choose_rows(0, 0)
             self.table.scrollToTop()
             self.table.setFocus()
 
     def take_focus(self) -> None:
         self._wants_focus = (
-            self.state.counts is None
+            self._selection.counts is None
         )  # during the first search: the table, or the button if the project is empty
         (
             self._first_import if self._stack.currentWidget() is self._empty else self.table
@@ -251,69 +256,69 @@ class DataView(View):
             current.setFocus()
 
     def render(self, fields: frozenset[str]) -> None:
-        state = self.state
+        selection = self._selection
         if concerns(fields, "view"):
             self._show_view()
         if concerns(fields, "found_by"):
-            self.table.set_search(state.found_by)
+            self.table.set_search(selection.found_by)
         if concerns(fields, "order"):
-            order = state.order
+            order = selection.order
             self.table.set_order(
                 order.by if order else "", descending=bool(order and order.descending)
             )
         if concerns(fields, "layers", "off"):
             self._show_layers()
         if concerns(fields, "columns"):
-            self.table.show_extras(column_menu.extras(state.columns))
+            self.table.show_extras(column_menu.extras(selection.columns))
         if concerns(fields, "ids", "counts", "searching", "partial", "layers", "off"):
             self._show_documents()
-        if concerns(fields, "touched") and state.touched != frozenset():
-            self.table.documents.forget(state.touched)
+        if concerns(fields, "touched") and selection.touched != frozenset():
+            self.table.documents.forget(selection.touched)
         if concerns(fields, "followed"):
-            self._followed = state.followed
+            self._followed = selection.followed
         self._show_followed()
         self._enter()
         if concerns(fields, "labels"):
             self.table.viewport().update()
-        self._import.setEnabled(state.editable)
-        self._first_import.setEnabled(state.editable)
-        self._splits.setEnabled(state.can_split)
-        self._export.setEnabled(state.total > 0)
+        self._import.setEnabled(selection.editable)
+        self._first_import.setEnabled(selection.editable)
+        self._splits.setEnabled(selection.can_split)
+        self._export.setEnabled(selection.total > 0)
         self._filters.render(fields)
         self._acts.render(fields)
 
     def _show_documents(self) -> None:
-        state = self.state
-        if state.partial or not state.searching:
-            self.table.show_ids(state.ids)
-        some = state.total > 0
-        empty = state.counts is not None and not some
-        listed: QWidget = self.table if state.ids or state.searching else self._none
+        state, selection = self.state, self._selection
+        if selection.partial or not selection.searching:
+            self.table.show_ids(selection.ids)
+        some = selection.total > 0
+        empty = selection.counts is not None and not some
+        listed: QWidget = self.table if selection.ids or selection.searching else self._none
         if not empty and state.view != DOCUMENTS:
             listed = self._statistics() if state.view == STATISTICS else self._duplicates()
         self._stack.setCurrentWidget(self._empty if empty else listed)
-        if self._wants_focus and state.counts is not None:
+        if self._wants_focus and selection.counts is not None:
             self._wants_focus = False
             (self._first_import if empty else self.table).setFocus()
         self._filters.setVisible(not empty)
         self._acts.setVisible(not empty and state.view == DOCUMENTS)
-        n = state.total
+        n = selection.total
         count = ngettext("{n:,} document", "{n:,} documents", n)
-        if state.partial:
+        if selection.partial:
             message = ngettext("Searching {n:,} document…", "Searching {n:,} documents…", n)
             count = message
-        elif state.filtered and not state.searching:
+        elif selection.filters.filtered and not selection.searching:
             counts = ngettext(
                 "{some:,} of {all:,} document",
                 "{some:,} of {all:,} documents",
                 n,
-                some=len(state.ids),
+                some=len(selection.ids),
                 all=n,
             )
             count = counts
         parts = [state.project.name, count]
-        if state.off:
-            layers = ", ".join(layer.name for layer in state.shown) or _("none")
+        if selection.filters.off:
+            layers = ", ".join(layer.name for layer in selection.filters.shown) or _("none")
             parts.append(_("layers: {layers}", layers=layers))
         self._header.set_hint(" · ".join(parts))
 
@@ -321,7 +326,7 @@ class DataView(View):
         """Show what was selected on another page: one document becomes the current row, several
         are selected, as far as they are listed.
         """
-        if not self._followed or self.state.partial or self.state.searching:
+        if not self._followed or self._selection.partial or self._selection.searching:
             return
         followed, self._followed = self._followed, ()
         if len(followed) == 1:
@@ -331,36 +336,38 @@ class DataView(View):
 
     def _show_layers(self) -> None:
         """Update the layer menu and the columns of the visible layers."""
-        state = self.state
-        self._layers_button.setVisible(len(state.layers) > 1 and state.view == DOCUMENTS)
+        state, selection = self.state, self._selection
+        self._layers_button.setVisible(
+            len(selection.filters.layers) > 1 and state.view == DOCUMENTS
+        )
         self._layers.clear()
-        for layer in state.layers:
+        for layer in selection.filters.layers:
             action = self._layers.addAction(escaping.menu_text(layer.name))
             action.setCheckable(True)
-            action.setChecked(layer.id not in state.off)
-            action.toggled.connect(lambda on, id=layer.id: state.switch_layer(id, on))
-        kinds = [layer.traits for layer in state.shown]
+            action.setChecked(layer.id not in selection.filters.off)
+            action.toggled.connect(lambda on, id=layer.id: selection.switch_layer(id, on))
+        kinds = [layer.traits for layer in selection.filters.shown]
         self.table.show_columns(
-            classes=any(kind.on_document for kind in kinds) or not state.layers,
-            spans=any(kind.in_text for kind in kinds) or not state.layers,
+            classes=any(kind.on_document for kind in kinds) or not selection.filters.layers,
+            spans=any(kind.in_text for kind in kinds) or not selection.filters.layers,
         )
 
     def showEvent(self, event: QShowEvent) -> None:
-        self.state.look_again()
+        self._selection.look_again()
         super().showEvent(event)
 
     def _state_changed(self, fields: frozenset[str]) -> None:
         super()._state_changed(fields)
-        if "stale" in fields and self.state.stale and self.isVisible():
-            QTimer.singleShot(0, self.state.look_again)
+        if "stale" in fields and self._selection.stale and self.isVisible():
+            QTimer.singleShot(0, self._selection.look_again)
 
 
 class _Acts(QWidget):
     """Actions on the selected documents, and the number of documents per state and split."""
 
-    def __init__(self, state: DataState, delete: Callable[[], None]):
+    def __init__(self, actions: DocumentActions, delete: Callable[[], None]):
         super().__init__()
-        self.state = state
+        self._selection = actions.selection
         self._count = words("", "ui", weight=600)
         self._menus = {name: QMenu(self) for name in ("class", "split", "state")}
         self._class = Button(_("Set class…"), small=True, menu=self._menus["class"])
@@ -378,7 +385,7 @@ class _Acts(QWidget):
             _("Suggest…"),
             "sparkles",
             small=True,
-            on=state.suggest,
+            on=actions.suggest,
             name=_("Suggest labels for the selected documents"),
             tip=_("Choose the run on the Results page"),
         )
@@ -398,7 +405,7 @@ class _Acts(QWidget):
         self._message = words("", "small", "muted")
         fillers = (row_menu.class_choices, row_menu.split_choices, row_menu.state_choices)
         for menu, ask in zip(self._menus.values(), fillers, strict=True):
-            menu.aboutToShow.connect(lambda menu=menu, ask=ask: fill_menu(menu, ask(state)))
+            menu.aboutToShow.connect(lambda menu=menu, ask=ask: fill_menu(menu, ask(actions)))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         acts = flow(*self._parts, self._hint, None, self._message, gap=10)
@@ -407,27 +414,27 @@ class _Acts(QWidget):
         layout.addWidget(strip)
 
     def render(self, fields: frozenset[str]) -> None:
-        state = self.state
-        chosen = len(state.chosen)
+        selection = self._selection
+        chosen = len(selection.chosen)
         for part in self._parts:
             part.setVisible(chosen > 0)
-        classes = [layer for layer in state.shown if layer.traits.on_document]
+        classes = [layer for layer in selection.filters.shown if layer.traits.on_document]
         self._class.setVisible(
             chosen > 0 and any(not class_.traits.in_choices for class_ in classes)
         )
-        self._state.setVisible(chosen > 0 and bool(state.shown))
+        self._state.setVisible(chosen > 0 and bool(selection.filters.shown))
         self._hint.setVisible(not chosen)
         for button in (self._class, self._split, self._state, self._suggest, self._delete):
-            button.setEnabled(state.can_act)
-        self._count.setText(_("{n:,} of {all:,} selected", n=chosen, all=state.total))
-        if state.acting:
+            button.setEnabled(selection.can_act)
+        self._count.setText(_("{n:,} of {all:,} selected", n=chosen, all=selection.total))
+        if selection.acting:
             self._message.setText(_("Working…"))
-        elif state.counts is not None:
-            splits = state.counts.splits
+        elif selection.counts is not None:
+            splits = selection.counts.splits
             counts = {split: splits.get(split, 0) for split in SPLITS}
             message = _(
                 "{n:,} submitted · {train:,} train / {dev:,} dev / {test:,} test",
-                n=state.counts.states.get("submitted", 0),
+                n=selection.counts.states.get("submitted", 0),
                 **counts,
             )
             self._message.setText(message)
