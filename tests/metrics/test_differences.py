@@ -1,6 +1,7 @@
+from collections import Counter
 from time import process_time
 
-from workbench.metrics.differences import compare, tally
+from workbench.metrics.differences import compare
 from workbench.text.spans import Span
 
 
@@ -25,7 +26,6 @@ def test_each_kind_of_difference_is_told_apart():
     result = compare(gold, predicted)
 
     assert [item.kind for item in result] == ["border", "agreed", "label", "missed", "extra"]
-    assert tally(result) == {"agreed": 1, "missed": 1, "extra": 1, "border": 1, "label": 1}
     assert (result[0].gold, result[0].predicted) == (gold[0], predicted[0])
 
 
@@ -51,7 +51,7 @@ def test_a_book_of_spans_is_compared_in_no_time():
     ]
 
     begin = process_time()
-    result = tally(compare(gold, predicted))
+    result = Counter(kinds(gold, predicted))
 
     assert process_time() - begin < 5  # pair by pair it would be four times 400 million comparisons
-    assert result == {"agreed": 13_334, "missed": 0, "extra": 0, "border": 6_667, "label": 0}
+    assert result == {"agreed": 13_334, "border": 6_667}

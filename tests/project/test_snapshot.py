@@ -1,7 +1,7 @@
 import pytest
 
 from workbench.base.errors import ProjectError
-from workbench.operations.annotation import annotate, document_view
+from workbench.operations.annotation import annotate
 from workbench.operations.schema import labels as label_acts
 from workbench.project import snapshot
 from workbench.storage.documents import documents
@@ -69,14 +69,6 @@ def test_equal_content_under_other_ids_never_changes_the_file_of_an_earlier_run(
 
     assert second.fingerprint == first.fingerprint and second.path != first.path
     assert first.path.read_bytes() == before
-
-
-def test_the_fingerprint_of_gold_does_not_depend_on_order_but_on_labels(project, ids):
-    first = snapshot.gold_of(project, "spans", ids)
-    assert snapshot.gold_of(project, "spans", ids[::-1]) == first
-
-    annotate.delete_span(project, document_view.view(project, ids[0]).spans[0].id)
-    assert snapshot.gold_of(project, "spans", ids) != first
 
 
 def test_an_unknown_layer_and_a_folder_that_cannot_be_made_are_named(project, ids):

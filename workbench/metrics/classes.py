@@ -9,15 +9,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from workbench.base.i18n import N_
-
-DEFINITION = N_(
-    "Accuracy: fraction of documents with the correct label. Micro F1 pools all labels (for one "
-    "label per document it equals accuracy); macro F1 is the unweighted mean over the labels that "
-    "occur in gold or predictions; weighted F1 weights labels by their number in gold. Precision "
-    "or recall with a zero denominator counts as 0."
-)
-
 
 @dataclass(frozen=True, slots=True)
 class LabelScore:
@@ -91,7 +82,10 @@ def averages(rows: Sequence[LabelScore]) -> tuple[float, float]:
 
 
 def scores(gold: Sequence[str], predicted: Sequence[str]) -> dict[str, float]:
-    """`accuracy`, `macro_f1`, `micro_f1`, `weighted_f1`, see DEFINITION; 0 without documents."""
+    """`accuracy`, `macro_f1`, `micro_f1`, `weighted_f1`; 0 without documents.
+
+    See `metrics.definitions`.
+    """
     right = sum(g == p for g, p in zip(gold, predicted, strict=True))
     macro, weighted = averages(per_label(gold, predicted))
     accuracy = ratio(right, len(gold))

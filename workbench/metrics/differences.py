@@ -77,12 +77,6 @@ def _meeting(ours: Sequence[Span], theirs: Sequence[Span]) -> list[tuple[Span, S
     return pairs
 
 
-def tally(differences: Iterable[Difference]) -> dict[str, int]:
-    """The count of each of KINDS."""
-    kinds = [difference.kind for difference in differences]
-    return {kind: kinds.count(kind) for kind in KINDS}
-
-
 def _order(span: Span) -> tuple[str, int, int, str]:
     return span.field, span.start, span.end, span.label
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from math import comb, sqrt
 from statistics import NormalDist
 
-ROUNDS = 1000
-
 
 def wilson(right: int, n: int, *, level: float = 0.95) -> tuple[float, float]:
     """Confidence interval of a proportion, here accuracy: `right` of `n`. (0, 1) if `n` is 0.

@@ -8,18 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from workbench.base.i18n import N_
 from workbench.metrics.classes import LabelScore, averages, label_score, ratio
 from workbench.text import alignment
 from workbench.text.spans import Span
-
-DEFINITION = N_(
-    "A span is correct if both boundaries and the label equal gold (strict). Precision, recall and "
-    "F1 pool all spans (micro); macro F1 is the unweighted mean over the labels that occur in gold "
-    "or predictions. Gold spans are flat: of overlapping spans the longest is kept. Token "
-    "accuracy: fraction of words with the correct tag. Precision or recall with a zero "
-    "denominator counts as 0."
-)
 
 Key = tuple[str, int, int, str]
 
@@ -76,7 +67,7 @@ def per_label(
 def scores(gold: Sequence[Iterable[Span]], predicted: Sequence[Iterable[Span]]) -> dict[str, float]:
     """`span_precision`, `span_recall`, `span_f1` over all labels, `span_macro_f1`.
 
-    See DEFINITION.
+    See `metrics.definitions`.
     """
     by_label = counts(gold, predicted)
     right, theirs, ours = (

@@ -30,7 +30,6 @@ ROWS = 512  # batch size × length; with fewer rows, converting the weights domi
 OPERATIONS = 4e9  # maximum per pass of the measurement: 55 ms on a core with 75 GFLOP/s
 REPEATS = (2, 6)  # minimum and maximum passes per precision, after one warm-up pass
 BUDGET = 0.35  # seconds, after which the minimum number of passes suffices
-WEIGHTS = ("auto", "fp32", "bf16")  # see `of_weights`
 _measured: dict[str, float] = {}  # in this process, so that equal runs choose the same precision
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,13 +16,11 @@ from workbench.base.i18n import _
 from workbench.project.project import Project
 from workbench.storage.documents import documents
 from workbench.storage.labels import labels
-from workbench.text.dataset import dumps, gold_fingerprint, lines, record_to_json
+from workbench.text.dataset import dumps, lines, record_to_json
 from workbench.text.labels import Layer
-from workbench.text.questions import to_json
 
 if TYPE_CHECKING:
-    from workbench.text.dataset import Record
-    from workbench.text.spans import Span
+    pass
 
 
 @dataclass(frozen=True)
@@ -108,23 +106,3 @@ def _digest_of_ids(path: Path) -> str:
         for line in file:
             digest.update(line)
     return digest.hexdigest()
-
-
-def gold_of(project: Project, layer_name: str, ids: Sequence[int]) -> str:
-    """Fingerprint of the evaluation data: texts and gold labels of these documents in one layer."""
-    return gold_fingerprint(
-        (record.document.text_hash, _gold(record, layer_name))
-        for record in documents.records(project.db, layers=[layer_name], ids=ids)
-    )
-
-
-def _gold(record: Record, layer: str) -> list[object]:
-    marks, spans = record.marks.get(layer, ()), record.spans.get(layer, ())
-    questions = [to_json(question) for question in record.questions.get(layer, ())]
-    values = [part[layer] for part in (record.numbers, record.written) if layer in part]
-    return [sorted(marks), _spans(spans), *([questions] if questions else []), *values]
-
-
-def _spans(spans: Iterable[Span]) -> list[list[str | int]]:
-    rows = sorted((span.field, span.start, span.end, span.label) for span in spans)
-    return [list(row) for row in rows]

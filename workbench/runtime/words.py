@@ -8,8 +8,6 @@ import numpy as np
 
 from workbench.runtime.decoding import Alignment, softmax
 
-OVERLAP = 4  # adjacent windows share 1 / OVERLAP of their length
-
 
 def word_logits(
     logits: Sequence[np.ndarray], begin: int, where: Alignment, count: int

@@ -257,13 +257,18 @@ def test_two_runs_cannot_have_one_name(project, queue, topics):
         train.start(project, queue, spec(name="mine"))
 
 
+def repeat(project, queue, run):
+    """What Train starts for “Repeat”."""
+    return train.start(project, queue, train.again_spec(project, run.id), parent_id=run.id)
+
+
 def test_the_command_repeats_the_run_and_again_trains_with_its_settings(project, queue, topics):
     run = train.start(
         project, queue, spec(seed=4, options={"epochs": "2", "batch_size": "auto"}, with_test=True)
     )
 
     words = train.command(project, run)
-    second = train.again(project, queue, run.id)
+    second = repeat(project, queue, run)
 
     assert (
         "--task classify --model starter --layer topic --set epochs=2 --set "
@@ -278,10 +283,10 @@ def test_the_command_repeats_the_run_and_again_trains_with_its_settings(project,
 
 def test_a_run_that_repeats_a_named_one_takes_its_name_with_a_number(project, queue, topics):
     first = train.start(project, queue, spec(name="model 2020"))
-    second = train.again(project, queue, first.id)
+    second = repeat(project, queue, first)
 
     assert second.name == "model 2020 2"
-    assert train.again(project, queue, second.id).name == "model 2020 3"
+    assert repeat(project, queue, second).name == "model 2020 3"
     assert train.again_spec(project, first.id, name="mine").name == "mine"
 
 

@@ -212,14 +212,6 @@ def _records_in(value: object) -> list[object]:
     return records if all(texts) else []
 
 
-def _pairs_in(value: object) -> list[object]:
-    """The pairs of a text and its annotations in one list for all texts."""
-    listed = value.get("annotations") if isinstance(value, dict) and "text" not in value else None
-    if not isinstance(listed, list) or not any(_as_object(pair) is not None for pair in listed):
-        return []
-    return [pair for pair in listed if pair is not None]  # null: a text that was not annotated
-
-
 def _as_object(value: object) -> dict[str, Any] | None:
     """The object of a pair of a text and its annotations: `[text, {"entities": […]}]`.
 

@@ -53,10 +53,6 @@ def strings(value: object) -> tuple[str, ...]:
     return tuple(item for item in items if isinstance(item, str))
 
 
-def _is_list(value: object) -> bool:
-    return isinstance(value, (list, tuple))
-
-
 def one_line(text: str, most: int) -> str:
     """The text on one line and shortened, for tables and cards."""
     line = "".join(item if item.isprintable() else "\ufffd" for item in text[:1000].strip())

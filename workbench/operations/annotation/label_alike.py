@@ -17,7 +17,7 @@ from workbench.storage.documents import documents
 from workbench.storage.staging.record_writer import replace_labels
 from workbench.text.carrying import Carrying
 from workbench.text.dataset import Record
-from workbench.text.labels import ANSWERS, MARKS, NUMBERS, RELATIONS, SPANS, WRITTEN
+from workbench.text.labels import ANSWERS, RELATIONS, SPANS
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 REF = "duplicates"  # of the source of copied labels
 PAGE = 100  # groups between two reports of progress
-PARTS = MARKS, SPANS, RELATIONS, ANSWERS, NUMBERS, WRITTEN
 _FIELDS = {ANSWERS: "questions"}  # part of a Record → its name, where they differ
 
 

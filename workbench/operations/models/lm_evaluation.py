@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from workbench.metrics.perplexity import Perplexity
 
 CHUNK_WORDS = 120  # words of a piece, which models of 256 units or more read as a whole
-SECONDS = 600.0  # per model
 PER = ("per_token", "per_word", "per_character")
 _PERPLEXITIES = {"perplexity": "", "low": "_low", "high": "_high"}  # → end of their JSON keys
 

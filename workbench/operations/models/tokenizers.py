@@ -173,7 +173,7 @@ def counts_of(texts: Iterable[str]) -> dict[str, int]:
 
 
 def merges(counts: Mapping[str, int], rule: str, most: int) -> list[Merge]:
-    """The first merges by one of steps.RULES. Raises SpecError without words."""
+    """The first merges by `steps.SCORE` or `steps.COUNT`. Raises SpecError without words."""
     if not counts:
         raise SpecError(_("There are no words to learn merges from."))
     learner, learned = Learner(counts, rule), list[Merge]()

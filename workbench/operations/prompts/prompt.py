@@ -359,9 +359,3 @@ def save(project: Project, name: str, body: str, *, origin: object = None) -> No
             prompts.add(project.db, name, body)
         else:
             prompts.add_version(project.db, this.id, body)
-
-
-def remove(project: Project, name: str, *, origin: object = None) -> None:
-    with project.edit(_("Delete prompt {name}", name=name), origin=origin):
-        if (this := prompts.by_name(project.db, name)) is not None:
-            prompts.delete(project.db, this.id)

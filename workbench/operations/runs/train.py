@@ -374,11 +374,6 @@ def next_name(project: Project, name: str, task: str) -> str:
     return runs.free_name(project.db, stem if known else name)
 
 
-def again(project: Project, queue: Queue, run_id: int, *, name: str = "") -> Run:
-    """Train with the settings of an earlier run on the current labels."""
-    return start(project, queue, again_spec(project, run_id, name=name), parent_id=run_id)
-
-
 def run(project: Project, run_id: int) -> Run:
     """The current state of the run. Raises KeyError if it was discarded."""
     return runs.get(project.db, run_id)

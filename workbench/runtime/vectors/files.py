@@ -18,7 +18,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from workbench.base.errors import ModelError
-from workbench.base.i18n import N_, _, ngettext
+from workbench.base.i18n import _, ngettext
 
 SUFFIXES = (".bin", ".txt", ".vec", ".ftz")
 HEAD = 1 << 18  # bytes read to recognize a file: several lines of 1,000 numbers
@@ -37,14 +37,6 @@ class Format(StrEnum):
     TEXT = "word2vec-text"
     GLOVE = "glove"
     FASTTEXT = "fasttext"
-
-
-TITLES = {
-    Format.BINARY: N_("word2vec binary"),
-    Format.TEXT: N_("word2vec text"),
-    Format.GLOVE: N_("GloVe text"),
-    Format.FASTTEXT: N_("fastText with n-grams"),
-}
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 COUNT, SCORE = "count", "score"
-RULES = (SCORE, COUNT)
 PREFIX = "##"  # of a token that continues a word
 MAX_WORD_CHARS = 100  # characters; a longer word is unknown, as in BERT's tokenizer
 

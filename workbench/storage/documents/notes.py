@@ -38,11 +38,6 @@ def of_documents(db: Database, document_ids: Iterable[int]) -> tuple[Note, ...]:
     return tuple(Note(*row) for row in rows.fetchall())
 
 
-def any_at_all(db: Database) -> bool:
-    """Whether there is a note in the project."""
-    return bool(db.reader().execute("select exists(select 1 from note)").fetchone()[0])
-
-
 def add(
     db: Database, document_id: int, body: str, annotator_id: int, span_id: int | None = None
 ) -> int:

@@ -80,12 +80,3 @@ def add_version(db: Database, prompt_id: int, body: str) -> PromptVersion:
         row,
     )
     return PromptVersion(new_id(inserted), *row)
-
-
-def rename(db: Database, id: int, name: str) -> None:
-    db.writer.execute("update prompt set name = ? where id = ?", (name, id))
-
-
-def delete(db: Database, id: int) -> None:
-    """Delete a prompt with its versions."""
-    db.writer.execute("delete from prompt where id = ?", (id,))
