@@ -114,7 +114,7 @@ SINGLE = {
     },
     "ui/dialogs/error.py": {"Uncaught exception\n%s": "a line of the log"},
     "ui/style/theme.py": {"JetBrains Mono": "a font"},
-    "text/query.py": dict.fromkeys(
+    "text/queries/query.py": dict.fromkeys(
         ('note:"ask Ada"', 'filter:"my filter"'), "examples of the query language"
     ),
     "storage/integrity/repair.py": {'" = null': "SQL"},

@@ -86,7 +86,7 @@ def create(path: Path, count: int) -> None:
     from workbench.project.project import Project
     from workbench.storage.documents import documents
     from workbench.storage.runs import runs
-    from workbench.text.patterns import Pattern
+    from workbench.text.queries.patterns import Pattern
 
     with closing(Project.create(path)) as project:
         schema.add_layer(project, "topic", "class", labels=("news", "sport", "work"))

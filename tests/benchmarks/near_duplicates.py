@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT))
 import numpy as np  # noqa: E402
 from meter import arguments, print_machine  # noqa: E402
 
-from workbench.text.near_duplicates import DisjointSets, NearDuplicates, tokens  # noqa: E402
+from workbench.text.similar.near_duplicates import DisjointSets, NearDuplicates, tokens  # noqa: E402
 
 DATA = Path(os.environ.get("GLOSSBENCH_DATA", ROOT.parent / "shared")) / "datasets"
 SETS = "cls-sms-spam", "cls-trec", "cls-banking77"

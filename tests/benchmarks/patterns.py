@@ -26,7 +26,7 @@ from workbench.project.project import Project
 from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
-from workbench.text.patterns import REGEX, WORDS, Pattern
+from workbench.text.queries.patterns import REGEX, WORDS, Pattern
 
 ENTRIES = 1000
 FOLDERS = ("ner-wnut17", "chunk-conll2000")

@@ -14,7 +14,6 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlparse
 
-from workbench.base import downloads
 from workbench.base.errors import ModelError, WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.base.registry import registry
@@ -26,7 +25,7 @@ from workbench.models.results import (
     SearchHit,
     SearchResult,
 )
-from workbench.models.spec import places
+from workbench.models.spec import downloads, places
 from workbench.models.spec.info import FamilyInfo
 
 if TYPE_CHECKING:

@@ -5,7 +5,11 @@ from workbench.base.deprecation import former_modules
 former_modules(
     __name__,
     fastai_rules="workbench.runtime.preparers.fastai_rules",
+    find="workbench.text.queries.find",
     groups="workbench.inspection.group_swap.inspector",
+    near_duplicates="workbench.text.similar.near_duplicates",
+    patterns="workbench.text.queries.patterns",
     pronouns="workbench.importers.tables.gap",
+    query="workbench.text.queries.query",
     redaction="workbench.operations.documents.redaction",
 )

@@ -8,7 +8,7 @@ from workbench.project.project import Project
 from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
-from workbench.text.patterns import WORDS, Pattern
+from workbench.text.queries.patterns import WORDS, Pattern
 
 
 @pytest.fixture

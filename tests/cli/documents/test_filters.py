@@ -7,7 +7,7 @@ from workbench.project.project import Project
 from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
-from workbench.text.query import KEYS, parse
+from workbench.text.queries.query import KEYS, parse
 
 
 @pytest.fixture

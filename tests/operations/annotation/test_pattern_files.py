@@ -7,7 +7,7 @@ import pytest
 from workbench.base.errors import ImportFailed
 from workbench.operations.annotation import pattern_files, patterns
 from workbench.operations.schema import labels
-from workbench.text.patterns import REGEX, WORDS, Pattern
+from workbench.text.queries.patterns import REGEX, WORDS, Pattern
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from workbench.operations.annotation import annotate, document_view, patterns, s
 from workbench.operations.annotation.patterns import Hits
 from workbench.operations.schema import labels
 from workbench.storage.queries.listing import Filter
-from workbench.text.patterns import REGEX, WORDS, Pattern
+from workbench.text.queries.patterns import REGEX, WORDS, Pattern
 
 TEXTS = ["Ada met Bob.", "Bob paid £12 to Ada", "Nobody, adamant"]
 
@@ -108,7 +108,7 @@ def test_each_pattern_is_a_source_of_its_own(project, ids, both):
 def test_a_slow_expression_is_named_with_its_document_and_nothing_changes(
     project, ids, person, monkeypatch
 ):
-    monkeypatch.setattr("workbench.text.patterns.SECONDS", 0.05)
+    monkeypatch.setattr("workbench.text.queries.patterns.SECONDS", 0.05)
     patterns.add(project, [Pattern(WORDS, "Ada", person), Pattern(REGEX, "(.*?,){25}P", person)])
     annotate_texts = project.undo_title
     with project.edit("long"):

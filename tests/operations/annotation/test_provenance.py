@@ -14,7 +14,7 @@ from workbench.operations.annotation.suggestion_edits import add_suggestions
 from workbench.operations.schema import labels
 from workbench.storage.annotation.provenance import Origin
 from workbench.storage.queries import listing
-from workbench.text.patterns import WORDS, Pattern
+from workbench.text.queries.patterns import WORDS, Pattern
 
 ADA = Origin("rule", "pattern:Ada")
 

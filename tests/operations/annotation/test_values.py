@@ -19,7 +19,7 @@ from workbench.storage.annotation.suggestions import NewSuggestion
 from workbench.storage.documents import documents
 from workbench.storage.queries.listing import Filter
 from workbench.text.labels import ANSWER, SCORE, WRITTEN_TEXT
-from workbench.text.query import parse
+from workbench.text.queries.query import parse
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 
 import workbench
 from workbench.base.errors import Cancelled, ProjectError, ProjectLocked, WorkbenchError
-from workbench.text.query import QueryError
+from workbench.text.queries.query import QueryError
 
 TEXTS = "text,label:topic\nthe tram is late,late\nthe tram is full,full\nwhere is it,\n"
 

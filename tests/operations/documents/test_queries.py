@@ -6,7 +6,7 @@ from workbench.base.errors import SpecError
 from workbench.operations.documents import queries
 from workbench.operations.documents.queries import QueryNames, complete
 from workbench.operations.schema import labels
-from workbench.text.query import QueryError
+from workbench.text.queries.query import QueryError
 
 
 def names(project):

@@ -23,7 +23,7 @@ from workbench.storage.runs import runs
 from workbench.storage.schema import migrations
 from workbench.text.dataset import Record
 from workbench.text.document import Document
-from workbench.text.patterns import REGEX, WORDS, Pattern
+from workbench.text.queries.patterns import REGEX, WORDS, Pattern
 from workbench.text.spans import Span
 from workbench.training.spec import TrainSpec
 

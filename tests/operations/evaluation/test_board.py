@@ -15,7 +15,7 @@ from workbench.project.project import Project
 from workbench.storage.labels import labels
 from workbench.storage.runs import runs
 from workbench.tasks.classify.info import ClassifyInfo
-from workbench.text.query import QueryError
+from workbench.text.queries.query import QueryError
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ import pytest
 
 from tests import tiny_models
 from tests.starters import SHIPPED
-from workbench.base import downloads
 from workbench.base import settings as settings_file
 from workbench.base.errors import ModelError
 from workbench.base.settings import Settings
+from workbench.models.spec import downloads
 from workbench.operations.models import installed
 
 

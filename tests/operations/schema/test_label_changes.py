@@ -9,7 +9,7 @@ from workbench.operations.schema import label_moves, labels
 from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
-from workbench.text.patterns import WORDS, Pattern
+from workbench.text.queries.patterns import WORDS, Pattern
 from workbench.text.rows import row_id
 
 TEXT = "Ada met Bob in Rome."

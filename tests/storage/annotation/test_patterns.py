@@ -12,7 +12,7 @@ from workbench.operations.schema import labels
 from workbench.project.check import check
 from workbench.project.project import Project
 from workbench.storage.annotation import patterns
-from workbench.text.patterns import REGEX, WORDS, Pattern
+from workbench.text.queries.patterns import REGEX, WORDS, Pattern
 
 DATA = Path(__file__).parents[2] / "data"
 

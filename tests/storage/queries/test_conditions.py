@@ -10,7 +10,7 @@ from workbench.storage.labels import labels
 from workbench.storage.queries import saved_filters
 from workbench.text.dataset import Record
 from workbench.text.document import Document
-from workbench.text.query import QueryError
+from workbench.text.queries.query import QueryError
 from workbench.text.spans import Span
 
 

@@ -20,7 +20,7 @@ from workbench.text.columns import Column, Kind
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
-    from workbench.text.patterns import Pattern
+    from workbench.text.queries.patterns import Pattern
 
 _split = click.option(
     "--split",
@@ -107,7 +107,7 @@ def add(
 ) -> None:
     """Add a pattern to FILE: words and phrases, or with --regex a regular expression."""
     from workbench.operations.annotation import patterns as operations
-    from workbench.text.patterns import REGEX, WORDS, Pattern
+    from workbench.text.queries.patterns import REGEX, WORDS, Pattern
 
     if regex and len(text) > 1:
         raise SpecError(_("Give one regular expression at a time."))

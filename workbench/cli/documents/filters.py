@@ -11,7 +11,7 @@ from workbench.cli.documents.where import checked
 from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.session import project_argument, reading, session
 from workbench.text.columns import Column, Kind, record
-from workbench.text.query import KEYS
+from workbench.text.queries.query import KEYS
 
 _name = click.argument("name", metavar="NAME")
 _query = click.argument("query", metavar="QUERY")

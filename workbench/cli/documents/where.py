@@ -9,11 +9,11 @@ import click
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
-from workbench.text.query import QueryError
+from workbench.text.queries.query import QueryError
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
-    from workbench.text.query import Query
+    from workbench.text.queries.query import Query
 
 where_option = click.option(
     "--where",

@@ -7,8 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from workbench.base import downloads, paths
+from workbench.base import paths
 from workbench.base.registry import registry
+from workbench.models.spec import downloads
 from workbench.models.spec.cards import DESCRIPTION, card
 from workbench.models.spec.info import FamilyInfo, ModelInfo
 

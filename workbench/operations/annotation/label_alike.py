@@ -15,10 +15,10 @@ from workbench.operations.schema import labels as schema
 from workbench.storage.annotation.suggestions import NewSuggestion
 from workbench.storage.documents import documents
 from workbench.storage.staging.record_writer import replace_labels
-from workbench.text.carrying import Carrying
 from workbench.text.dataset import Record
 from workbench.text.labels import ANSWERS, RELATIONS, SPANS
 from workbench.text.rows import row_id
+from workbench.text.similar.carrying import Carrying
 
 if TYPE_CHECKING:
     from workbench.project.project import Project

@@ -17,8 +17,8 @@ from workbench.storage.documents import places
 from workbench.storage.documents.places import Content, TextPlace
 from workbench.storage.labels import labels
 from workbench.storage.queries.listing import Filter
-from workbench.text.find import find
 from workbench.text.labels import TEXT, TOKENS, Layer
+from workbench.text.queries.find import find
 from workbench.text.rows import row_id
 from workbench.text.segment import covered, tokens_in
 

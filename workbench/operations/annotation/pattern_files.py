@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.errors import ImportFailed, SpecError
 from workbench.base.i18n import _
 from workbench.operations.annotation import patterns
-from workbench.text.patterns import REGEX, WORDS, Pattern
+from workbench.text.queries.patterns import REGEX, WORDS, Pattern
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:

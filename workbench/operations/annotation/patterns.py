@@ -21,7 +21,7 @@ from workbench.storage.documents import places
 from workbench.storage.labels import labels
 from workbench.storage.queries.listing import Filter
 from workbench.text.labels import CLASSES, TEXT, TOKENS, Label, Layer
-from workbench.text.patterns import Hit, Pattern, PatternSearch
+from workbench.text.queries.patterns import Hit, Pattern, PatternSearch
 from workbench.text.rows import row_id
 from workbench.text.segment import covered, tokens_in
 

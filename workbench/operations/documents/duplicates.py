@@ -188,7 +188,7 @@ def _near(
     project: Project, ids: Sequence[int], near: float, size: int, watch: Watch
 ) -> list[tuple[list[int], float]]:
     """(positions in `ids`, lowest similarity) of each group of two or more documents."""
-    from workbench.text.near_duplicates import DisjointSets  # numpy
+    from workbench.text.similar.near_duplicates import DisjointSets  # numpy
 
     pages = (list(texts_of(project.db, part)) for part in watch.part(0.0, 0.7).over(ids, PAGE))
     links = links_of(pages, near, size, watch=watch.part(0.7, 1.0))
@@ -208,7 +208,7 @@ def links_of(
     pages: Iterable[Sequence[Sequence[str]]], near: float, size: int, *, watch: Watch = QUIET
 ) -> list[tuple[int, int, float]]:
     """`NearDuplicates.links` of documents, each as its texts, numbered through all pages."""
-    from workbench.text.near_duplicates import NearDuplicates  # numpy
+    from workbench.text.similar.near_duplicates import NearDuplicates  # numpy
 
     folder = scratch.make("duplicates")
     try:

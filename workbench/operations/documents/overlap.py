@@ -14,8 +14,8 @@ from workbench.base.watch import QUIET, Watch
 from workbench.pretraining.texts import Texts
 from workbench.storage.documents import documents
 from workbench.text.columns import Column, Kind
-from workbench.text.overlap import SIZE, Grams
 from workbench.text.rows import row_id
+from workbench.text.similar.overlap import SIZE, Grams
 
 if TYPE_CHECKING:
     from workbench.project.project import Project

@@ -1,4 +1,7 @@
-"""Queries on the documents of a project, saved filters, and completion. Grammar: `text.query`."""
+"""Queries on the documents of a project, saved filters, and completion.
+
+Grammar: `text.queries.query`.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,8 @@ from workbench.storage.documents import documents
 from workbench.storage.queries import listing, query_values, saved_filters
 from workbench.storage.queries.listing import Filter
 from workbench.storage.queries.saved_filters import SavedFilter
-from workbench.text import query, query_edit
-from workbench.text.query import Query, QueryError, parse
+from workbench.text.queries import query, query_edit
+from workbench.text.queries.query import Query, QueryError, parse
 
 if TYPE_CHECKING:
     from workbench.project.project import Project

@@ -35,7 +35,7 @@ from workbench.storage.queries import saved_filters
 from workbench.storage.runs import runs
 from workbench.storage.runs.runs import Run
 from workbench.text.document import text_hash
-from workbench.text.patterns import WORDS, Pattern
+from workbench.text.queries.patterns import WORDS, Pattern
 
 _WORD = re.compile(r"\w{3,}")
 _OPTIONAL = re.compile(r"\\.|\w[?*{]")  # of a regular expression

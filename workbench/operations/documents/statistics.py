@@ -22,8 +22,8 @@ from workbench.operations.annotation import progress, provenance
 from workbench.operations.schema import labels as schema
 from workbench.storage.annotation.provenance import Origin
 from workbench.storage.documents import statistics as stored
-from workbench.text import query_edit
 from workbench.text.labels import NUMBERS, WRITTEN
+from workbench.text.queries import query_edit
 from workbench.text.rows import row_id
 from workbench.text.scale import Scale
 from workbench.text.segment import words

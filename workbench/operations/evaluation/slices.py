@@ -14,7 +14,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.metrics.resampling import bounds, resampled
 from workbench.metrics.slices import SEED, SliceScore, measured
-from workbench.text.patterns import matcher
+from workbench.text.queries.patterns import matcher
 from workbench.text.rows import row_id
 from workbench.text.segment import tokens_of
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.base import downloads
 from workbench.base import settings as settings_file
 from workbench.base.errors import ModelError
 from workbench.base.i18n import N_, _, ngettext
@@ -19,7 +18,7 @@ from workbench.base.watch import QUIET, Watch
 from workbench.jobs.spec import JobSpec
 from workbench.models import spec
 from workbench.models.results import Download, Repository, SearchHit, SearchResult
-from workbench.models.spec import ModelInfo, tokenizers
+from workbench.models.spec import ModelInfo, downloads, tokenizers
 from workbench.models.spec.catalogue import Published, catalogue, matches
 from workbench.tasks import spec as tasks
 

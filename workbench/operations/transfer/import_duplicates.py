@@ -164,7 +164,7 @@ class ImportDuplicates:
 
 def _near_texts(db: Database, near: float, skip: list[int]) -> tuple[DuplicateText, ...]:
     """Staged documents that are near-duplicates of one in the project, or earlier in the files."""
-    from workbench.text.near_duplicates import DisjointSets  # numpy
+    from workbench.text.similar.near_duplicates import DisjointSets  # numpy
 
     ids, staged = documents.ids(db), copy_staged.staged_documents(db, skip)
     seqs = [seq for seq, _file, _line, _key in staged]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from workbench.storage.connections.database import Database
 from workbench.storage.schema.values import ids_in, new_id, new_uid
-from workbench.text.patterns import Pattern
+from workbench.text.queries.patterns import Pattern
 
 _COLUMNS = "label_id, kind, body, whole_words, match_case, active, note"
 

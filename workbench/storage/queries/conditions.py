@@ -1,4 +1,4 @@
-"""Queries (`text.query`) as SQL conditions on `document d`.
+"""Queries (`text.queries.query`) as SQL conditions on `document d`.
 
 A condition is never NULL, so that it can be negated. Names that the project does not have raise
 QueryError with the place in the query.
@@ -18,7 +18,7 @@ from workbench.storage.queries import queue, saved_filters, search, text_search
 from workbench.storage.schema.tables import SOURCE_KINDS
 from workbench.storage.schema.values import ids_in
 from workbench.text.labels import LABEL_TABLES, WITH_LABEL
-from workbench.text.query import (
+from workbench.text.queries.query import (
     And,
     Node,
     Not,

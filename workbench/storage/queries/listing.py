@@ -17,7 +17,7 @@ from workbench.storage.queries import columns, conditions, queue, search, state_
 from workbench.storage.queries.columns import SortOrder
 from workbench.storage.schema.values import ids_in, text_out
 from workbench.text.labels import LABEL_TABLES, WITH_LABEL
-from workbench.text.query import Query
+from workbench.text.queries.query import Query
 
 EVERY = "1"  # the condition that all documents meet
 MAX_SINGLE_LOOKUPS = 5_000  # documents that are looked up one by one

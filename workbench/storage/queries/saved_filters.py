@@ -11,7 +11,7 @@ from workbench.storage.schema.values import json_out, name_in, new_id, new_uid
 
 @dataclass(frozen=True)
 class SavedFilter:
-    """`query`: as in `text.query`."""
+    """`query`: as in `text.queries.query`."""
 
     id: int
     name: str

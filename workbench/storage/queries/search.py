@@ -14,7 +14,7 @@ from contextlib import contextmanager, nullcontext, suppress
 
 from workbench.base.watch import Watch
 from workbench.storage.schema.values import Row, text_out
-from workbench.text.find import find, marks
+from workbench.text.queries.find import find, marks
 
 # Letters of scripts without spaces between words: Thai, Lao, Burmese, Khmer, kana, Han, with their
 # extensions.

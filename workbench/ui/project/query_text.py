@@ -9,8 +9,8 @@ from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.operations.documents import queries
 from workbench.operations.documents.queries import Completion, QueryNames
-from workbench.text import query_edit
-from workbench.text.query import Query, QueryError, parse
+from workbench.text.queries import query_edit
+from workbench.text.queries.query import Query, QueryError, parse
 from workbench.ui.project.opened import opened
 
 if TYPE_CHECKING:

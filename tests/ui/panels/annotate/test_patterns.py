@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 
 from tests.held import Held
 from workbench.operations.annotation import patterns
-from workbench.text.patterns import REGEX, WORDS, Pattern
+from workbench.text.queries.patterns import REGEX, WORDS, Pattern
 from workbench.ui.panels.annotate.patterns import PatternsState
 from workbench.ui.panels.annotate.patterns_dialog import PatternsDialog
 

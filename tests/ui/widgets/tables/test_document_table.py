@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtGui import QFontMetrics
 
 from workbench.storage.queries.listing import DocumentRow
-from workbench.text.find import marks
+from workbench.text.queries.find import marks
 from workbench.ui.style import theme
 from workbench.ui.widgets.tables.document_cells import FoundText, _elided, _laid_out
 from workbench.ui.widgets.tables.document_rows import (

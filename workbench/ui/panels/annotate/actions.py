@@ -9,10 +9,11 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.operations.annotation import annotate, suggestion_edits
 from workbench.operations.annotation.annotate import NewSuggestion, SpanRow, SuggestionRow
-from workbench.text import query_edit, snap
+from workbench.text import snap
 from workbench.text.document import TEXT
 from workbench.text.labels import TEXT as TEXT_EDITOR
 from workbench.text.labels import TOKENS
+from workbench.text.queries import query_edit
 from workbench.text.rows import row_id
 from workbench.ui.panels.annotate.differences import Differences
 from workbench.ui.panels.annotate.label_keys import has_many, steps

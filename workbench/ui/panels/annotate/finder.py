@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.base.events import State
 from workbench.base.watch import QUIET, Watch
-from workbench.text.find import TextMatches, find
+from workbench.text.queries.find import TextMatches, find
 
 if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext

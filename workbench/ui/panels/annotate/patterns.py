@@ -13,7 +13,7 @@ from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.operations.annotation import pattern_files, patterns
 from workbench.operations.annotation.annotate import Filter
-from workbench.text.patterns import WORDS, Pattern
+from workbench.text.queries.patterns import WORDS, Pattern
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.base.i18n import _, ngettext
-from workbench.text.patterns import REGEX, WORDS, Pattern
+from workbench.text.queries.patterns import REGEX, WORDS, Pattern
 from workbench.text.rows import row_id
 from workbench.ui.panels.annotate.patterns import PatternRow, PatternsState
 from workbench.ui.style import formats, icons, theme

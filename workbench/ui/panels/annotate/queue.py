@@ -23,8 +23,8 @@ from workbench.operations.annotation import (
 )
 from workbench.operations.annotation.annotate import TO_DO, DocumentRow, Filter, SourceFile
 from workbench.operations.documents import corpus, queries
-from workbench.text import query_edit
-from workbench.text.query import Node, Query, QueryError, Term
+from workbench.text.queries import query_edit
+from workbench.text.queries.query import Node, Query, QueryError, Term
 from workbench.text.rows import row_id
 from workbench.ui.project.opened import opened
 from workbench.ui.project.query_text import QueryText

@@ -19,7 +19,7 @@ from workbench.operations.documents.duplicates import (
     DuplicateGroup,
     Duplicates,
 )
-from workbench.text.carrying import differences
+from workbench.text.similar.carrying import differences
 
 if TYPE_CHECKING:
     from workbench.project.changes import Changes

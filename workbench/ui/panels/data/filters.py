@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.operations.documents import corpus
-from workbench.text import query_edit
-from workbench.text.query import Term
+from workbench.text.queries import query_edit
+from workbench.text.queries.query import Term
 from workbench.text.rows import row_id
 from workbench.ui.project.opened import opened
 from workbench.ui.project.query_text import QueryText

@@ -12,7 +12,7 @@ from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.operations.documents import overlap
 from workbench.operations.documents.overlap import Overlap, OverlapRow
-from workbench.text.overlap import SIZE
+from workbench.text.similar.overlap import SIZE
 
 if TYPE_CHECKING:
     from workbench.ui.panels.data.selection import DocumentSelection

@@ -12,7 +12,7 @@ from workbench.base.watch import Watch, pause
 from workbench.operations.documents import corpus
 from workbench.operations.schema import labels as schema
 from workbench.text.labels import Label
-from workbench.text.query import QueryError
+from workbench.text.queries.query import QueryError
 from workbench.ui.panels.data.filters import DocumentFilter
 from workbench.ui.project import shown_layers
 

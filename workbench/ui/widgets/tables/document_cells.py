@@ -25,7 +25,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QTableView
 
-from workbench.text.find import find
+from workbench.text.queries.find import find
 from workbench.ui.style import icons, theme
 from workbench.ui.widgets.tables.delegates import PAD, STATE_ICONS
 from workbench.ui.widgets.text.offsets import Utf16Map, is_rtl

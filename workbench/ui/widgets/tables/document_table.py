@@ -24,7 +24,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView
 
-from workbench.text.find import marks
+from workbench.text.queries.find import marks
 from workbench.ui.style import theme
 from workbench.ui.widgets.tables.delegates import PAD
 from workbench.ui.widgets.tables.document_cells import (

@@ -40,7 +40,7 @@ from workbench.ui.widgets.tables.filter_name import FilterName
 if TYPE_CHECKING:
     from workbench.operations.documents.queries import Completion
     from workbench.storage.queries.saved_filters import SavedFilter
-    from workbench.text.query import QueryError
+    from workbench.text.queries.query import QueryError
     from workbench.ui.project.query_text import QueryText
 
 TYPED = 180  # milliseconds after the last key press until the search starts

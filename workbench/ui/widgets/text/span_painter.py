@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QTextCharFormat, QTextLayout
 
-from workbench.text.find import TextMatches
+from workbench.text.queries.find import TextMatches
 from workbench.ui.style import theme
 from workbench.ui.widgets.text.arc_painter import ArcPainter
 from workbench.ui.widgets.text.piece import Line, Piece

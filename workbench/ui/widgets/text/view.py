@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QWidget
 
 from workbench.base.i18n import _
-from workbench.text.find import TextMatches
+from workbench.text.queries.find import TextMatches
 from workbench.text.snap import WORD
 from workbench.ui.style import theme
 from workbench.ui.widgets.focus_ring import FocusRing

@@ -13,7 +13,7 @@ from workbench.operations.evaluation import board as boards
 from workbench.operations.evaluation import board_export
 from workbench.operations.runs import results
 from workbench.operations.runs.kinds import contract as kinds
-from workbench.text.query import QueryError
+from workbench.text.queries.query import QueryError
 from workbench.ui.panels.results.board.average_state import AverageState
 from workbench.ui.panels.results.board.comparison_state import MAX_SYSTEMS, Comparing, score_hint
 from workbench.ui.project.query_text import QueryText

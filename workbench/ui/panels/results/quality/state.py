@@ -17,7 +17,7 @@ from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.training_curves import TrainingCurves, training_curves
 from workbench.tasks import spec as tasks
 from workbench.text import result_view
-from workbench.text.patterns import matcher
+from workbench.text.queries.patterns import matcher
 from workbench.text.rows import row_id
 from workbench.ui.style import formats
 

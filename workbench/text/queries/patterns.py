@@ -20,7 +20,7 @@ import regex
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
-from workbench.text.find import folded, is_whole
+from workbench.text.queries.find import folded, is_whole
 from workbench.text.spans import Span, flatten
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.text.carrying import Carrying, differences
+from workbench.text.similar.carrying import Carrying, differences
 from workbench.text.spans import Span
 
 

@@ -1,6 +1,6 @@
 """Shared n-grams, counted by hand."""
 
-from workbench.text.overlap import Grams, Shared
+from workbench.text.similar.overlap import Grams, Shared
 
 
 def test_texts_with_an_n_gram_of_another_text_are_found():

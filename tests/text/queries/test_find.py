@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from workbench.text.find import _without_marks, find, marks
+from workbench.text.queries.find import _without_marks, find, marks
 
 
 def places(text: str, wanted: str, **options) -> list[str]:
@@ -67,7 +67,7 @@ def test_the_search_ends_after_so_many_matches():
 
 
 def test_matches_across_the_blocks_of_a_long_text_are_found(monkeypatch):
-    from workbench.text import find as module
+    from workbench.text.queries import find as module
 
     text = "aXabab " * 9
     whole = find(text, "xab")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.base import deprecation
-from workbench.text.query import (
+from workbench.text.queries.query import (
     CONDITION,
     KEYS,
     And,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from workbench.text import query_edit
-from workbench.text.query import And, Not, Or, QueryError, Term, Words, parse
+from workbench.text.queries import query_edit
+from workbench.text.queries.query import And, Not, Or, QueryError, Term, Words, parse
 
 
 def term(key, *values, name="", operator="="):

@@ -8,8 +8,14 @@ import pytest
 
 from workbench.base.errors import Cancelled
 from workbench.base.watch import Watch
-from workbench.text import near_duplicates
-from workbench.text.near_duplicates import DisjointSets, NearDuplicates, bands_of, missed, tokens
+from workbench.text.similar import near_duplicates
+from workbench.text.similar.near_duplicates import (
+    DisjointSets,
+    NearDuplicates,
+    bands_of,
+    missed,
+    tokens,
+)
 
 
 def shingles(text, size=2):

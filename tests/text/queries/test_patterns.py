@@ -3,11 +3,11 @@
 import pytest
 
 from workbench.base.errors import SpecError
-from workbench.text.patterns import REGEX, WORDS, Pattern, PatternSearch, matcher
+from workbench.text.queries.patterns import REGEX, WORDS, Pattern, PatternSearch, matcher
 
 
 def test_an_expression_that_is_slow_on_every_text_is_stopped_after_a_total(monkeypatch):
-    monkeypatch.setattr("workbench.text.patterns.TOTAL_SECONDS", 0.05)
+    monkeypatch.setattr("workbench.text.queries.patterns.TOTAL_SECONDS", 0.05)
     matches = matcher("(.*?,){7}P")
 
     with pytest.raises(SpecError, match="has taken more than 0 s on the texts so far"):
@@ -69,7 +69,7 @@ def test_an_invalid_expression_is_named():
 
 
 def test_an_expression_that_takes_too_long_is_stopped_with_its_name_and_place(monkeypatch):
-    monkeypatch.setattr("workbench.text.patterns.SECONDS", 0.05)
+    monkeypatch.setattr("workbench.text.queries.patterns.SECONDS", 0.05)
     slow = Pattern(REGEX, "(.*?,){25}P", whole_words=False)
 
     with pytest.raises(SpecError, match=r"/\(\.\*\?,\)\{25\}P/ takes more than .* on document d1"):
@@ -77,7 +77,7 @@ def test_an_expression_that_takes_too_long_is_stopped_with_its_name_and_place(mo
 
 
 def test_a_search_that_is_slow_on_every_text_is_stopped_after_a_total(monkeypatch):
-    monkeypatch.setattr("workbench.text.patterns.TOTAL_SECONDS", 0.05)
+    monkeypatch.setattr("workbench.text.queries.patterns.TOTAL_SECONDS", 0.05)
     search = PatternSearch([Pattern(REGEX, "(.*?,){7}P", whole_words=False)])
 
     with pytest.raises(SpecError, match=r"\{7\}P/ has taken more than 0 s on the documents up to"):

@@ -1,0 +1,1 @@
+"""The query language, and the search for words and patterns in texts."""
