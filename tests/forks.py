@@ -120,7 +120,7 @@ class Server:
     """
 
     def __init__(self, folder: Path, *, env: Mapping[str, str] = os.environ, prefix=(), wait=True):
-        from workbench.base.privacy import TELEMETRY_OFF
+        from workbench.base.process_start import TELEMETRY_OFF
         from workbench.jobs.process import OFFLINE, TEXT
 
         self.address = str(folder / "socket")

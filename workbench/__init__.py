@@ -35,13 +35,13 @@ if "".join(sys.argv[:1]).endswith(("glossbench", "glossbench.exe")) or (
     sys.argv[:1] == ["-m"] and "workbench" in sys.orig_argv
 ):
     # before any other import, also of `__future__`: the annotations below are strings
-    from workbench.base import working_folder
+    from workbench.base import process_start
 
-    working_folder.leave()
+    process_start.leave_working_folder()
 
 from typing import TYPE_CHECKING
 
-from workbench.base.privacy import disable_telemetry
+from workbench.base.process_start import disable_telemetry
 from workbench.version import __version__ as __version__
 
 if TYPE_CHECKING:

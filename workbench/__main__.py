@@ -61,10 +61,10 @@ def _not_started(error: Exception) -> str:
     """The traceback of what prevented the window from opening, then its message."""
     import traceback
 
-    from workbench.base import log_file
+    from workbench.base import paths
 
     lines = "".join(traceback.format_exception(error))
-    log_file.append(lines)
+    paths.append_to_log(lines)
     message = _("Error: Glossbench could not be started: {error}", error=error)
     return f"{lines}{message}"
 

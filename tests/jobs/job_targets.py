@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from workbench.base.errors import WorkbenchError
-from workbench.base.privacy import TELEMETRY_OFF
+from workbench.base.process_start import TELEMETRY_OFF
 
 
 def counts(params, folder):

@@ -16,7 +16,7 @@ import pytest
 
 from workbench.base import processors, scratch
 from workbench.base.errors import Cancelled, JobFailed
-from workbench.base.privacy import TELEMETRY_OFF
+from workbench.base.process_start import TELEMETRY_OFF
 from workbench.base.watch import Watch
 from workbench.jobs import steps, threads
 from workbench.jobs.events import Finished, Output, Queued, Started, recorded

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import stat
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from platformdirs import PlatformDirs
+
 
 APP = "glossbench"
 PROJECT_SUFFIX = ".glossbench"
@@ -40,6 +40,18 @@ def _folders() -> PlatformDirs:
 
 def log_file() -> Path:
     return data_folder() / "log" / "glossbench.log"
+
+
+def append_to_log(text: str) -> Path | None:
+    """Append a text; returns the path of the log, or None if it cannot be written."""
+    path = log_file()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(f"{text}\n")
+    except OSError:
+        return None
+    return path
 
 
 def models_folder() -> Path:
@@ -85,15 +97,6 @@ def resource(name: str) -> Path:
 def icon_names() -> frozenset[str]:
     """The names of the icons in `resources/icons`."""
     return frozenset(path.stem for path in resource("icons").glob("*.svg"))
-
-
-def endless(path: Path) -> bool:
-    """Whether it is a device such as /dev/zero: reading one may never end. Pipes are allowed."""
-    try:
-        mode = path.stat().st_mode
-    except OSError:
-        return False
-    return stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
 
 
 def runs_folder(project_file: Path) -> Path:

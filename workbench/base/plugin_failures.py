@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from pathlib import Path
 
-from workbench.base import log_file, paths, plugins
+from workbench.base import paths, plugins
 from workbench.base.errors import WorkbenchError, brief
 from workbench.base.i18n import _
 from workbench.base.registry import PluginError
@@ -35,7 +35,7 @@ def _logged(message: str, details: str, hint: str = "", *, once: bool) -> Plugin
     text = f"{message}\n{details}"
     path: Path | None = paths.log_file()
     if not once or (path, text) not in _written:
-        path = log_file.append(text)
+        path = paths.append_to_log(text)
         if path is not None:
             _written.add((path, text))
     where = _("The traceback is in the log: {log}.", log=path) if path is not None else ""

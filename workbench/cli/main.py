@@ -258,9 +258,9 @@ def _of_plugin(error: BaseException) -> str:
 def _unexpected(error: BaseException) -> str:
     import traceback
 
-    from workbench.base import log_file
+    from workbench.base import paths
 
-    log = log_file.append("".join(traceback.format_exception(error)))
+    log = paths.append_to_log("".join(traceback.format_exception(error)))
     if log is None:
         return _("Unexpected error: {error!r}.", error=error)
     return _("Unexpected error: {error!r}. See the log for details: {log}.", error=error, log=log)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from workbench.base.i18n import _
-from workbench.base.links import companion_leads_out
+from workbench.base.untrusted import companion_leads_out
 from workbench.importers import foreign
 from workbench.importers.text.brat import ENDING
 

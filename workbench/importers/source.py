@@ -9,7 +9,7 @@ from pathlib import Path
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _
-from workbench.base.links import companion_leads_out
+from workbench.base.untrusted import companion_leads_out
 from workbench.importers import signatures
 from workbench.importers.encoding import Encoding, guess
 

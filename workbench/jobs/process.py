@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base import paths
-from workbench.base.privacy import TELEMETRY_OFF
+from workbench.base.process_start import TELEMETRY_OFF
 
 OFFLINE = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
 TEXT = {"PYTHONUTF8": "1", "PYTHONUNBUFFERED": "1", "PYTHONFAULTHANDLER": "1"}

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from workbench.base import owned_folder, special_files
+from workbench.base import owned_folder, untrusted
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.base.records import json_text
@@ -53,7 +53,7 @@ def description(folder: Path | str) -> dict[str, Any]:
             ),
             hint=_("Specify a run, or the folder of an exported run."),
         )
-    special_files.refuse(path.parent)
+    untrusted.refuse_special_files(path.parent)
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
-from workbench.base.links import leads_out, not_followed
+from workbench.base.untrusted import leads_out, not_followed
 from workbench.text import compressed
 
 ENDINGS = (".txt", ".txt.gz", ".txt.bz2", ".txt.xz")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.base import special_files
+from workbench.base import untrusted
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.base.registry import registry
@@ -122,7 +122,7 @@ class OnnxPredictor:
 
 def _description(folder: Path) -> dict[str, Any]:
     path = folder / LABELS
-    special_files.refuse(folder)
+    untrusted.refuse_special_files(folder)
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -16,7 +16,7 @@ import numpy as np
 from tokenizers import Encoding, processors
 from tokenizers import Tokenizer as Backend
 
-from workbench.base import special_files
+from workbench.base import untrusted
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.runtime.inputs import EncodedInput, first_room
@@ -421,7 +421,7 @@ def files_of(folder: Path | str) -> Path:
     Raises ModelError if the folder has no tokenizer.
     """
     folder = Path(folder)
-    special_files.refuse(folder)
+    untrusted.refuse_special_files(folder)
     if (folder / "tokenizer.json").is_file():
         return folder
     from workbench.runtime import conversion

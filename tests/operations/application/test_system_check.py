@@ -8,7 +8,7 @@ from importlib import metadata
 
 import pytest
 
-from workbench.base import paths, privacy, settings
+from workbench.base import paths, process_start, settings
 from workbench.base.errors import Cancelled
 from workbench.base.system_check import OK, PROBLEM, WARNING, Check
 from workbench.base.watch import Watch
@@ -223,7 +223,7 @@ def test_telemetry_that_is_on_is_a_problem(monkeypatch):
 
 def test_values_of_variables_are_printed_only_if_they_are_switches_or_numbers():
     variables = {
-        **privacy.TELEMETRY_OFF,
+        **process_start.TELEMETRY_OFF,
         "HF_TOKEN": "1234",
         "HF_HOME": "/home/ada/private study",
         "HF_ENDPOINT": "https://ada:secret@example.org",

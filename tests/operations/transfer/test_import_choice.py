@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.base import links
+from workbench.base import untrusted
 from workbench.base.errors import ImportFailed
 from workbench.operations.runs.predict_files import read_inputs
 from workbench.operations.transfer.import_choice import chosen, links_out
@@ -80,7 +80,7 @@ def test_a_snapshot_of_the_hub_may_link_to_files_of_its_repository(tmp_path):
     (repository / "blobs" / "0a").write_text("")
     (snapshot / "a.txt").symlink_to("../../blobs/0a")
 
-    assert not links.leads_out(snapshot / "a.txt", snapshot)
+    assert not untrusted.leads_out(snapshot / "a.txt", snapshot)
 
 
 def test_inputs_of_predictions_in_a_folder_do_not_lead_out_of_it(linked):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from workbench.base import paths
+from workbench.base import untrusted
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.cli.choices import explicit_options
@@ -169,7 +169,7 @@ def _show_prior(report: dict[str, Any]) -> None:
 
 
 def _read(template: Path) -> str:
-    if paths.endless(template):
+    if untrusted.endless(template):
         raise WorkbenchError(
             _("{file} is a device, not a file.", file=template),
             hint=_("Specify a file with the template."),

@@ -21,8 +21,8 @@ from typing import Any
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import N_, _
-from workbench.base.links import leads_out, not_followed
 from workbench.base.options import Option
+from workbench.base.untrusted import leads_out, not_followed
 from workbench.importers.base import (
     Fault,
     Guess,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.i18n import _
-from workbench.base.links import leads_out
+from workbench.base.untrusted import leads_out
 from workbench.importers.base import Fault, show
 
 INFO = "dataset_info.json"

@@ -16,7 +16,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _, ngettext
-from workbench.base.links import leads_out
+from workbench.base.untrusted import leads_out
 from workbench.importers.base import (
     RELATIONS,
     Fault,

@@ -12,7 +12,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 
-from workbench.base import paths, settings, special_files
+from workbench.base import paths, settings, untrusted
 from workbench.base.errors import ModelError
 from workbench.base.i18n import N_, _
 from workbench.base.manifest import BUILTIN
@@ -155,7 +155,7 @@ _seen: dict[tuple[object, ...], ModelInfo] = {}
 
 
 def _known(path: Path, allow_pickle: bool) -> ModelInfo:
-    special_files.refuse(path)
+    untrusted.refuse_special_files(path)
     files = _files(path)
     key = (str(path), allow_pickle, files, registry().ids("family"))
     if key not in _seen:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base import file_lock, paths, settings
 from workbench.base.errors import Cancelled, JobFailed
 from workbench.base.i18n import N_, _, ngettext
-from workbench.base.privacy import TELEMETRY_OFF
+from workbench.base.process_start import TELEMETRY_OFF
 from workbench.base.system_check import GROUPS, OK, PROBLEM, WARNING, Check, shown, worst
 from workbench.base.terms import term
 from workbench.base.watch import QUIET, Watch

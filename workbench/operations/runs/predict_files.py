@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from workbench.base import links, paths
+from workbench.base import untrusted
 from workbench.base.errors import ExportFailed, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.records import json_text
@@ -116,7 +116,7 @@ def read_inputs(source: Path) -> tuple[tuple[Document, ...], tuple[SkippedLine, 
     if not files:
         raise WorkbenchError(_("There is no file in {source}.", source=source))
     for file in files:
-        if source.is_dir() and links.leads_out(file, source):
+        if source.is_dir() and untrusted.leads_out(file, source):
             message = _("it is a link that leads out of the folder, and was not followed")
             skipped.append(SkippedLine(str(file), 1, message))
             continue
@@ -139,7 +139,7 @@ def read_inputs(source: Path) -> tuple[tuple[Document, ...], tuple[SkippedLine, 
 
 
 def _lines(file: Path) -> list[Document]:
-    if paths.endless(file):
+    if untrusted.endless(file):
         raise WorkbenchError(
             _("{file} is a device, not a file.", file=file), hint=_("Choose a file.")
         )

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _
-from workbench.base.links import leads_out, not_followed
 from workbench.base.paths import PROJECT_SUFFIX
 from workbench.base.registry import registry
+from workbench.base.untrusted import leads_out, not_followed
 from workbench.storage.connections import header
 
 _DATA = "data"

@@ -1,16 +1,19 @@
-"""Links in a folder of data: those that lead out of the folder are not followed.
+"""What is not followed or opened in folders that come from others: links that lead out of them, and
+pipes, sockets and devices, whose reading may never end.
 
-A folder that comes from others could otherwise bring any file of this computer into a project, and
-from there into an export. A file or folder that the user names may be a link itself.
+A folder of data could otherwise bring any file of this computer into a project, and from there into
+an export. A file or folder that the user names may be a link itself.
 """
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Sequence
-from itertools import takewhile
+from itertools import chain, islice, takewhile
 from pathlib import Path
 
-from workbench.base.i18n import ngettext
+from workbench.base.errors import ModelError
+from workbench.base.i18n import _, ngettext
 
 NAMED = 10  # links in a warning
 
@@ -44,3 +47,30 @@ def not_followed(folder: Path, names: Sequence[str]) -> str:
     )
     listed = [*names[:NAMED], *(["…"] if names[NAMED:] else [])]
     return message.format(n=len(names), folder=folder, names=", ".join(listed))
+
+
+MAX_FILES = 10_000  # looked at, in a folder and one level below
+
+
+def endless(path: Path) -> bool:
+    """Whether it is a device such as /dev/zero: reading one may never end. Pipes are allowed."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
+
+
+def refuse_special_files(model: Path) -> None:
+    """Raises ModelError if a model, or a file in its folder or one level below, is one of them."""
+    inside = (islice(model.glob(pattern), MAX_FILES) for pattern in ("*", "*/*"))
+    for path in chain([model], *inside):
+        try:
+            mode = path.stat().st_mode
+        except OSError:  # reported where the file is read
+            continue
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            raise ModelError(
+                _("{path} is a pipe or a device, not a file", path=path),
+                hint=_("Remove it from the folder of the model."),
+            )

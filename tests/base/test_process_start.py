@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from workbench.base.privacy import TELEMETRY_OFF
+from workbench.base.process_start import TELEMETRY_OFF
 from workbench.exporters.model.spec import loading_code
 
 PRINTED = f"import os; print([os.environ.get(name) for name in {list(TELEMETRY_OFF)}])"

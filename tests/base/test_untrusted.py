@@ -1,16 +1,41 @@
-"""A pipe or a device in the folder of a model is named instead of waited for."""
+"""Links that lead out of a folder."""
 
 import os
 import shutil
 
 import pytest
 
-from workbench.base import paths, special_files
+from workbench.base import paths, untrusted
 from workbench.base.errors import ModelError
+from workbench.base.untrusted import companion_leads_out, leads_out
 from workbench.models import folder as folders
 from workbench.models import spec
 from workbench.runtime.onnx_predictor import OnnxPredictor
 from workbench.runtime.tokenizer import Tokenizer
+
+
+def test_a_file_in_a_folder_that_is_a_link_leads_out(tmp_path):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "a.txt").write_text("")
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "inner").symlink_to(tmp_path / "other")
+
+    assert leads_out(folder / "inner" / "a.txt", folder)
+
+
+def test_a_companion_may_lie_where_its_file_leads(tmp_path):
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "links").mkdir()
+    for name in ("a.ann", "a.txt"):
+        (tmp_path / "corpus" / name).write_text("")
+        (tmp_path / "links" / name).symlink_to(tmp_path / "corpus" / name)
+    own = tmp_path / "links" / "b.ann"
+    own.write_text("")
+
+    assert not companion_leads_out(tmp_path / "links" / "a.txt", tmp_path / "links" / "a.ann")
+    assert companion_leads_out(tmp_path / "links" / "a.txt", own)
+
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes"),
@@ -44,7 +69,7 @@ def test_a_link_to_a_device_is_one(tmp_path):
     (tmp_path / "vocab.txt").symlink_to("/dev/zero")
 
     with pytest.raises(ModelError, match="vocab.txt is a pipe or a device"):
-        special_files.refuse(tmp_path)
+        untrusted.refuse_special_files(tmp_path)
 
 
 def test_a_pipe_in_place_of_a_model_is_refused(tmp_path):
