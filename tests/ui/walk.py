@@ -614,8 +614,8 @@ def dialogs(way: Walk) -> None:
 
     from workbench.models.spec import ModelInfo
     from workbench.ui.dialogs.closing import ClosingQuestion
-    from workbench.ui.dialogs.data_target import DataTarget
     from workbench.ui.dialogs.error import ErrorDialog
+    from workbench.ui.dialogs.files import DataTarget
     from workbench.ui.panels.data.dialogs import DeleteDocuments
     from workbench.ui.panels.models.cards import _choices
     from workbench.ui.panels.models.dialogs import Delete, Trust

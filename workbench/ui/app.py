@@ -10,7 +10,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtCore import Signal as QtSignal
 from PySide6.QtWidgets import QApplication
 
 from workbench.base import scratch, settings
@@ -20,7 +21,6 @@ from workbench.base.i18n import _
 from workbench.base.registry import Registry
 from workbench.base.registry import registry as installed
 from workbench.ui.shell import garbage, run_notices, undo_steps
-from workbench.ui.shell.dispatch import Dispatch
 from workbench.ui.shell.local_steps import LocalSteps
 from workbench.ui.shell.plugin_watch import PluginWatch
 from workbench.ui.shell.window import Window
@@ -40,6 +40,25 @@ if TYPE_CHECKING:
 
 ACTIVE = ("waiting", "running")
 SPARE_AFTER = 4.0  # seconds after opening a project, when its first page is shown and idle
+
+
+class Dispatch(QObject):
+    """`dispatch(fn)` from any thread: the main thread's event loop calls `fn()`, in the order
+    posted.
+    """
+
+    _posted = QtSignal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._posted.connect(self._call, Qt.ConnectionType.QueuedConnection)
+
+    def __call__(self, fn: Callable[[], None]) -> None:
+        with suppress(RuntimeError):  # the application has ended
+            self._posted.emit(fn)
+
+    def _call(self, fn: Callable[[], None]) -> None:
+        fn()
 
 
 class App:

@@ -2,8 +2,8 @@
 
 import sys
 
+from workbench.ui.app import Dispatch
 from workbench.ui.shell import module_preloader
-from workbench.ui.shell.dispatch import Dispatch
 
 
 def test_modules_come_one_after_the_other_in_a_thread_and_a_broken_one_holds_up_none(

@@ -201,7 +201,7 @@ def more(tmp_path):
 @pytest.fixture
 def asked(app, monkeypatch):
     """asked(button): answers the question about the project by this button; → its text."""
-    from workbench.ui.dialogs.data_target import DataTarget
+    from workbench.ui.dialogs.files import DataTarget
 
     texts = []
 

@@ -29,7 +29,7 @@ def import_data(app: Application, data: Sequence[Path]) -> None:
     if project is None or project.read_only:
         new_project(app, data)
         return
-    from workbench.ui.dialogs.data_target import DataTarget
+    from workbench.ui.dialogs.files import DataTarget
 
     question = DataTarget(app.window, project.path, data)
     if not question.exec():
@@ -99,14 +99,14 @@ def system_check(app: Application) -> None:
 
 
 def changes(app: Application) -> None:
-    from workbench.ui.dialogs.changes import ChangesDialog
+    from workbench.ui.dialogs.about import ChangesDialog
 
     ChangesDialog(app.window).exec()
 
 
 def damaged(app: Application, path: Path, error: ProjectDamaged) -> None:
     """Offer to recover a project that could not be opened."""
-    from workbench.ui.dialogs.damaged import Damaged
+    from workbench.ui.dialogs.project_file import Damaged
 
     dialog = Damaged(app, path, error)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -115,7 +115,7 @@ def damaged(app: Application, path: Path, error: ProjectDamaged) -> None:
 
 def file_moved(app: Application) -> None:
     """Offer to save a copy of the open project, whose file is no longer at its path."""
-    from workbench.ui.dialogs.moved import Moved
+    from workbench.ui.dialogs.project_file import Moved
 
     if app.project is None or app.window.findChild(Moved) is not None:
         return

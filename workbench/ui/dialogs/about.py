@@ -1,4 +1,4 @@
-"""About dialog, log file, and diagnostics without the user's text."""
+"""About dialog, list of changes, log file, and diagnostics without the user's text."""
 
 from __future__ import annotations
 
@@ -12,19 +12,35 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QUrl, qVersion
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from workbench.base import paths
 from workbench.base.i18n import _
-from workbench.ui.style import icons
+from workbench.ui.style import icons, theme
 from workbench.ui.widgets.controls.button import Button
 from workbench.ui.widgets.controls.words import picture, words
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.layout import column, row
+from workbench.ui.widgets.text.markdown import MarkdownView
 from workbench.version import __version__
 
 if TYPE_CHECKING:
     from workbench.ui.application import Application
+
+
+class ChangesDialog(Dialog):
+    """What's new: the list of changes."""
+
+    def __init__(self, parent: QWidget | None):
+        super().__init__(parent, _("What's new"), width=720)
+        self.text = MarkdownView(_("List of changes"))
+        self.text.setMinimumHeight(theme.px(360))
+        self.text.set_markdown(paths.resource("help/changes.md").read_text(encoding="utf-8"))
+        close = Button(_("Close"), kind="primary", on=self.accept)
+        self.put(self.text)
+        self.end(None, close)
+        close.setFocus()
+
 
 PACKAGES = (
     "PySide6-Essentials",

@@ -10,7 +10,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.project import backup
 from workbench.project.backup import Version
-from workbench.ui.dialogs.operation_state import OperationState
+from workbench.ui.dialogs.project_file_state import OperationState
 
 if TYPE_CHECKING:
     from workbench.ui.application import Application

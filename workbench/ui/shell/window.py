@@ -33,8 +33,36 @@ from workbench.ui.widgets.pages import Pages
 
 if TYPE_CHECKING:
     from workbench.ui.app import App
-    from workbench.ui.shell.detached_page import DetachedPage
     from workbench.ui.shell.status import Status
+
+
+class DetachedPage(QMainWindow):
+    """Holds one page; closing it returns the page to the main window.
+
+    The main window's shortcuts work here too.
+    """
+
+    def __init__(
+        self, title: str, view: QWidget, main: QMainWindow, given_back: Callable[[], None]
+    ):
+        super().__init__()
+        self._given_back = given_back
+        self.setWindowTitle(f"{title} – Glossbench")
+        self.setWindowIcon(main.windowIcon())
+        self.setStyleSheet(main.styleSheet())
+        self.setCentralWidget(view)
+        self.addActions(main.actions())
+        self.resize(main.size() * 0.85)
+        view.show()
+
+    def take(self) -> QWidget | None:
+        """Return the page, which this window no longer owns."""
+        return self.takeCentralWidget()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self._given_back()
+        event.accept()
+
 
 START = "welcome"
 DOCK = 190  # initial height of a dock
@@ -364,8 +392,6 @@ class Window(QMainWindow):
 
     def tear_off(self) -> None:
         """Move the current page to a window of its own; a placeholder remains here."""
-        from workbench.ui.shell.detached_page import DetachedPage
-
         page = self.page
         if not self.can_tear_off:
             return

@@ -15,7 +15,7 @@ from workbench.operations.experiments.ladder_rungs import parse
 from workbench.operations.experiments.ladder_spec import LadderSpec, keep
 from workbench.operations.runs.run_recorder import wire
 from workbench.storage.runs.runs import Run
-from workbench.ui.panels.train.ladder_cells import CellTable
+from workbench.ui.panels.train.ladder_results import CellTable
 from workbench.ui.panels.train.ladder_state import LadderState, RungSetting
 from workbench.ui.widgets.charts.system_scores import LadderChart, SystemScores, scale
 from workbench.ui.widgets.tables.table import Table

@@ -214,7 +214,7 @@ def test_a_second_start_with_the_same_choices_within_a_second_does_nothing(
     state, context, monkeypatch
 ):
     clock = [100.0]
-    monkeypatch.setattr("workbench.ui.panels.train.starts.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("workbench.ui.panels.train.checks.time.monotonic", lambda: clock[0])
     state.start()
 
     clock[0] += 0.6

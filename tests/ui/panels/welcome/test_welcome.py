@@ -98,7 +98,7 @@ def test_a_file_written_a_minute_ago_is_of_today(app, project_file):
 
 
 def test_what_is_new_are_the_highlights_of_the_newest_version():
-    from workbench.ui.panels.welcome.news import read
+    from workbench.ui.panels.welcome.state import read
 
     newer = "### Highlights\n\n- **One**.\n- Two: more\n  words\n- Three\n\n### All\n\n- Rest\n"
     text = f"# Changes\n\n## 2.0\n\nWords.\n\n{newer}\n## 1.0\n\n### Highlights\n\n- Old.\n"
@@ -109,7 +109,7 @@ def test_what_is_new_are_the_highlights_of_the_newest_version():
 
 
 def test_the_page_shows_what_is_new_and_leads_to_all_changes(app, monkeypatch):
-    from workbench.ui.dialogs.changes import ChangesDialog
+    from workbench.ui.dialogs.about import ChangesDialog
 
     shown = []
     monkeypatch.setattr(ChangesDialog, "exec", lambda self: shown.append(self.text.toPlainText()))

@@ -1,24 +1,110 @@
-"""What is known of a training before it starts: its texts, and how long it takes."""
+"""What is known of a training before it starts: its texts, how long it takes, and whether the
+start is meant.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.models.spec import ModelInfo
 from workbench.operations.models import installed
-from workbench.operations.runs import block_states, results, run_results, train, training_data
+from workbench.operations.runs import (
+    block_states,
+    cut_texts,
+    results,
+    run_results,
+    train,
+    training_data,
+)
 from workbench.operations.runs.kinds import contract as kinds
+from workbench.tasks import spec as tasks
 from workbench.training.rates import LayerRates, layer_steps
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from workbench.operations.runs.block_states import MarkedBlock
     from workbench.operations.runs.training_data import DataPlan
     from workbench.project.project import Project
     from workbench.training.plan import Plan as Settings
     from workbench.training.spec import TrainSpec
+    from workbench.ui.panel import PanelContext
+
+
+AGAIN = 1.0  # seconds
+
+
+class Starts:
+    """The last start: a second one with equal choices within `AGAIN` seconds is a double click."""
+
+    def __init__(self) -> None:
+        self._last: tuple[object, float] | None = None  # choices, time
+
+    def begun(self, choices: object) -> None:
+        """A run with these choices has been started or queued."""
+        self._last = choices, time.monotonic()
+
+    def again(self, choices: object) -> bool:
+        """Whether a start with these choices now is a double click."""
+        if self._last is None:
+            return False
+        choices_before, since = self._last
+        return choices == choices_before and time.monotonic() < since + AGAIN
+
+
+CUT_TEXTS = "cut-texts"  # key of the task
+
+
+class CutTexts:
+    """Counts in all texts how many would be truncated, replacing the estimate from a sample; kept
+    until the project changes.
+    """
+
+    def __init__(self, context: PanelContext, project: Project):
+        self._context, self._project = context, project
+        self.edits = 0  # number of changes of the project
+        # by model, layer, length and `edits`
+        self._known: dict[tuple[object, ...], cut_texts.CutCount | None] = {}
+
+    def count(
+        self,
+        card: ModelInfo,
+        plan: training_data.DataPlan,
+        check: training_data.TextCheck,
+        length: int | None,
+        show: Callable[[tuple[str, ...]], None],
+    ) -> None:
+        """Call `show(warnings)` once all texts are counted. Aborted by `cancel`."""
+        layer = plan.layer
+        if layer is None or tasks.info(plan.task).windows:
+            return
+        key = (card.path, layer.id, length, self.edits)
+
+        def done(exact: cut_texts.CutCount | None) -> None:
+            self._known[key] = exact
+            show(training_data.text_warnings(plan.task, check, card.name, exact))
+
+        if key in self._known:
+            done(self._known[key])
+            return
+        work = partial(
+            cut_texts.count_cut,
+            self._project,
+            layer,
+            card.path,
+            max_length=length,
+            model_length=card.max_length,
+        )
+        self._context.task(CUT_TEXTS, work, done, failed=lambda _error: None)
+
+    def cancel(self) -> None:
+        self._context.drop(CUT_TEXTS)
+
 
 LEAST_STEPS = 10  # of a run from which a time is estimated
 

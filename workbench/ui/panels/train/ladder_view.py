@@ -20,8 +20,7 @@ from PySide6.QtWidgets import (
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.ui.panel import View
-from workbench.ui.panels.train.ladder_cells import CellTable
-from workbench.ui.panels.train.ladder_results import LadderResults
+from workbench.ui.panels.train.ladder_results import CellTable, LadderResults
 from workbench.ui.panels.train.ladder_state import LadderState
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.callout import Callout

@@ -21,8 +21,8 @@ from workbench.pretraining.spec import GENERAL, PretrainSpec, objective, objecti
 from workbench.pretraining.texts import ENDINGS
 from workbench.training.vectors import spec as vectors
 from workbench.ui.dialogs.batch_state import BATCHES, BatchState
+from workbench.ui.panels.train.checks import Starts
 from workbench.ui.panels.train.pairs_state import TOP, PairsState
-from workbench.ui.panels.train.starts import Starts
 from workbench.ui.project.job_progress import JobProgress, follow_pretraining, new_pretraining
 from workbench.ui.project.opened import opened
 

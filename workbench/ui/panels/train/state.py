@@ -21,8 +21,7 @@ from workbench.tasks import spec as tasks
 from workbench.training.spec import TrainSpec, conflict, family_options
 from workbench.ui.dialogs.batch_state import BATCHES, BatchState
 from workbench.ui.panels.train import checks
-from workbench.ui.panels.train.cut_texts import CutTexts
-from workbench.ui.panels.train.starts import Starts
+from workbench.ui.panels.train.checks import CutTexts, Starts
 from workbench.ui.project.job_progress import JobProgress, follow, latest_ended, new_live, read_live
 from workbench.ui.project.opened import opened
 

@@ -1,4 +1,4 @@
-"""The project file is renamed, deleted, replaced or overwritten while the window has it open."""
+"""A damaged project is recovered; one whose file was moved or overwritten is saved as a copy."""
 
 import shutil
 import subprocess
@@ -13,16 +13,48 @@ from workbench.operations.schema import labels as schema
 from workbench.project.check import check
 from workbench.project.project import Project
 from workbench.storage.connections import identity
-from workbench.ui.dialogs.moved import Moved
+from workbench.ui.dialogs.project_file import Damaged, Moved
 
-pytestmark = pytest.mark.skipif(
-    sys.platform == "win32", reason="an open file cannot be moved there"
-)
+
+@pytest.fixture
+def dialog(app, qtbot, project_file):
+    """The dialog of a project that was cut off."""
+    data = project_file.read_bytes()
+    project_file.write_bytes(data[: len(data) // 4 * 3])
+    assert not app.open_project(project_file)
+    (found,) = app.window.findChildren(Damaged)
+    qtbot.waitUntil(lambda: not found.state.title, timeout=30_000)
+    return found
+
+
+def test_what_can_be_recovered_is_told_and_nothing_was_changed(dialog, app, project_file):
+    before = project_file.read_bytes()
+
+    assert dialog.isVisible() and dialog._recover.isEnabled()
+    assert "can be recovered" in dialog._message.text()
+    assert dialog._lost.toPlainText().splitlines() == list(dialog.state.recovered.lost) != []
+    dialog.reject()
+
+    assert project_file.read_bytes() == before and app.project is None
+
+
+def test_the_rest_is_recovered_and_opened(dialog, app, qtbot, project_file):
+    documents = dialog.state.recovered.documents
+
+    dialog._recover.click()
+    qtbot.waitUntil(lambda: app.project is not None, timeout=30_000)
+
+    assert app.project.path.name == f"{project_file.stem} recovered.glossbench"
+    assert corpus.counts(app.project).documents == documents
+    assert check(app.project.path) == []
+    assert not any(item.isVisible() for item in app.window.findChildren(Damaged))
 
 
 @pytest.fixture
 def edited(app, project_file):
     """The application with a project in which a layer was added."""
+    if sys.platform == "win32":
+        pytest.skip("an open file cannot be moved there")
     app.open_project(project_file)
     schema.add_layer(app.project, "mine", "class", labels=["A"])
     return app
