@@ -101,7 +101,7 @@ def test_a_head_of_a_plugin_with_the_wrong_width_fails_before_the_first_step(
         for event in loop.train(spec, classes, tmp_path / "run"):
             assert type(event).__name__ != "Step"
 
-    assert "`decode` returned ClassScores with the number of scores 8" in str(caught.value)
+    assert "`decode` returned my-plugin.grade that its view cannot read" in str(caught.value)
     assert "logits (7,)" in str(caught.value)
     a_plugin.forget("my_plugin")
     registry.registry.cache_clear()

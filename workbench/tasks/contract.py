@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from workbench.base.errors import SpecError
+from workbench.base.errors import SpecError, brief
 from workbench.base.i18n import _
 from workbench.base.registry import contract_hint, needed_plugin
 from workbench.tasks.spec import TaskInfo
-from workbench.text import fields
+from workbench.text import fields, result_view
 from workbench.text.document import TEXT
 from workbench.text.fields import ClassScores, Field, LabelScores, Number, Prediction
 
@@ -148,7 +148,23 @@ def _fault(info: TaskInfo, prediction: Any, document: Document, labels: Sequence
         if kind is not None and kind.key and prediction.get(kind) is None:
             return _("no {name}, which `outputs` names", name=name)
     faults = (_fault_of_field(field, document, labels) for field in prediction.fields)
-    return next(filter(None, faults), "")
+    return next(filter(None, faults), "") or _fault_of_view(prediction, labels)
+
+
+def _fault_of_view(prediction: Prediction, labels: Sequence[str]) -> str:
+    """Whether the view of a plugin's kind can read the prediction."""
+    view = result_view.of(prediction)
+    if not needed_plugin(view.key):
+        return ""
+    try:
+        shares = view.shares(prediction)
+        known = {*shares, *view.labels(prediction)} <= {*labels}
+        finite = all(math.isfinite(share) for share in shares.values())
+    except Exception as error:  # of the plugin's code
+        return _("{name} that its view cannot read: {error}", name=view.key, error=brief(error))
+    if known and finite:
+        return ""
+    return _("{name} with other labels than those of the layer, or no numbers", name=view.key)
 
 
 def _fault_of_field(field: Field, document: Document, labels: Sequence[str]) -> str:

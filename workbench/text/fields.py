@@ -59,15 +59,17 @@ class Field:
 
 def named(name: str) -> type[Field] | None:
     """The kind with this class name or key, which tasks list in `outputs`; None if unknown."""
-    return _NAMED.get(name) or _stored(name)
+    return _NAMED.get(name) or _stored(name) or _STORED.get(name)
 
 
 def _stored(key: str) -> type[Field] | None:
-    """The kind with this key; that of a plugin is imported when it is first read."""
-    if needed_plugin(key) and registry().has(PREDICTION, key):
+    """The kind with this key; that of a plugin while it is enabled, imported when first read."""
+    if not needed_plugin(key):
+        return _STORED.get(key)
+    if registry().has(PREDICTION, key):
         with suppress(PluginError):  # recorded by the registry
             return cast(type[Field], registry().get(PREDICTION, key).field)
-    return _STORED.get(key)
+    return None
 
 
 class DocumentLabels(Field):

@@ -88,6 +88,11 @@ class ResultView:
     orders: tuple[str, ...] = (CONFIDENCE, LOSS, ERROR_KIND, DOCUMENT)
     column = N_("Word")
 
+    @property
+    def key(self) -> str:
+        """The key of the field, which is the id of the view; "" for an unknown one."""
+        return self.field.key if hasattr(self, "field") else ""
+
     # ---------------------------------------------------------------- what is predicted
 
     def labels(self, prediction: Prediction) -> tuple[str, ...]:

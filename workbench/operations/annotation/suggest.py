@@ -15,6 +15,7 @@ from workbench.operations.runs import predict, results, run_folders
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.storage.documents import documents
 from workbench.tasks import spec as tasks
+from workbench.text.result_view import UNKNOWN
 from workbench.text.rows import row_id
 from workbench.text.scale import Scale
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from workbench.text.dataset import Record
     from workbench.text.fields import Prediction
     from workbench.text.labels import Layer
+    from workbench.text.result_view import ResultView
 
 
 @dataclass(frozen=True)
@@ -156,3 +158,13 @@ def rows_of(
         for item in answers
         if item.label in ids
     ]
+
+
+def view_of(project: Project, run_id: int | None) -> ResultView:
+    """How suggestions of a run are shown; those of other sources, and of a run that was deleted,
+    as plain labels.
+    """
+    try:
+        return tasks.view_of(results.task_of(results.run(project, run_id or 0)))
+    except KeyError:
+        return UNKNOWN

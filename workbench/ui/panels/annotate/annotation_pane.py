@@ -277,7 +277,8 @@ class AnnotationPane(QFrame):
             if question:
                 return _("no answer in the text")
             entry = self.state.label_of.get(span.label_id) if span.label_id is not None else None
-            return _("as {layer}", layer=entry[0].name) if entry else ""
+            view = self.state.view_of(getattr(span, "run_id", None))
+            return view.suggestion(entry[0], entry[1].name) if entry else ""
         content = self.state.shown_doc.document.content(span.field)
         if parts := getattr(span, "parts", ()):
             return " … ".join(" ".join(content[a : min(b, a + EXCERPT)].split()) for a, b in parts)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import SuggestionRow
     from workbench.storage.annotation.provenance import Origin
     from workbench.text.labels import Layer
+    from workbench.text.result_view import ResultView
     from workbench.ui.panel import PanelContext
 
 
@@ -42,6 +43,7 @@ class SourceState(TokenState):
         self.scores = EVERY
         self.order = IN_TEXT
         self._arranged: tuple[Any, ...] = ()
+        self._views: dict[int | None, ResultView] = {}
         self._named: tuple[object, object, int, provenance.Names] | None = None
         self._brief: tuple[object, float, dict[object, str]] = (None, 0.0, {})
         super().__init__(context)
@@ -89,6 +91,14 @@ class SourceState(TokenState):
         if known is None or known[0] is not key[0] or known[1] is not key[1] or known[2] != runs:
             known = self._named = (*key, runs, provenance.Names(self.project))
         return known[3]
+
+    def view_of(self, run_id: int | None) -> ResultView:
+        """How suggestions of a run are shown; None for those of other sources."""
+        from workbench.operations.annotation import suggest
+
+        if run_id not in self._views:
+            self._views[run_id] = suggest.view_of(self.project, run_id)
+        return self._views[run_id]
 
     def origin_of(self, row: SourcedLabel) -> Origin:
         """The origin of a label or suggestion."""

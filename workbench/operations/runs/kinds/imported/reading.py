@@ -19,7 +19,7 @@ from workbench.importers.fields import roles, table_cells
 from workbench.importers.json import jsonl
 from workbench.importers.source import Source
 from workbench.importers.tables.table_form import TableForm
-from workbench.text import segment
+from workbench.text import result_view, segment
 from workbench.text.document import TEXT
 from workbench.text.fields import (
     Answers,
@@ -30,6 +30,7 @@ from workbench.text.fields import (
     SpanScores,
     WordTag,
     WordTags,
+    named,
 )
 from workbench.text.questions import Candidate, PredictedAnswer
 from workbench.text.spans import Span
@@ -197,13 +198,14 @@ def _own(raw: Mapping[str, Any], layer: Layer, task: TaskInfo) -> Prediction:
         prediction = Prediction.from_json(raw)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise Fault(_("the prediction is incomplete: {error!r}", error=error)) from None
-    kinds = {type(field).__name__ for field in prediction.fields}
-    if not kinds & {*task.outputs}:
+    view = result_view.of(prediction)
+    if not {named(output) for output in task.outputs} & {type(item) for item in prediction.fields}:
+        kinds = ", ".join(sorted(type(item).__name__ for item in prediction.fields))
         message = _("a prediction of {kinds}, expected {expected}")
-        raise Fault(message.format(kinds=", ".join(sorted(kinds)), expected=task.outputs[0]))
-    if layer.names and "Number" not in kinds:
-        for label in (*(prediction.labels or ()), *(span.label for span in prediction.spans)):
-            _check(label, layer)
+        raise Fault(message.format(kinds=kinds, expected=task.outputs[0]))
+    if layer.names and not view.by_size and not view.asks:
+        for answer in view.answers(prediction):
+            _check(answer.label, layer)
     return prediction
 
 

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
 from workbench.base.i18n import _, ngettext
+from workbench.base.registry import registry
 from workbench.base.terms import term
 from workbench.text.labels import TOKENS
 from workbench.text.mistakes import BOUNDARY, LABEL, MISSED, Mistake
+from workbench.text.result_view import KIND
 from workbench.text.scale import Scale, shortest
 from workbench.ui.panels.results.review.error_keys import ERROR_COMMANDS
 from workbench.ui.panels.results.review.errors_state import NONE, VERDICTS
@@ -26,7 +28,7 @@ from workbench.ui.widgets.controls.chip import Chip
 from workbench.ui.widgets.controls.key_cap import CommandCap
 from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.flow import flow
-from workbench.ui.widgets.layout import TurningRow, bar, card, column, row, scrolled
+from workbench.ui.widgets.layout import TurningRow, bar, card, column, layout_of, row, scrolled
 from workbench.ui.widgets.tables.delegates import STATE_TONES
 from workbench.ui.widgets.tables.table import Column, Table
 from workbench.ui.widgets.text.span_layout import GOLD, PREDICTED, TextSpan
@@ -81,6 +83,16 @@ class Titles(NamedTuple):
         accept = self.accept if gold and predicted else self.add if predicted else self.remove
         keep = self.keep if gold else self.without
         return accept.format(label=predicted or gold), keep.format(label=gold)
+
+
+class PredictionWidget(QWidget):
+    """What a kind of prediction shows of an error, above its labels: `view` of its entry in the
+    manifest.
+    """
+
+    def show_prediction(self, detail: Detail, mistake: Mistake) -> None:
+        """detail: of the document, with gold and its prediction."""
+        raise NotImplementedError(type(self).__name__)
 
 
 class ErrorDetail(QFrame):
@@ -145,6 +157,7 @@ class ErrorDetail(QFrame):
         self._which.chosen.connect(state.similar.show)
         self._similar = SimilarList(state.similar, self._look)
         state.listen(state.similar.changed, self._similar_changed)
+        self._own: dict[str, PredictionWidget] = {}  # by key of the field
         self._answer_card = card(
             self._answers, None, title=self._titles.predicted, note=self._answer_note
         )
@@ -358,7 +371,9 @@ class ErrorDetail(QFrame):
         rows, view = detail.rows(item.mistake), self._state.view
         in_text = item.mistake.place is not None
         texts = in_text or view.asks or any(row.text for row in rows)
-        self._answer_card.setVisible(bool(rows) or in_text)  # numbers have neither
+        own_widget = self._show_own(item, detail)
+        self._answer_card.setVisible(bool(rows) or in_text or own_widget)  # numbers have neither
+        self._answers.setVisible(bool(rows) or in_text)
         own = any(row.threshold is not None for row in rows)
         marked = [(self._mark(row, item), row.label, row.share) for row in rows]
         title = _("Threshold") if own else _(view.column) if texts else ""
@@ -370,6 +385,18 @@ class ErrorDetail(QFrame):
         decided = item.mistake.gold or item.mistake.predicted
         self._answers.choose({row for row in marked if own and row[1] == decided})
         self._answer_note.setText(view.count(len(rows)) if texts else "")
+
+    def _show_own(self, item: ErrorItem | Suspect, detail: Detail) -> bool:
+        """Show the widget of the kind of prediction, and no other. Returns whether it has one."""
+        key = detail.view.key
+        if key not in self._own and (widget := registry().view(KIND, key) if key else None):
+            self._own[key] = widget()
+            layout_of(self._answer_card).insertWidget(1, self._own[key])
+        for name, widget in self._own.items():
+            widget.setVisible(name == key)
+        if key in self._own:
+            self._own[key].show_prediction(detail, item.mistake)
+        return key in self._own
 
     def _mark(self, row: DetailRow, item: ErrorItem | Suspect) -> str:
         """The third cell of a label: the word, or for a document its threshold and "gold"."""
