@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import partial
-from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +19,7 @@ from workbench.cli.session import (
     project_argument,
     session,
 )
-from workbench.text.columns import Column, Kind
+from workbench.text.columns import UNKNOWN
 
 if TYPE_CHECKING:
     from workbench.operations.experiments.ladder import Ladder
@@ -115,7 +113,7 @@ def ladder(
         if not plan_only:
             _train(opened, work)
         report = _report(work)
-    emit(report) if as_json else _show(report)
+    emit(report) if as_json else _show(work, report)
     if not plan_only:
         _check(work)
 
@@ -226,60 +224,28 @@ def _check(work: Ladder) -> None:
         raise JobFailed(template.format(n=len(failed), message=failed[0].message))
 
 
-def _show(report: dict[str, Any]) -> None:
+def _show(work: Ladder, report: dict[str, Any]) -> None:
+    from workbench.operations.experiments import ladder_report
+    from workbench.tasks import spec as tasks
+
     say(
         _(
             "{score} on {split}, layer {layer}; mean ± standard deviation over seeds {seeds}.",
             **{**report, "seeds": ", ".join(map(str, report["seeds"]))},
         )
     )
-    from workbench.operations.experiments.ladder_report import decoder_title
-    from workbench.tasks import spec as tasks
-
-    task, is_error = report["task"], tasks.is_error(report["score"])
-    decoders = [decoder_title(task, name) or _("Score") for name in report["decoders"]]
+    is_error = tasks.is_error(report["score"])
     if is_error:
         say(_("The score is an error in its own unit: lower is better."))
-    gain = lambda rung: _number(rung["gain"], is_error=is_error, sign="+")  # noqa: E731
-    columns = (
-        Column(_("Rung"), itemgetter("title")),
-        Column(_("Model"), _model),
-        *(_mean_column(title, at, is_error=is_error) for at, title in enumerate(decoders)),
-        Column(_("Gain"), display=gain),
-        Column(_("Trained"), partial(_of_first, "trained_parameters"), kind=Kind.COUNT),
-        Column(_("Minutes"), partial(_of_first, "minutes"), kind=Kind.NUMBER, digits=1),
-    )
-    table(columns, report["rungs"])
+
+    def text(value: float | None, *, signed: bool = False) -> str:
+        """A score in percent, or in its own unit for an error."""
+        sign = "+" if signed else ""
+        if value is None:
+            return UNKNOWN
+        return f"{value:{sign}.3f}" if is_error else f"{100 * value:{sign}.1f}"
+
+    table(ladder_report.columns(work.spec, text), ladder_report.rows(work.spec, work.cells))
     for rung in report["rungs"]:
         if rung["missing"]:
             say(_("{title} is left out: {missing}.", **rung))
-
-
-def _model(rung: dict[str, Any]) -> str:
-    embeddings = rung["options"].get("embeddings")
-    return f"{rung['model']} {embeddings}" if embeddings else rung["model"]
-
-
-def _of_first(name: str, rung: dict[str, Any]) -> Any:
-    """A value of the first decoder."""
-    return rung["results"][0][name]
-
-
-def _mean_column(title: str, at: int, *, is_error: bool) -> Column:
-    return Column(title, display=lambda rung: _mean(rung["results"][at], is_error=is_error))
-
-
-def _mean(result: dict[str, Any], *, is_error: bool) -> str | None:
-    mean = _number(result["mean"], is_error=is_error)
-    if mean is None:
-        return None
-    if result["sd"] is None:
-        return f"{mean} (n = 1)"
-    return f"{mean} ± {_number(result['sd'], is_error=is_error)}"
-
-
-def _number(value: float | None, *, is_error: bool, sign: str = "") -> str | None:
-    """A score as text: in percent, or in its own unit for an error."""
-    if value is None:
-        return None
-    return f"{value:{sign}.3f}" if is_error else f"{100 * value:{sign}.1f}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
-from typing import Any
+from typing import Any, Protocol
 
 from workbench.base.i18n import _
 from workbench.metrics.gain import gain
@@ -14,8 +14,15 @@ from workbench.operations.experiments.ladder_rungs import Available, to_json
 from workbench.operations.experiments.ladder_spec import LadderSpec
 from workbench.operations.runs import run_results
 from workbench.tasks import spec as tasks
+from workbench.text.columns import Column, Kind
 
 SPLIT = "dev"
+
+
+class ScoreText(Protocol):
+    """A main score as text, "–" for none; signed: a gain."""
+
+    def __call__(self, value: float | None, *, signed: bool = False) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -97,6 +104,52 @@ def _summary(cells: Sequence[LadderCell]) -> Summary:
         last.parameters if last else None,
         last.trained_parameters if last else None,
     )
+
+
+def columns(spec: LadderSpec, text: ScoreText) -> tuple[Column, ...]:
+    """Of the rows, for people. text: of a main score, or of a gain, which is signed."""
+    first = spec.decoders[0]
+    return (
+        Column(_("Rung"), lambda row: _(row.rung.rung.title)),
+        Column(_("Input"), _input),
+        Column(
+            _("Trained"),
+            lambda row: row.by_decoder[first].trained,
+            kind=Kind.COUNT,
+            hint=_("Trained parameters"),
+        ),
+        *(_mean_column(spec.task, decoder, text) for decoder in spec.decoders),
+        Column(_("Gain"), kind=Kind.SHARE, display=lambda row: text(row.gain, signed=True)),
+        Column(
+            _("Errors removed"),
+            lambda row: row.errors_removed,
+            kind=Kind.SHARE,
+            hint=_("Gain as a share of errors"),
+        ),
+        Column(
+            _("Minutes"),
+            lambda row: row.by_decoder[first].minutes,
+            kind=Kind.NUMBER,
+            digits=1,
+            hint=_("Minutes per run"),
+        ),
+    )
+
+
+def _input(row: RungRow) -> str:
+    rung = row.rung.rung
+    return row.rung.missing or rung.options.get("embeddings") or rung.model
+
+
+def _mean_column(task: str, decoder: str, text: ScoreText) -> Column:
+    def mean(row: RungRow) -> str:
+        summary = row.by_decoder[decoder]
+        score = text(summary.mean)
+        if summary.sd is None:
+            return _("{score} (n = 1)", score=score) if summary.scores else score
+        return f"{score} ± {text(summary.sd)}"
+
+    return Column(decoder_title(task, decoder) or _("Score"), kind=Kind.SHARE, display=mean)
 
 
 def seconds_left(cells: Sequence[LadderCell]) -> float | None:

@@ -26,7 +26,8 @@ from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from workbench.operations.experiments.ladder import LadderCell
-    from workbench.operations.experiments.ladder_report import RungRow, Summary
+    from workbench.operations.experiments.ladder_report import RungRow
+    from workbench.text import columns
     from workbench.ui.panels.train.ladder_state import LadderState
 
 
@@ -233,44 +234,19 @@ class LadderResults(Savable, QFrame):
             self._table.setColumnHidden(INPUT_COLUMN, self.width() < theme.px(WIDE_WIDTH))
 
     def _columns(self, decoders: tuple[str, ...]) -> list[Column]:
-        scores = [
-            Column(
-                self.state.decoder_title(decoder) or _("Score"),
-                partial(self._mean, decoder),
-                92,
-                right=True,
-                tip=partial(self._range, decoder),
-            )
-            for decoder in decoders
-        ]
-        first = decoders[0]
+        rung, source, trained, *scores, gain, removed, minutes = self.state.columns
         return [
-            Column(_("Rung"), lambda row: _(row.rung.rung.title), 134, tip=_input),
-            Column(_("Input"), _input, tip=_input, prose=True),
-            Column(
-                _("Trained"), partial(_trained, first), 80, right=True, hint=_("Trained parameters")
+            Column.of(rung, 134, tip=source.value),
+            Column.of(source, tip=source.value, prose=True),
+            Column.of(trained, 80, display=partial(_trained, trained)),
+            *(
+                Column.of(score, 92, tip=partial(self._range, decoder))
+                for decoder, score in zip(decoders, scores, strict=True)
             ),
-            *scores,
-            Column(
-                _("Gain"),
-                lambda row: self.state.score_text(row.gain, signed=True),
-                68,
-                right=True,
-            ),
-            Column(
-                _("Errors removed"), _removed, 126, right=True, hint=_("Gain as a share of errors")
-            ),
-            Column(
-                _("Minutes"), partial(_minutes, first), 84, right=True, hint=_("Minutes per run")
-            ),
+            Column.of(gain, 68),
+            Column.of(removed, 126, display=partial(_removed, removed)),
+            Column.of(minutes, 84),
         ]
-
-    def _mean(self, decoder: str, row: RungRow) -> str:
-        summary: Summary = row.by_decoder[decoder]
-        text = self.state.score_text(summary.mean)
-        if summary.sd is None:
-            return _("{score} (n = 1)", score=text) if summary.scores else text
-        return f"{text} ± {self.state.score_text(summary.sd)}"
 
     def _range(self, decoder: str, row: RungRow) -> str:
         scores = row.by_decoder[decoder].scores
@@ -297,29 +273,18 @@ def _id(row: RungRow) -> str:
     return row.rung.rung.id
 
 
-def _input(row: RungRow) -> str:
-    rung = row.rung.rung
-    if row.rung.missing:
-        return row.rung.missing
-    return rung.options.get("embeddings") or rung.model
+def _trained(column: columns.Column, row: RungRow) -> str | None:
+    parameters = column.value(row)
+    if parameters is None:
+        return None
+    if parameters < 1e6:
+        return _("{n} k", n=formats.decimal(parameters / 1e3, 0))
+    return _("{n} M", n=formats.decimal(parameters / 1e6, 1))
 
 
-def _trained(decoder: str, row: RungRow) -> str:
-    trained = row.by_decoder[decoder].trained
-    if trained is None:
-        return "–"
-    if trained < 1e6:
-        return _("{n} k", n=formats.decimal(trained / 1e3, 0))
-    return _("{n} M", n=formats.decimal(trained / 1e6, 1))
-
-
-def _removed(row: RungRow) -> str:
-    return "–" if row.errors_removed is None else f"{formats.points(row.errors_removed)}%"
-
-
-def _minutes(decoder: str, row: RungRow) -> str:
-    minutes = row.by_decoder[decoder].minutes
-    return "–" if minutes is None else formats.decimal(minutes, 1)
+def _removed(column: columns.Column, row: RungRow) -> str | None:
+    share = column.value(row)
+    return None if share is None else f"{formats.points(share)}%"
 
 
 def _group(row: RungRow, expected: int, unit: float) -> SystemScores:

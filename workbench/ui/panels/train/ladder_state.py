@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from workbench.operations.experiments.ladder import LadderCell
     from workbench.operations.experiments.ladder_report import RungRow
     from workbench.storage.runs.runs import Run
+    from workbench.text.columns import Column
     from workbench.ui.panel import PanelContext
 
 
@@ -280,6 +281,11 @@ class LadderState(State):
     @property
     def rows(self) -> tuple[RungRow, ...]:
         return ladder_report.rows(self.work.spec, self.work.cells) if self.work else ()
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Of the rows; () if the choices do not fit."""
+        return ladder_report.columns(self.work.spec, self.score_text) if self.work else ()
 
     @property
     def rungs(self) -> tuple[tuple[str, str], ...]:
