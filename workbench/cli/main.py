@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from pathlib import Path
 
 import click
 
@@ -18,14 +19,14 @@ from workbench.base.i18n import _
 from workbench.version import __version__
 
 COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
-    "open": ("application.window", "open_window", _("Open the window, optionally with a project.")),
+    "open": ("main", "open_window", _("Open the window, optionally with a project.")),
     "sample": (
         "application.projects",
         "sample",
         _("Copy the sample project into a folder and print its path."),
     ),
     "project": ("application.projects", "project", _("Create, describe and check project files.")),
-    "import": ("documents.data_import", "import_data", _("Import data files into a project.")),
+    "import": ("documents.data", "import_data", _("Import data files into a project.")),
     "labels": (
         "documents.data",
         "labels",
@@ -38,7 +39,7 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
         _("Add, rename, group, merge, split and move labels."),
     ),
     "occurrences": (
-        "annotation.occurrences",
+        "annotation.patterns",
         "occurrences",
         _("Find all occurrences of a text, and label them."),
     ),
@@ -69,7 +70,7 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
         _("Find equal and similar texts and leaks between splits, and fix them."),
     ),
     "overlap": (
-        "documents.overlap",
+        "documents.duplicates",
         "overlap",
         _("Find documents that share long n-grams with text files."),
     ),
@@ -82,16 +83,16 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
     "models": ("models.models", "models", _("List, add and describe pretrained models.")),
     "train": ("runs.train", "train", _("Fine-tune a pretrained model on the submitted documents.")),
     "ladder": ("runs.ladder", "ladder", _("Compare steps of transfer, from random to fine-tuned.")),
-    "pretrain": ("models.pretrain", "pretrain", _("Train a language model on plain text.")),
+    "pretrain": ("models.language_models", "pretrain", _("Train a language model on plain text.")),
     "evaluate": ("runs.evaluate", "evaluate", _("Evaluate a run on the current gold labels.")),
     "perplexity": (
-        "models.perplexity",
+        "models.language_models",
         "perplexity",
         _("Evaluate language models on held-out text."),
     ),
     "board": ("runs.board", "board", _("List all runs of a layer on one test set, best first.")),
     "compare": (
-        "runs.compare",
+        "runs.board",
         "compare",
         _("Compare runs, prompts and baselines on one test set."),
     ),
@@ -103,11 +104,11 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
         _("List labels that a tokenizer would split, lose or truncate."),
     ),
     "label-errors": (
-        "runs.label_errors",
+        "runs.errors",
         "label_errors",
         _("Find gold labels that are probably wrong."),
     ),
-    "ensemble": ("runs.ensemble", "ensemble", _("Average the class probabilities of runs.")),
+    "ensemble": ("runs.runs", "ensemble", _("Average the class probabilities of runs.")),
     "predict": ("runs.use", "predict", _("Predict labels with a run or a model folder.")),
     "inspect": ("models.inspect", "inspect", _("Inspect a model on texts.")),
     "embed": ("models.embed", "embed", _("Write hidden states of texts as numpy arrays.")),
@@ -119,7 +120,7 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
         _("Train and compare tokenizers, and show how they split words."),
     ),
     "vectors": ("models.vectors", "vectors", _("Query, evaluate and train word vectors.")),
-    "export": ("models.export", "export", _("Export a run as a Hugging Face folder and as ONNX.")),
+    "export": ("runs.use", "export", _("Export a run as a Hugging Face folder and as ONNX.")),
     "export-data": ("documents.data", "export_data", _("Export documents and labels to a file.")),
     "plugins": ("application.plugins", "plugins", _("List, enable, disable and check plugins.")),
     "doctor": (
@@ -128,6 +129,20 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
         _("Check versions, devices, fonts, folders and network use."),
     ),
 }
+
+
+@click.command("open")
+@click.argument("file", type=click.Path(path_type=Path), metavar="[FILE]", required=False)
+def open_window(file: Path | None) -> None:
+    """Open the window, optionally with FILE: a project, or data for a new one.
+
+    With a project, Annotate opens at the first document to label; without FILE, the Welcome page
+    opens. Requires a display. `glossbench` without a command does the same.
+    """
+    raise WorkbenchError(
+        _("The window cannot be opened from within a command."),
+        hint=_("Run `glossbench open` or `python -m workbench open`."),
+    )
 
 
 def _in_language(command: click.Command) -> click.Command:

@@ -9,7 +9,7 @@ import click
 
 from workbench.base.i18n import _, ngettext
 from workbench.base.registry import registry
-from workbench.cli.documents.where import matching, where_option
+from workbench.cli.documents.filters import matching, where_option
 from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.session import CommandSession, layer_option, project_argument, session
 from workbench.text.columns import Column

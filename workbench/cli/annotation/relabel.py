@@ -11,7 +11,7 @@ import click
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import Watch
-from workbench.cli.annotation.occurrences import label_id
+from workbench.cli.annotation.patterns import label_id
 from workbench.cli.output import ProgressLine, as_json, emit, say
 from workbench.cli.session import interrupts, project_argument, session
 from workbench.text.labels import LAYER_KINDS

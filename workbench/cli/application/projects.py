@@ -13,7 +13,7 @@ from workbench.base import paths
 from workbench.base.errors import ProjectDamaged, ProjectError, SpecError
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
-from workbench.cli.documents.where import matching, where_option
+from workbench.cli.documents.filters import matching, where_option
 from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.session import PROJECT, project_argument, reading
 from workbench.text.columns import Column, Kind

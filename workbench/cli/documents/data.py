@@ -1,18 +1,328 @@
-"""`labels` and `export-data`."""
+"""`import`, `labels` and `export-data`."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _, ngettext
 from workbench.cli.choices import ContributionChoice
-from workbench.cli.documents.data_import import SPLITS
-from workbench.cli.documents.where import matching, where_option
+from workbench.cli.documents.filters import matching, where_option
 from workbench.cli.output import as_json, emit, note, say, table
-from workbench.cli.session import project_argument, reading
-from workbench.text.columns import keyed
+from workbench.cli.session import key_values, project_argument, reading, session
+from workbench.text.columns import keyed, numbered
+from workbench.text.segmenters import base as segmenters
+
+if TYPE_CHECKING:
+    from workbench.operations.transfer.import_outcome import ImportOutcome
+    from workbench.operations.transfer.import_preview import ImportPreview
+
+
+SPLITS = ("train", "dev", "test")
+
+
+def _roles(
+    _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
+) -> tuple[tuple[str, str], ...]:
+    roles = []
+    for value in values:
+        role, sign, column = value.partition("=")
+        if not sign or not role or not column:
+            raise click.BadParameter(
+                _(
+                    "{value!r} is not of the form ROLE=COLUMN, for example text=body or "
+                    "label:topic=kind.",
+                    value=value,
+                )
+            )
+        roles.append((role, column))
+    return tuple(roles)
+
+
+@click.command("import")
+@project_argument
+@click.argument("data", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DATA...")
+@click.option(
+    "--format",
+    "format",
+    type=ContributionChoice("importer"),
+    help=_("Input format; detected from the content by default."),
+)
+@click.option(
+    "--split",
+    type=click.Choice((*SPLITS, "by-name")),
+    help=_(
+        "Split for all imported documents. by-name: use the split that each file name "
+        "mentions (train, dev, valid, test, …), unless the data specify one."
+    ),
+)
+@click.option(
+    "--map",
+    "mapping",
+    multiple=True,
+    callback=_roles,
+    metavar="ROLE=COLUMN",
+    help=_(
+        "Role of a column; columns of CoNLL files are named by number. Several columns may have "
+        "the same tag:LAYER or labels:LAYER. Roles: id text text_b tokens (a list) label:LAYER "
+        "labels:LAYER (several, between semicolons; or indicators 0 and 1) "
+        "tag:LAYER spans:LAYER chains:LAYER score:LAYER written:LAYER split group "
+        "meta:NAME question choice choices answer:LAYER. Columns named like a role have it."
+    ),
+)
+@click.option(
+    "--duplicates",
+    type=click.Choice(("skip", "skip-text", "suggest", "suggest-text", "add")),
+    default="skip",
+    show_default=True,
+    help=_(
+        "How to handle a record whose key and text already exist in the project: skip it, "
+        "add its labels as suggestions, or import it again. Variants ending in -text also "
+        "apply if only the text exists, under another key; by default such a record is "
+        "imported and counted."
+    ),
+)
+@click.option(
+    "--near",
+    type=click.FloatRange(0.3, 1.0),
+    help=_(
+        "Also count near-duplicates with at least this Jaccard similarity; --duplicates skip-text "
+        "skips them."
+    ),
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    callback=key_values,
+    metavar="KEY=VALUE",
+    help=_("Set an option of the importer, for example of a plugin."),
+)
+@click.option("--encoding", help=_("Text encoding; detected by default."))
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help=_("Preview the import without changes: columns, spans per column, records with errors."),
+)
+@click.option(
+    "--layer", "target_layer", help=_("Layer for labels whose layer the file does not name.")
+)
+@click.option(
+    "--segmenter",
+    type=ContributionChoice(segmenters.KIND),
+    help=_(
+        "Word segmenter whose words are stored as tokens of texts without tokens; for Chinese, "
+        "Japanese, Thai and other texts without spaces. By default none are stored, and each "
+        "letter of such a text is a word."
+    ),
+)
+@as_json
+def import_data(
+    file: Path,
+    data: tuple[Path, ...],
+    format: str | None,
+    split: str | None,
+    mapping: tuple[tuple[str, str], ...],
+    duplicates: str,
+    near: float | None,
+    settings: dict[str, str],
+    encoding: str | None,
+    target_layer: str | None,
+    segmenter: str | None,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Import DATA files into project FILE. A folder stands for the data files in it. Imports are
+    all-or-nothing and can be undone. The exit code is 1 if every record has an error.
+    """
+    from workbench.operations.transfer import data_import
+    from workbench.operations.transfer.import_choice import chosen, left_out, links_out
+
+    warnings, data = links_out(data), chosen(data)
+    read_as: dict[str, Any] = {
+        "format": format,
+        "encoding": encoding,
+        "mapping": mapping or None,
+        "target_layer": target_layer,
+        "settings": settings,
+    }
+    if dry_run:
+        reasons = left_out(data)
+        data = tuple(path for path in data if path not in reasons)
+        previews = _previews(file, data, read_as)
+        previews[0] = replace(
+            previews[0], warnings=(*warnings, *reasons.values(), *previews[0].warnings)
+        )
+        emit(_dry_run_json(data, previews)) if as_json else _show_dry_run(data, previews)
+        return
+    offer = "" if split else _offered_splits(data)
+    if offer and not as_json:
+        note(_("Warning: {warning}", warning=offer))
+    with (
+        session(file) as opened,
+        opened.progress(_("Importing"), quiet=as_json) as watch,
+        opened.cancelling(watch),
+    ):
+        outcome = data_import.import_files(
+            opened.project,
+            opened.queue,
+            list(data),
+            split=split,
+            duplicates=duplicates,
+            near=near,
+            segmenter=segmenter,
+            warnings=warnings,
+            watch=watch,
+            **read_as,
+        )
+    report = _report(outcome, offer if as_json else "")
+    emit(report) if as_json else _show_import(report, outcome.sentence)
+    if outcome.failed:
+        first = outcome.skipped[0]
+        raise ImportFailed(
+            _(
+                "No record was imported. The first error: {file}, line {line}: {reason}.",
+                file=first.file,
+                line=first.line,
+                reason=first.reason.rstrip("."),
+            )
+        )
+
+
+def _previews(file: Path, data: tuple[Path, ...], read_as: dict[str, Any]) -> list[ImportPreview]:
+    """One preview per file, with the layer names of the project; `read_as`: see `preview`."""
+    from workbench.operations.schema import labels as schema
+    from workbench.operations.transfer import import_preview
+
+    with reading(file) as opened:
+        layers = schema.layers(opened)
+    return [import_preview.preview(path, layers=layers, **read_as) for path in data]
+
+
+def _report(outcome: ImportOutcome, offer: str) -> dict[str, Any]:
+    """`offer`: another warning, "" for none."""
+    return {
+        "documents": outcome.documents,
+        "labelled": outcome.labelled,
+        "labels": outcome.labels,
+        "splits": dict(outcome.splits),
+        "spans": outcome.spans,
+        "questions": outcome.questions,
+        "skipped": [
+            {"file": str(record.file), "line": record.line, "reason": record.reason}
+            for record in outcome.skipped
+        ],
+        "warnings": [*outcome.warnings, *([offer] if offer else [])],
+        "suggestions": outcome.suggestions,
+        "same_texts": asdict(outcome.same_texts),
+    }
+
+
+def _offered_splits(data: tuple[Path, ...]) -> str:
+    """A sentence about the splits that the file names suggest, "" if they suggest none."""
+    from workbench.operations.transfer.import_splits import described, suggested
+
+    if not (splits := suggested(data)):
+        return ""
+    return _(
+        "The file names suggest splits: {splits}. To set them, use --split by-name.",
+        splits=described(splits),
+    )
+
+
+def _show_import(report: dict[str, Any], sentence: str) -> None:
+    say(sentence)
+    for item in report["skipped"][:20]:
+        note(_("Skipped {file}, line {line}: {reason}", **item))
+    if len(report["skipped"]) > 20:
+        note(
+            ngettext(
+                "… and {n:,} more skipped record. Use --json to list all of them.",
+                "… and {n:,} more skipped records. Use --json to list all of them.",
+                len(report["skipped"]) - 20,
+            )
+        )
+    for warning in report["warnings"]:
+        note(_("Warning: {warning}", warning=warning))
+
+
+# ---------------------------------------------------------------- --dry-run
+
+
+def _dry_run_json(files: Sequence[Path], previews: Sequence[ImportPreview]) -> list[dict[str, Any]]:
+    """One object per file."""
+    return [_preview_json(file, preview) for file, preview in zip(files, previews, strict=True)]
+
+
+def _preview_json(file: Path, preview: ImportPreview) -> dict[str, object]:
+    return {
+        "file": str(file),
+        "format": preview.format,
+        "encoding": preview.encoding,
+        "columns": [
+            {"name": name, "role": role, "spans": preview.spans.get(name)}
+            for name, role in _column_roles(preview)
+        ],
+        "checked": preview.checked,
+        "complete": preview.complete,
+        "failed": preview.failed,
+        "problems": [{"line": line, "reason": reason} for line, reason in preview.problems],
+        "warnings": list(preview.warnings),
+        "question": preview.question,
+    }
+
+
+def _show_dry_run(files: Sequence[Path], previews: Sequence[ImportPreview]) -> None:
+    for file, preview in zip(files, previews, strict=True):
+        say(
+            _(
+                "{file}: format {format} ({why}), encoding {encoding}",
+                file=file,
+                format=preview.format,
+                why=preview.why,
+                encoding=preview.encoding,
+            )
+        )
+        _show_columns(preview)
+        message = (
+            _("Records with errors: {failed:,} of {checked:,}")
+            if preview.complete
+            else _("Records with errors: {failed:,} of the first {checked:,}")
+        )
+        say(message.format(checked=preview.checked, failed=preview.failed))
+        for line, reason in preview.problems:
+            note(_("Line {line:,}: {reason}", line=line, reason=reason))
+        for warning in (*preview.warnings, *([preview.question] if preview.question else [])):
+            note(_("Warning: {warning}", warning=warning))
+        say()
+
+
+def _show_columns(preview: ImportPreview) -> None:
+    head: tuple[str, ...] = (_("Column"), _("Role"), _("Example"))
+    example = next((row.cells for row in preview.rows if not row.problem), ())
+    rows: list[tuple[object, ...]] = [
+        (name, role or _("left out"), " ".join(cell.split())[:60])
+        for (name, role), cell in zip(
+            _column_roles(preview), (*example, *[""] * len(preview.columns)), strict=False
+        )
+    ]
+    if preview.spans:
+        head = (*head[:2], _("Spans"), head[2])
+        rows = [(*row[:2], preview.spans.get(str(row[0])), row[2]) for row in rows]
+    table(numbered(head), rows)
+    if preview.spans and preview.examined:
+        say(preview.examined)
+
+
+def _column_roles(preview: ImportPreview) -> list[tuple[str, str]]:
+    """(column, role) in file order."""
+    roles = {column: role for role, column in preview.mapping}
+    return [(name, roles.get(name, "")) for name in preview.columns]
 
 
 @click.command()

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from workbench.base.i18n import _, ngettext
-from workbench.cli.documents.where import checked, matching, where_option
+from workbench.cli.documents.filters import checked, matching, where_option
 from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.session import project_argument, reading, session
 from workbench.text.columns import Column, Kind

@@ -10,7 +10,7 @@ import click
 
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import Watch
-from workbench.cli.documents.where import matching, where_option
+from workbench.cli.documents.filters import matching, where_option
 from workbench.cli.output import ProgressLine, as_json, emit, note, say
 from workbench.cli.session import interrupts, project_argument, reading, session
 from workbench.text.sentences import PARAGRAPH, SENTENCE

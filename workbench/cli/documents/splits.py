@@ -12,7 +12,7 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.base.watch import Watch
-from workbench.cli.documents.where import matching, where_option
+from workbench.cli.documents.filters import matching, where_option
 from workbench.cli.output import as_json, emit, note, say, table
 from workbench.cli.session import interrupts, project_argument, reading, session
 from workbench.text.columns import numbered

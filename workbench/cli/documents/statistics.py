@@ -10,7 +10,7 @@ import click
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import Watch
-from workbench.cli.documents.where import matching, where_option
+from workbench.cli.documents.filters import matching, where_option
 from workbench.cli.output import as_json, emit, plain, say, table
 from workbench.cli.session import project_argument, reading
 from workbench.text.columns import numbered

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,17 +14,18 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.base.records import to_plain
 from workbench.base.terms import term
-from workbench.cli.documents.where import checked
+from workbench.cli.documents.filters import checked
 from workbench.cli.output import as_json, emit, note, say, table
-from workbench.cli.runs.train_overlap_warning import warn_of_training_texts
 from workbench.cli.session import project_argument, reading, session, writing_if_free
 from workbench.text.columns import Column, keyed, numbered
 
 if TYPE_CHECKING:
     from workbench.cli.session import CommandSession
     from workbench.metrics.evaluation import Evaluation
+    from workbench.operations.runs.trained_on import TrainedOn
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
+
 
 SPLITS = click.Choice(("train", "dev", "test"))
 FIT = "fit"  # in place of a threshold
@@ -350,3 +352,23 @@ def _set_temperature(project: Project, run: Run, how: str) -> None:
             _("Run {name!r} has no probabilities that a temperature can rescale.", name=run.name),
             hint=_("Temperatures are for runs with classes, labels, tags or spans on dev."),
         )
+
+
+NAMED_DOCUMENTS = 5  # documents
+
+
+def warn_of_training_texts(run: str, overlap: Sequence[TrainedOn], n: int) -> None:
+    """A line on standard error, nothing without such documents. n: documents that were scored."""
+    if not overlap:
+        return
+    message = ngettext(
+        "Caution: the text of {seen:,} of {n:,} scored document was in the training data of "
+        "{run}, so its scores are too optimistic ({keys}).",
+        "Caution: the texts of {seen:,} of {n:,} scored documents were in the training data of "
+        "{run}, so its scores are too optimistic ({keys}).",
+        n,
+    )
+    keys = ", ".join(on.key for on in overlap[:NAMED_DOCUMENTS]) + (
+        ", …" if len(overlap) > NAMED_DOCUMENTS else ""
+    )
+    note(message.format(seen=len(overlap), n=n, run=run, keys=keys))

@@ -19,8 +19,7 @@ from workbench.base.records import to_plain
 from workbench.base.registry import plugin_hint, registry
 from workbench.base.terms import term
 from workbench.cli.output import as_json, emit, note, say, table
-from workbench.cli.runs.batches import show_rows
-from workbench.cli.runs.follow import follow
+from workbench.cli.runs.follow import follow, show_rows
 from workbench.cli.session import PROJECT, CommandSession, failed, key_values, session
 from workbench.tasks import spec as tasks
 from workbench.text.columns import numbered
