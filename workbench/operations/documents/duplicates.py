@@ -117,7 +117,9 @@ def find(
     if near is None:
         joined = [([number], 1.0) for number in equal.repeated()]
     else:
-        joined = _near(project, equal.firsts(), near, size, watch.part(share, 1.0))
+        reading, comparing = watch.part(share, 0.73), watch.part(0.73, 1.0)
+        pages = (list(texts_of(project.db, part)) for part in reading.over(equal.firsts(), PAGE))
+        joined = near_groups(pages, near, size, watch=comparing)
         grouped = {number for numbers, _similarity in joined for number in numbers}
         joined += [([number], 1.0) for number in equal.repeated() if number not in grouped]
     groups = [
@@ -184,31 +186,17 @@ def _ordered(groups: Iterable[DuplicateGroup]) -> tuple[DuplicateGroup, ...]:
     )
 
 
-def _near(
-    project: Project, ids: Sequence[int], near: float, size: int, watch: Watch
+def near_groups(
+    pages: Iterable[Sequence[Sequence[str]]],
+    near: float,
+    size: int = SHINGLE_WORDS,
+    *,
+    watch: Watch = QUIET,
 ) -> list[tuple[list[int], float]]:
-    """(positions in `ids`, lowest similarity) of each group of two or more documents."""
-    from workbench.text.similar.near_duplicates import DisjointSets  # numpy
-
-    pages = (list(texts_of(project.db, part)) for part in watch.part(0.0, 0.7).over(ids, PAGE))
-    links = links_of(pages, near, size, watch=watch.part(0.7, 1.0))
-    joined = DisjointSets(len(ids))
-    for link, other, _similarity in links:
-        joined.join(link, other)
-    groups: dict[int, set[int]] = defaultdict(set)
-    lowest: dict[int, float] = defaultdict(lambda: 1.0)
-    for link, other, similarity in links:
-        head = joined.head(link)
-        groups[head] |= {link, other}
-        lowest[head] = min(lowest[head], similarity)
-    return [(sorted(members), lowest[head]) for head, members in groups.items()]
-
-
-def links_of(
-    pages: Iterable[Sequence[Sequence[str]]], near: float, size: int, *, watch: Watch = QUIET
-) -> list[tuple[int, int, float]]:
-    """`NearDuplicates.links` of documents, each as its texts, numbered through all pages."""
-    from workbench.text.similar.near_duplicates import NearDuplicates  # numpy
+    """(numbers, lowest similarity) of each group of two or more documents, each given as its texts
+    and numbered through all pages. Groups and their numbers are in order.
+    """
+    from workbench.text.similar.near_duplicates import DisjointSets, NearDuplicates  # numpy
 
     folder = scratch.make("duplicates")
     try:
@@ -216,10 +204,19 @@ def links_of(
         for page in pages:
             index.add(page)
         links = list(index.links(watch=watch))
+        joined = DisjointSets(index.count)
         del index  # releases its files before the folder is deleted
     finally:
         scratch.remove(folder)
-    return links
+    for number, other, _similarity in links:
+        joined.join(number, other)
+    groups: dict[int, set[int]] = defaultdict(set)
+    lowest: dict[int, float] = defaultdict(lambda: 1.0)
+    for number, other, similarity in links:
+        head = joined.head(number)
+        groups[head] |= {number, other}
+        lowest[head] = min(lowest[head], similarity)
+    return [(sorted(groups[head]), lowest[head]) for head in sorted(groups)]
 
 
 def texts_of(db: Database, ids: Sequence[int]) -> Iterator[list[str]]:

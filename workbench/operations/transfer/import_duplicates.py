@@ -164,8 +164,6 @@ class ImportDuplicates:
 
 def _near_texts(db: Database, near: float, skip: list[int]) -> tuple[DuplicateText, ...]:
     """Staged documents that are near-duplicates of one in the project, or earlier in the files."""
-    from workbench.text.similar.near_duplicates import DisjointSets  # numpy
-
     ids, staged = documents.ids(db), copy_staged.staged_documents(db, skip)
     seqs = [seq for seq, _file, _line, _key in staged]
 
@@ -175,19 +173,20 @@ def _near_texts(db: Database, near: float, skip: list[int]) -> tuple[DuplicateTe
         for start in range(0, len(seqs), PAGE):
             yield copy_staged.staged_texts(db, seqs[start : start + PAGE])
 
-    links = duplicates.links_of(pages(), near, duplicates.SHINGLE_WORDS)
-    groups = DisjointSets(len(ids) + len(staged))
-    for link, other, _similarity in links:
-        groups.join(link, other)
     similar = []
-    for number, (seq, file, line, key) in enumerate(staged, len(ids)):
-        head = groups.head(number)
-        if head < len(ids):
-            known = documents.get(db, ids[head]).key
-            similar.append(DuplicateText(seq, file, line, key, known, ids[head], 0))
-        elif head < number:
-            first = staged[head - len(ids)]
-            similar.append(DuplicateText(seq, file, line, key, first[3], None, first[0]))
+    for numbers, _similarity in duplicates.near_groups(pages(), near):
+        first, *_others = numbers
+        for number in numbers:
+            if number < len(ids) or number == first:
+                continue
+            seq, file, line, key = staged[number - len(ids)]
+            if first < len(ids):
+                known = documents.get(db, ids[first]).key
+                similar.append(DuplicateText(seq, file, line, key, known, ids[first], 0))
+            else:
+                other = staged[first - len(ids)]
+                similar.append(DuplicateText(seq, file, line, key, other[3], None, other[0]))
+    similar.sort(key=lambda text: text.seq)
     return tuple(similar)
 
 
