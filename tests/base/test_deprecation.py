@@ -101,6 +101,8 @@ FORMER_MODULES = [
     ("workbench.text.pronouns", "workbench.importers.tables.gap"),
     ("workbench.text.redaction", "workbench.operations.documents.redaction"),
     ("workbench.ui.panels.inspect.shown", "workbench.ui.panels.inspect.inspector_state"),
+    ("workbench.ui.panels.inspect.views.examined", "workbench.ui.panels.inspect.base"),
+    ("workbench.ui.panels.inspect.views.option_field", "workbench.ui.panels.inspect.controls"),
 ]
 
 

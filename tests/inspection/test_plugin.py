@@ -9,6 +9,7 @@ import pytest
 
 from tests import panel_tasks
 from tests.inline import InlineHost
+from tests.ui.panels.inspect.shown import named
 from workbench.base import plugins, registry, settings
 
 pytest.importorskip("torch")
@@ -149,7 +150,7 @@ def test_the_page_offers_it_and_gets_its_typed_result(state):
 
 def test_the_page_shows_its_view_and_a_table_for_one_without(state, qtbot):
     from workbench.ui.panels.inspect.view import InspectView
-    from workbench.ui.panels.inspect.views.plain import PlainView
+    from workbench.ui.widgets.tables.table import Table
 
     view = InspectView(state)
     qtbot.addWidget(view)
@@ -161,8 +162,8 @@ def test_the_page_shows_its_view_and_a_table_for_one_without(state, qtbot):
     assert "Lengths." in pane._shows.text()
 
     state.show("toy.bare")
-    assert isinstance(pane.current(), PlainView)
     assert state.current.result == {"characters": 8}
+    assert named(pane.current(), "Result", Table).rows() == [("characters", "8")]
 
 
 def test_the_command_line_lists_it_and_prints_its_result(capfd, tmp_path):

@@ -3,6 +3,7 @@
 import pytest
 
 from tests import a_plugin
+from tests.ui.panels.inspect.shown import figures
 from tests.ui.panels.inspect.test_state import Host, holding
 from workbench.base import registry
 from workbench.jobs import threads
@@ -75,7 +76,8 @@ def test_every_page_follows_when_a_plugin_is_enabled_and_disabled(
     assert [asked.inspector for asked in host.asked][-2:] == ["subwords", "my-plugin.lengths"]
     host.answer(registry.registry().info("inspector", "my-plugin.lengths").result(2, 4.5))
     view = app.window.panel("inspect").view._views["my-plugin.lengths"]
-    assert dict(view._result._table.rows()) == {"words": "2", "mean": "4.5"}
+    assert figures(view) == {"Mean length": "4.5"}
+    assert view.data() == [["Words", "Mean"], [2, 4.5]]
 
     plugins.disable(plugin, app.settings)
 

@@ -4,13 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from PySide6.QtWidgets import QLineEdit
 
-from tests.ui.panels.inspect.test_neighbours import Page
-from workbench.base.events import ALL
+from tests.ui.panels.inspect.shown import cells, choose, named, renew, show, texts
 from workbench.inspection.attention_cell.info import AttentionCell
 from workbench.inspection.spec import TokenRow
-from workbench.ui.panels.inspect.inspector_state import InspectorState
-from workbench.ui.panels.inspect.views.attention_cell import BIAS, AttentionCellView
+from workbench.ui.style import formats
 
 TOKENS = tuple(
     TokenRow(item, item, at, 0, 0, "text", at) for at, item in enumerate(("late", "bus"))
@@ -28,58 +27,61 @@ def cell(difference=2e-7):
 
 @pytest.fixture
 def view(qtbot):
-    state = InspectorState(Page(), "attention_cell")
-    view = AttentionCellView(state)
-    qtbot.addWidget(view)
-    view.resize(700, 600)
-    state.result = cell()
-    view.show_state(ALL)
-    return view
+    return show(qtbot, "attention_cell", cell(), size=(700, 600))
+
+
+def keys(view):
+    """The rows of the table without its hidden columns."""
+    table = named(view, "Keys")
+    return cells(table, *(column for column in range(7) if not table.isColumnHidden(column)))
 
 
 def test_each_key_is_a_row_of_the_arithmetic(view):
-    model = view._table.model()
-    shown = [column for column in range(7) if not view._table.isColumnHidden(column)]
-    rows = [[model.index(row, column).data() for column in shown] for row in range(2)]
+    rows = keys(view)
 
     assert rows[0] == ["late", "4.00", "2.00", "0.00", "0.75", "0.750"]
-    assert rows[1][3] == "−∞" and view._sum.text() == "Σ q × k = 4.00, times 0.5000 = 2.00"
+    assert rows[1][3] == "−∞" and "Σ q × k = 4.00, times 0.5000 = 2.00" in texts(view)
+
+
+def test_another_key_is_shown_element_by_element(view):
+    named(view, "Keys").selectRow(1)
+
+    assert "Σ q × k = 0.00, times 0.5000 = 0.00" in texts(view)
+    assert named(view, "k").accessibleDescription() == "bus 0.50, −1.00"
 
 
 def test_the_rows_stay_readable_until_the_next_result_arrives(view):
     view.state.result = None  # the text has changed
     view.show_state(frozenset({"result"}))
 
-    model = view._table.model()
-    assert [model.index(0, column).data() for column in (0, 1)] == ["late", "4.00"]
+    assert keys(view)[0][:2] == ["late", "4.00"]
 
 
 def test_what_a_model_adds_and_caps_is_shown(view):
-    assert view._target.isHidden() is False and view.data()[0][3] == "Mask"
+    assert "Target text" in texts(view) and view.data()[0][3] == "Mask"
 
-    view.state.result = replace(cell(), kinds=("self",), bias=np.array([0.25, -1.0]), cap=50.0)
-    view.show_state(ALL)
+    renew(view, replace(cell(), kinds=("self",), bias=np.array([0.25, -1.0]), cap=50.0))
 
-    assert view._table.model().index(1, BIAS).data() == "−1.00"
-    assert not view._table.isColumnHidden(BIAS) and view._target.isHidden()
-    assert view._sum.text() == "Σ q × k = 4.00, times 0.5000, capped at ±50 by tanh = 2.00"
+    assert keys(view)[1][3] == "−1.00" and "Target text" not in texts(view)
+    assert "Σ q × k = 4.00, times 0.5000, capped at ±50 by tanh = 2.00" in texts(view)
     assert view.data()[1][3] == 0.25
 
 
-def test_a_difference_from_the_model_is_marked(view):
-    assert "2" in view._verdict.text() and view._mark._tone == "good"
+def test_a_difference_from_the_model_is_told_and_marked(view):
+    message = f"Largest difference from the model's own output: {formats.scientific(2e-7)}"
+    assert message in texts(view)
+    before = view.part("mark").pixmap().toImage()
 
-    view.state.result = cell(0.01)
-    view.show_state(ALL)
-    assert view._mark._tone == "bad"
+    renew(view, cell(0.01))
+
+    assert view.part("mark").pixmap().toImage() != before
 
 
 def test_query_and_kind_are_asked_for(view):
-    view._query.activated.emit(0)
+    choose(view, "Query token", 0)
     assert view.page.asked[-1] == {"query": 0}
 
-    view._kind.setCurrentIndex(1)
-    view._kind.activated.emit(1)
+    choose(view, "Kind of attention", 1)
     assert view.page.asked[-1] == {"query": 1, "kind": "cross", "layer": 1}
 
 
@@ -91,9 +93,10 @@ def test_a_token_beyond_the_queries_is_not_followed(view):
 
 
 def test_another_target_text_begins_at_its_first_query(view):
-    view._query.activated.emit(0)
-    view._target._line.setText("late")
-    view._target._line.editingFinished.emit()
+    choose(view, "Query token", 0)
+    entry = named(view, "Target text", QLineEdit)
+    entry.setText("late")
+    entry.editingFinished.emit()
 
     assert view.page.asked[-1] == {"query": 1, "target": "late"}
 

@@ -8,11 +8,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QLineEdit
 
-from tests.ui.panels.inspect.test_next_words import shown
-from workbench.base.events import ALL
+from tests.ui.panels.inspect.shown import Page, named, renew, show, texts
 from workbench.inspection.cross_attention.info import CrossAttention
 from workbench.inspection.spec import TokenRow
-from workbench.ui.panels.inspect.views.cross_attention import CrossAttentionView
 from workbench.ui.style import theme
 
 SOURCE = tuple(TokenRow(name, name, n, n, n + 1, "text", n) for n, name in enumerate("abc"))
@@ -24,11 +22,15 @@ RESULT = CrossAttention(
 
 @pytest.fixture
 def view(qtbot):
-    return shown(qtbot, CrossAttentionView, "cross_attention", RESULT)
+    return show(qtbot, "cross_attention", RESULT, page=Page("Late again"))
+
+
+def table_of(view):
+    return named(view, "Cross-attention")
 
 
 def test_rows_are_written_tokens_and_columns_those_of_the_source(view):
-    model = view._table.model()
+    model = table_of(view).model()
 
     rows, columns = (
         [model.headerData(n, way) for n in range(count)]
@@ -36,14 +38,16 @@ def test_rows_are_written_tokens_and_columns_those_of_the_source(view):
     )
     assert (rows, columns) == (["late", "</s>"], ["a", "b", "c"])
     assert model.index(0, 0).data() == "0.70" and model.index(1, 2).data() == "0.50"
-    assert view._title.text() == "Layer 1 of 2, head 2 of 4"
-    assert "1.25 bits" in view._about.text() and "the model writes: late" in view._about.text()
+    assert {
+        "Layer 1 of 2, head 2 of 4",
+        "entropy 1.25 bits · the model writes: late",
+    } <= set(texts(view))
     assert view.data()[1] == ["late", *map(float, WEIGHTS[0])]
 
 
 def test_cells_are_painted_in_shades_of_their_weights(view):
     view.resize(800, 400)
-    table = view._table
+    table = table_of(view)
 
     picture = table.viewport().grab().toImage()
 
@@ -54,7 +58,7 @@ def test_cells_are_painted_in_shades_of_their_weights(view):
 
 def test_a_long_source_is_shown_without_reading_every_cell(view, qtbot, monkeypatch):
     read = []
-    cells = view._table.model()
+    cells = table_of(view).model()
     plain = type(cells).data
     monkeypatch.setattr(
         type(cells), "data", lambda it, index, role=0: read.append(0) or plain(it, index, role)
@@ -64,18 +68,17 @@ def test_a_long_source_is_shown_without_reading_every_cell(view, qtbot, monkeypa
     view.resize(800, 400)
     view.show()
 
-    view.state.result = replace(RESULT, source=source, weights=weights)
-    view.show_state(ALL)
+    renew(view, replace(RESULT, source=source, weights=weights))
     qtbot.wait(1)
 
-    across = view._table.horizontalHeader()
+    across = table_of(view).horizontalHeader()
     names = QFontMetrics(across.font())
     assert across.count() == 600 and len(read) < 600
     assert across.sectionSize(599) > names.horizontalAdvance("t599")
 
 
 def test_a_typed_target_is_asked_for(view, qtbot):
-    field = view._fields[0].findChild(QLineEdit)
+    field = named(view, "Target text", QLineEdit)
 
     field.setText("delay")
     field.editingFinished.emit()

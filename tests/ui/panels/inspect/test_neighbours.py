@@ -2,12 +2,11 @@
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLineEdit
 
-from tests import panel_tasks
-from workbench.base.events import ALL, State
+from tests.ui.panels.inspect.shown import choose, named, show, texts
 from workbench.inspection.neighbours.info import Near, NearWord, NearWords
-from workbench.ui.panels.inspect.inspector_state import InspectorState
-from workbench.ui.panels.inspect.views.neighbours import NeighboursView
+from workbench.ui.widgets.tables.table_rows import SHARE
 
 RESULT = NearWords(
     (
@@ -20,60 +19,44 @@ RESULT = NearWords(
 )
 
 
-class Page(State):
-    def __init__(self):
-        super().__init__()
-        self.choice, self.document, self.asked = object(), object(), []
-        self.choices = ()
-        self.context = panel_tasks.context()
-
-    def ask_host(self, _state, options, _done, _failed):
-        self.asked.append(options)
-
-
 @pytest.fixture
 def view(qtbot):
-    state = InspectorState(Page(), "neighbours")
-    state.result = RESULT
-    view = NeighboursView(state)
-    qtbot.addWidget(view)
-    view.resize(900, 500)
-    view.show_state(ALL)
-    return view
+    return show(qtbot, "neighbours", RESULT, size=(900, 500))
 
 
-def shown(view):
-    return [row.word for row in view._near.rows()]
+def nearest(view):
+    return [row.word for row in named(view, "Nearest words").rows()]
 
 
 def test_the_first_word_with_a_vector_is_selected(view):
-    assert shown(view) == ["dog", "sat"]
-    assert view._title.text() == "Nearest to “cat”"
-    assert view._note.text() == "1,234 words in the vocabulary"
+    assert nearest(view) == ["dog", "sat"]
+    assert {"Nearest to “cat”", "1,234 words in the vocabulary"} <= set(texts(view))
     assert view.data()[:2] == [["Word", "Neighbour", "Cosine similarity"], ["Cat", "dog", 0.8]]
 
 
 def test_selecting_a_word_shows_its_neighbours(view):
-    view._words.choose({"dogs"})
-    view._words.chosen.emit()
-    assert view._title.text() == "Nearest to “dogs” (vector composed of its n-grams)"
+    table = named(view, "Words")
+    table.selectRow(2)
+    assert "Nearest to “dogs” (vector composed of its n-grams)" in texts(view)
 
-    view._words.choose({"Unseen"})
-    view._words.chosen.emit()
-    assert (shown(view), view._title.text()) == ([], "“Unseen” has no vector")
+    table.selectRow(0)
+    assert nearest(view) == [] and "“Unseen” has no vector" in texts(view)
 
 
 def test_bars_are_relative_to_the_nearest_word(view):
-    assert [view.share(neighbour) for neighbour in RESULT.words[1].neighbours] == [1.0, 0.0]
+    model = named(view, "Nearest words").model()
+
+    assert [model.index(row, 1).data(SHARE) for row in range(2)] == [1.0, 0.0]
 
 
 def test_another_measure_and_a_typed_word_ask_again(view, qtbot):
-    view._by.setCurrentIndex(2)
+    choose(view, "Measure", 2)
     assert view.page.asked[-1] == {"by": "euclid"}
 
-    qtbot.keyClicks(view._typed, "king")
-    qtbot.keyClick(view._typed, Qt.Key.Key_Return)
+    entry = named(view, "Look up a word", QLineEdit)
+    qtbot.keyClicks(entry, "king")
+    qtbot.keyClick(entry, Qt.Key.Key_Return)
     assert view.page.asked[-1] == {"by": "euclid", "word": "king"}
 
-    view._typed.clear()
+    entry.clear()
     assert view.page.asked[-1] == {"by": "euclid", "word": ""}

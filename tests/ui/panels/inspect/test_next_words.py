@@ -4,18 +4,16 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLineEdit
 
-from tests.ui.panels.inspect.test_neighbours import Page
+from tests.ui.panels.inspect.shown import Page, cells, figures, named, renew, show, texts
 from workbench.base.events import ALL
 from workbench.inspection.next_words.info import NextToken, NextWords
 from workbench.inspection.samples.info import SampledText, Samples
 from workbench.inspection.spec import WordRow
 from workbench.inspection.surprisal.info import Surprisal
 from workbench.operations.inspecting.retained_samples import KeptSample
-from workbench.ui.panels.inspect.inspector_state import InspectorState
-from workbench.ui.panels.inspect.views.next_words import NextWordsView
-from workbench.ui.panels.inspect.views.samples import SamplesView
-from workbench.ui.panels.inspect.views.surprisal import SurprisalView
+from workbench.ui.widgets.controls.button import Button
 
 ROWS = (
     NextToken(7, "␣bus", 0.4, 0.8),
@@ -40,100 +38,118 @@ class Texts(Page):
         self.kept.remove(sample)
 
 
-def shown(qtbot, kind, id, result):
-    state = InspectorState(Texts(), id)
-    view = kind(state)
-    qtbot.addWidget(view)
-    view.resize(900, 700)
-    state.result = result
-    view.show_state(ALL)
-    return view
+def shown(qtbot, id, result):
+    return show(qtbot, id, result, page=Texts(), size=(900, 700))
 
 
 @pytest.fixture
 def steps(qtbot):
-    return shown(qtbot, NextWordsView, "next_words", STEP)
+    return shown(qtbot, "next_words", STEP)
 
 
 def test_the_table_names_what_is_cut_off(steps):
     steps.state.options = {"top_k": 2}
     steps.show_state(ALL)
 
-    model = steps._table.model()
-    cells = [[model.index(row, column).data() for column in (0, 1, 3)] for row in range(4)]
-    assert cells[1] == ["2", "␣tram", "20.0"] and cells[3] == ["3", "␣a", "–"]
-    assert "cut by top-k 2: 2 tokens kept, 98 left out" in cells[2][0]
+    rows = cells(steps.part("tokens"), 0, 1, 3)
+    assert rows[1] == ["2", "␣tram", "20.0"] and rows[3] == ["3", "␣a", "–"]
+    assert "cut by top-k 2: 2 tokens kept, 98 left out" in rows[2][0]
+    assert steps.part("tokens").columnSpan(2, 0) == 4
 
 
 def test_enter_adds_the_selected_token_and_backspace_goes_back(steps, qtbot):
-    steps._table.setFocus()
-    qtbot.keyClick(steps._table, Qt.Key.Key_Down)
-    qtbot.keyClick(steps._table, Qt.Key.Key_Return)
+    table = steps.part("tokens")
+    table.setFocus()
+    qtbot.keyClick(table, Qt.Key.Key_Down)
+    qtbot.keyClick(table, Qt.Key.Key_Return)
     assert steps.page.asked[-1] == {"added": "5,9", "typed": ""}
 
     steps.state.asking = False
-    qtbot.keyClick(steps._table, Qt.Key.Key_Backspace)
+    qtbot.keyClick(table, Qt.Key.Key_Backspace)
     assert steps.page.asked[-1] == {"added": "", "typed": ""}
 
 
-def test_a_text_of_its_own_stands_behind_its_source(qtbot):
-    view = shown(qtbot, NextWordsView, "next_words", replace(STEP, apart=True))
+def test_each_step_begins_at_its_most_probable_token(steps):
+    steps.part("tokens").selectRow(1)
 
-    assert [word.text for word in view._strip.words] == ["Late", "again", "→", "␣the", "    "]
+    renew(steps, replace(STEP, added=(5, 9)))
+
+    assert steps.part("tokens").chosen_rows()[0][0] == 1
+
+
+def test_a_text_of_its_own_stands_behind_its_source(qtbot):
+    view = shown(qtbot, "next_words", replace(STEP, apart=True))
+
+    words = [word.text for word in view.part("words").words]
+    assert words == ["Late", "again", "→", "␣the", "    "]
 
 
 def test_another_token_is_typed(steps, qtbot):
-    qtbot.keyClicks(steps._typed, "driver")
-    qtbot.keyClick(steps._typed, Qt.Key.Key_Return)
+    entry = named(steps, "Another token", QLineEdit)
+    qtbot.keyClicks(entry, "driver")
+    qtbot.keyClick(entry, Qt.Key.Key_Return)
 
-    assert steps.page.asked[-1] == {"added": "5", "typed": " driver"}
+    assert steps.page.asked[-1] == {"added": "5", "typed": " driver"} and entry.text() == ""
 
 
 def test_a_wrong_number_is_named_and_not_asked(steps):
-    field = steps._fields[2]
-    field._line.setText("3")
-    field._line.editingFinished.emit()
+    entry = named(steps, "Top-p", QLineEdit)
+    entry.setText("3")
+    entry.editingFinished.emit()
 
-    assert "top_p is '3'" in field.error() and not steps.page.asked
+    assert any("top_p is '3'" in text for text in texts(steps)) and not steps.page.asked
 
 
 def test_surprisal_is_painted_with_its_figures(qtbot):
     words = (WordRow(0, 4, "text", "Late"), WordRow(5, 10, "text", "again"))
-    view = shown(qtbot, SurprisalView, "surprisal", Surprisal(words, (None, 10.0), 2))
+    view = show(qtbot, "surprisal", Surprisal(words, (None, 10.0), 2), page=Texts())
 
-    assert [word.caption for word in view._strip.words] == ["", "10.0"]
-    assert dict(view._figures.values)["Perplexity per token"] == "32.0"  # 2 ** (10 / 2)
+    assert [word.caption for word in view.part("words").words] == ["", "10.0"]
+    assert figures(view)["Perplexity per token"] == "32.0"  # 2 ** (10 / 2)
+
+
+DRAWN = Samples((SampledText("by a bus", 3, -2.5),))
 
 
 def test_a_sample_is_kept_with_its_settings_and_removed(qtbot):
-    view = shown(qtbot, SamplesView, "samples", Samples((SampledText("by a bus", 3, -2.5),)))
+    view = shown(qtbot, "samples", DRAWN)
+    assert not view.part("kept").isVisibleTo(view)
 
-    view._table.opened.emit(view._table.rows()[0])
+    view.part("samples").opened.emit(view.part("samples").rows()[0])
     (kept,) = view.page.kept
     assert (kept.text, kept.settings["seed"], kept.settings["top_p"]) == ("by a bus", 1, 1.0)
-    assert view._title.text() == "1 kept sample"
+    assert "1 kept sample" in texts(view) and view.part("kept").isVisibleTo(view)
 
-    view._kept.choose({0})
-    view._kept.removed.emit()
-    assert view.page.kept == [] and view._kept.rows() == []
+    view.part("kept").choose({0})
+    view.part("kept").removed.emit()
+    assert view.page.kept == [] and not view.part("kept").isVisibleTo(view)
+
+
+def test_kept_samples_are_shown_before_anything_is_sampled(qtbot):
+    page = Texts()
+    page.keep_sample("by a bus", {"seed": 1})
+
+    view = show(qtbot, "samples", None, page=page)
+
+    assert cells(view.part("kept")) == [["Late again by a bus", "gpt", "Seed 1"]]
 
 
 def test_sampling_again_takes_the_next_seed(qtbot):
-    view = shown(qtbot, SamplesView, "samples", Samples((SampledText("by a bus", 3, -2.5),)))
+    view = shown(qtbot, "samples", DRAWN)
 
-    view._again()
+    named(view, "Sample again", Button).click()
 
     assert view.page.asked[-1] == {"seed": 2, "part": 5}
 
 
 def test_samples_that_go_on_can_be_stopped(qtbot):
-    drawn = Samples((SampledText("by a bus", 3, -2.5),), rest=7)
-    view = shown(qtbot, SamplesView, "samples", drawn)
+    view = shown(qtbot, "samples", replace(DRAWN, rest=7))
+    stop = named(view, "Stop", Button)
     view.state.continuing = True
     view.show_state(frozenset({"continuing"}))
-    assert view._note.text() == "7 more tokens…" and view._stop.isVisibleTo(view)
+    assert "7 more tokens…" in texts(view) and stop.isVisibleTo(view)
 
-    view._stop.click()
+    stop.click()
     view.show_state(frozenset({"continuing"}))
 
-    assert not view._stop.isVisibleTo(view) and len(view._table.rows()) == 1
+    assert not stop.isVisibleTo(view) and len(view.part("samples").rows()) == 1

@@ -5,12 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.ui.panels.inspect.test_neighbours import Page
-from workbench.base.events import ALL
+from tests.ui.panels.inspect.shown import Page, choose, named, renew, show, texts
 from workbench.inspection.span_scores.info import CandidateWord, SpanScoreTable
 from workbench.text.spans import Span
-from workbench.ui.panels.inspect.inspector_state import InspectorState
-from workbench.ui.panels.inspect.views.span_scores import SpanScoresView
+from workbench.ui.widgets.controls.button import Button
 from workbench.ui.widgets.tables.heat_table import CELL
 
 TEXT = "Ada of York"
@@ -24,18 +22,11 @@ RESULT = SpanScoreTable((), WORDS, SCORES, ("PER", "LOC"), True, SPANS, 1, 1, 1)
 
 @pytest.fixture
 def view(qtbot):
-    page = Page()
-    page.document = type("Typed", (), {"text": TEXT})()
-    state = InspectorState(page, "span_scores")
-    view = SpanScoresView(state)
-    qtbot.addWidget(view)
-    state.result = RESULT
-    view.show_state(ALL)
-    return view
+    return show(qtbot, "span_scores", RESULT, page=Page(TEXT))
 
 
 def cells(view):
-    model = view._table.model()
+    model = view.part("table").model()
     return [[model.index(row, at).data(CELL) for at in range(3)] for row in range(3)]
 
 
@@ -46,36 +37,35 @@ def test_spans_stand_at_their_first_and_last_word_and_predicted_ones_are_framed(
     assert found[2][2].text == "LOC 80.0" and found[2][2].marked
     assert found[0][0].text == "" and not found[0][0].blank  # a candidate of low probability
     assert [found[1][0].blank, found[2][0].blank, found[2][1].blank] == [True] * 3
-    assert view._about.text() == "6 candidates · 2 predicted · 1 rejected because of overlap"
+    assert "6 candidates · 2 predicted · 1 rejected because of overlap" in texts(view)
 
 
 def test_the_most_probable_span_is_told_with_all_its_labels(view):
-    assert view._cell.text() == "Ada of York: PER 90.0%, LOC 5.0%, no label 5.0%"
+    sentence = "Ada of York: PER 90.0%, LOC 5.0%, no label 5.0%"
+    assert sentence in texts(view)
 
-    view._table.choose(1, 0)  # no span ends before it begins
+    view.part("table").choose(1, 0)  # no span ends before it begins
 
-    assert view._cell.text() == ""
+    assert sentence not in texts(view)
 
 
 def test_the_most_probable_span_of_a_longer_text_is_scrolled_to(view):
     words = tuple(CandidateWord("word", 5 * at, 5 * at + 4) for at in range(40))
     scores = np.zeros((40, 3, 2), np.float32)
     scores[38, 1] = 0.9, 0.05
+    view.clear()
     view.resize(800, 400)
     view.show()
-    view.state.result = replace(RESULT, words=words, scores=scores, spans=())
-    view._table.set_cells((), (), ())
 
-    view.show_state(ALL)
+    renew(view, replace(RESULT, words=words, scores=scores, spans=()))
 
-    table = view._table
+    table = view.part("table")
     cell = table.visualRect(table.currentIndex())
     assert table.viewport().rect().contains(cell) and not cell.isEmpty()
 
 
 def test_one_label_can_be_shown_alone(view):
-    view._label.setCurrentIndex(view._label.findData("LOC"))
-    view._label.activated.emit(view._label.currentIndex())
+    choose(view, "Label", 2)
 
     found = cells(view)
 
@@ -84,15 +74,15 @@ def test_one_label_can_be_shown_alone(view):
 
 
 def test_the_parts_of_a_long_text_are_paged(view):
-    assert view._parts.isHidden()
+    back, on = (named(view, name, Button) for name in ("Previous part", "Next part"))
+    assert not on.isVisibleTo(view)
 
-    view.state.result = SpanScoreTable((), WORDS, SCORES, ("PER", "LOC"), True, SPANS, 0, 1, 2)
-    view.show_state(ALL)
-    view._go(-1)
+    renew(view, SpanScoreTable((), WORDS, SCORES, ("PER", "LOC"), True, SPANS, 0, 1, 2))
+    back.click()
     assert view.state.option("part") == 1
-    view._go(1)
+    on.click()
 
-    assert not view._parts.isHidden() and view._part.text() == "Part 1 of 2"
+    assert on.isVisibleTo(view) and "Part 1 of 2" in texts(view)
     assert view.state.option("part") == 2
 
 
@@ -107,13 +97,14 @@ def test_the_data_are_a_row_for_each_candidate(view):
 def test_nothing_stands_where_the_model_changed(view):
     view.clear()
 
-    assert view._table.model().rowCount() == 0 and view._cell.text() == ""
+    assert view.part("table").model().rowCount() == 0
+    assert not any(text.startswith("Ada of York") for text in texts(view))
 
 
 def test_a_temperature_is_named_and_no_label_has_its_own_probability(view):
     none = np.full((3, 3), 0.25, np.float32)
-    view.state.result = replace(RESULT, temperature=1.5, none=none)
-    view.show_state(ALL)
+    renew(view, replace(RESULT, temperature=1.5, none=none))
 
-    assert view._about.text().endswith("1 rejected because of overlap · temperature 1.50 applied")
-    assert view._cell.text() == "Ada of York: PER 90.0%, LOC 5.0%, no label 25.0%"
+    remark = "1 rejected because of overlap · temperature 1.50 applied"
+    assert any(text.endswith(remark) for text in texts(view))
+    assert "Ada of York: PER 90.0%, LOC 5.0%, no label 25.0%" in texts(view)

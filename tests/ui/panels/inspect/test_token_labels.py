@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.ui.panels.inspect.test_neighbours import Page
+from tests.ui.panels.inspect.shown import Page
 from workbench.base.events import ALL
 from workbench.inspection.spec import TokenRow, WordRow
 from workbench.inspection.token_scores.info import TokenLabels

@@ -8,29 +8,25 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QListWidget, QTableView
 
+from tests.ui.panels.inspect.shown import texts
 from tests.ui.panels.inspect.test_state import Host, holding
 from workbench.base.options import Option
 from workbench.inspection.class_scores.info import ClassProbabilities
-from workbench.inspection.label_scores.info import LabelProbabilities, LabelProbability
-from workbench.inspection.number.info import PredictedNumber
 from workbench.inspection.spans.info import PredictedSpans
 from workbench.inspection.spec import TokenRow, WordRow
 from workbench.inspection.subwords.info import EmbeddingParts, Tokenized
 from workbench.inspection.token_scores.info import PredictedWord, TokenLabels
-from workbench.inspection.transitions.info import TransitionScores
 from workbench.jobs import threads
 from workbench.operations.inspecting import inspect as operations
 from workbench.operations.inspecting import inspect_host
 from workbench.operations.inspecting.inspect import InspectableModel
 from workbench.text.spans import Span
 from workbench.ui.panels.inspect import saving
+from workbench.ui.panels.inspect.controls import OptionForm
+from workbench.ui.panels.inspect.declared import view_of
 from workbench.ui.panels.inspect.inspector_state import InspectorState
 from workbench.ui.panels.inspect.view_list import VIEW
-from workbench.ui.panels.inspect.views.classes import LabelsView
-from workbench.ui.panels.inspect.views.number import NumberView
-from workbench.ui.panels.inspect.views.option_field import OptionForm
-from workbench.ui.panels.inspect.views.plain import PlainView
-from workbench.ui.panels.inspect.views.transitions import TransitionsView
+from workbench.ui.panels.inspect.views.plain import PLAIN
 from workbench.ui.widgets.controls.button import Button
 from workbench.ui.widgets.controls.text_box import TextBox
 
@@ -142,7 +138,7 @@ def test_the_classes_are_bars_with_gold_marked(panel, host, monkeypatch):
     model = named(panel, QTableView, "Classes").model()
     assert [model.index(row, 2).data() for row in range(2)] == ["75.0", "25.0"]
     assert [model.index(row, 1).data() for row in range(2)] == ["", "gold"]
-    assert panel.view._views["class_scores"]._verdict.text() == "Gold: good"
+    assert "Gold: good" in texts(panel.view)
 
 
 def test_right_to_left_text_runs_from_the_right(panel, host):
@@ -305,7 +301,7 @@ def test_choosing_in_the_list_shows_the_view_and_asks(panel, host):
 
 def test_a_result_without_a_view_of_its_own_is_a_table_of_its_values(qtbot):
     shown = InspectorState(SimpleNamespace(document=None, choice=None), "subwords")
-    view = PlainView(shown)
+    view = view_of(PLAIN, shown)
     qtbot.addWidget(view)
 
     result = {"share": 0.25, "at": {"word": 3}, "map": np.zeros((2, 3))}
@@ -335,7 +331,7 @@ def test_options_of_an_inspector_without_a_view_are_fields_that_run_it_again(qtb
     monkeypatch.setattr(InspectorState, "info", info)
     shown, asked = InspectorState(SimpleNamespace(document=None, choice=None), "lines.pairs"), []
     monkeypatch.setattr(shown, "ask", lambda: asked.append(dict(shown.options)))
-    view = PlainView(shown)
+    view = view_of(PLAIN, shown)
     qtbot.addWidget(view)
     form = view.findChild(OptionForm)
 
@@ -353,78 +349,6 @@ def named_in(widget, name):
     return next(
         table for table in widget.findChildren(QTableView) if table.accessibleName() == name
     )
-
-
-def test_transitions_are_a_labelled_matrix_with_start_and_end(qtbot):
-    step = np.array([[0.5, 1.0, np.nan], [0.25, -0.5, 2.0], [0.0, 0.125, 1.5]])
-    no_step = np.zeros((3, 3), bool)
-    no_step[0, 2] = True
-    tags, no_start = ("O", "B-PER", "I-PER"), np.array([False, False, True])
-    result = TransitionScores(
-        tags,
-        ("PER",),
-        np.array([0.5, 1, np.nan]),
-        step,
-        np.array([0.1, 0.2, -0.3]),
-        no_start,
-        no_step,
-    )
-    view = TransitionsView(
-        InspectorState(SimpleNamespace(document=None, choice=None), "transitions")
-    )
-    qtbot.addWidget(view)
-    view.show_result(result)
-    view.grab()
-
-    model = named_in(view, "Transitions").model()
-    rows = [[model.index(row, column).data() for column in range(4)] for row in range(4)]
-    assert rows[0] == ["+0.50", "+1.00", "–", "–"]
-    assert rows[1] == ["+0.50", "+1.00", "–", "+0.10"]
-    assert rows[2] == ["+0.25", "−0.50", "+2.00", "+0.20"]
-    down, across = Qt.Orientation.Vertical, Qt.Orientation.Horizontal
-    assert [model.headerData(n, down) for n in range(4)] == ["start", "O", "B-PER", "I-PER"]
-    assert [model.headerData(n, across) for n in range(4)] == ["O", "B-PER", "I-PER", "end"]
-    assert view._range.text() == "from −0.50 to +2.00"
-    tip = model.index(1, 2).data(Qt.ItemDataRole.ToolTipRole)
-    assert "O → I-PER: not allowed" in tip
-    view.state.result = result
-    assert view.data()[:3] == [
-        ["", "O", "B-PER", "I-PER", "end"],
-        ["start", 0.5, 1.0, "", ""],
-        ["O", 0.5, 1.0, "", 0.1],
-    ]
-
-
-def test_labels_show_threshold_prediction_and_gold(qtbot):
-    labels = (LabelProbability("late", 0.75, 0.5), LabelProbability("full", 0.25, 0.5))
-    gold = operations.DocumentGold(None, (), True, 0, ("late",))
-    page = SimpleNamespace(document=None, choice=None, gold=gold, labels={})
-    view = LabelsView(InspectorState(page, "label_scores"))
-    qtbot.addWidget(view)
-    view.show_result(LabelProbabilities(labels))
-
-    model = named_in(view, "Labels").model()
-    rows = [[model.index(row, column).data() for column in range(5)] for row in range(2)]
-    assert rows == [["late", "gold", "predicted", "50.0", "75.0"], ["full", "", "", "50.0", "25.0"]]
-    assert view._verdict.text() == "Agrees with gold"
-    view.state.result = LabelProbabilities(labels)
-    assert view.data()[1:] == [["late", 0.75, 0.5], ["full", 0.25, 0.5]]
-
-    page.gold = operations.DocumentGold(None, (), True, 0, ("late", "full"))
-    view.show_result(LabelProbabilities(labels))
-    assert view._verdict.text() == "Differs from gold"
-
-
-def test_a_number_is_shown_beside_gold(qtbot):
-    page = SimpleNamespace(gold=operations.DocumentGold(None, (), True, 0, number=2.5))
-    view = NumberView(InspectorState(page, "number"))
-    qtbot.addWidget(view)
-    view.show_result(PredictedNumber(3.25))
-    assert (view._value.text(), view._gold.text()) == ("3.250", "Gold: 2.5. Difference: +0.750.")
-
-    page.gold = None
-    view.show_result(PredictedNumber(3.25))
-    assert view._gold.text() == "No gold to compare with"
 
 
 def test_a_narrow_page_shows_the_button_beside_the_text_by_its_icon(panel, host):

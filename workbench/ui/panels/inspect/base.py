@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
 
 from workbench.base.events import concerns
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.base.records import plain_rows, to_plain
 from workbench.ui.panels.inspect.inspector_state import InspectorState
 from workbench.ui.panels.inspect.state import InspectState
+from workbench.ui.project.queue_position import QueuePosition
 from workbench.ui.style import theme
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.field import TitledField
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.words import words
+from workbench.ui.widgets.empty import EmptyState
+from workbench.ui.widgets.layout import card, layout_of, row
+from workbench.ui.widgets.wait_line import WaitLine
 
 if TYPE_CHECKING:
     from workbench.operations.inspecting.inspect import InspectableModel
+    from workbench.ui.panels.inspect.examined import Examined
 
 
 class InspectorView(QWidget):
@@ -75,3 +84,88 @@ class InspectorView(QWidget):
 
     def clear(self) -> None:
         """Show nothing: the result belongs to another model."""
+
+
+class Examination:
+    """What starts and follows the job of a view that examines documents.
+
+    actions: what stands beside the title of the view; empty: what is shown without a result.
+    """
+
+    def __init__(self, state: Examined):
+        self._state = state
+        self._note = words("", "caption", "muted")
+        self._start = Button(_("Examine documents"), "play", small=True, on=state.start)
+        self._cancel = Button(_("Cancel"), small=True, on=state.cancel)
+        self._meter = Meter(0.0, name=_("Progress"))
+        self._meter.setFixedWidth(120)
+        self._meter.hide()
+        self._cancel.hide()
+        waiting = WaitLine(QueuePosition(state.page.context, state.runs))
+        self.actions = (self._note, self._meter, waiting, self._cancel, self._start)
+        self.empty = EmptyState("scan-search", "")
+
+    def show_state(self, content: QWidget) -> None:
+        """content: the widget with the result."""
+        state = self._state
+        running = state.share is not None
+        self._meter.setVisible(running and not state.waiting)
+        self._meter.set(state.share or 0.0)
+        self._cancel.setVisible(running)
+        self._note.setText(state.note)
+        self._start.setVisible(not running and not state.current)
+        self._start.setEnabled(state.can_start)
+        content.setVisible(state.result is not None)
+        self.empty.setVisible(state.result is None)
+        self.empty.set(*self._describe())
+
+    def _describe(self) -> tuple[str, str]:
+        """Title and hint without a result."""
+        state = self._state
+        if state.waiting:
+            return _("Waiting for another job"), _("You can use other views meanwhile.")
+        if state.share is not None:
+            return _("Examining the documents"), _("You can use other views meanwhile.")
+        if state.prepared is None:
+            return (_("Nothing to examine") if state.error else _("Reading the documents…")), ""
+        count = state.prepared.documents
+        hint = ngettext(
+            "{n:,} document of the project is read by the model. The result is kept.",
+            "{n:,} documents of the project are read by the model. The result is kept.",
+            count,
+        )
+        return _("Not examined yet"), hint
+
+
+class ExaminedView(InspectorView):
+    """Settings, a button that starts the job with its progress, and below the result.
+
+    A subclass calls `put` once, and implements `fill_fields`.
+    """
+
+    def __init__(self, state: InspectorState) -> None:
+        super().__init__(state)
+        self._examination = Examination(self.examined)
+
+    @property
+    def examined(self) -> Examined:
+        return cast("Examined", self.state)
+
+    def put(self, title: str, fields: list[tuple[str, QComboBox]], shown: QWidget) -> None:
+        """The parts of the view: settings, and the widget with the result."""
+        self._shown = shown
+        head = row(words(title, weight=600), None, *self._examination.actions)
+        boxes = row(*((TitledField(name, box), 1) for name, box in fields), gap=12)
+        empty = self._examination.empty
+        layout_of(self).addWidget(card(head, boxes, (shown, 1), (empty, 1), gap=8))
+        self._shown.hide()
+
+    def fill_fields(self) -> None:
+        """Show the settings that can be chosen, and those that are."""
+        raise NotImplementedError
+
+    def show_state(self, fields: frozenset[str]) -> None:
+        super().show_state(fields)
+        if concerns(fields, "options", "layers", "choices", "choice"):
+            self.fill_fields()
+        self._examination.show_state(self._shown)

@@ -58,15 +58,16 @@ class InspectorState(State):
 
     def default(self, name: str) -> Any:
         """The default value of an option."""
-        option = self._described(name)
+        option = self.described(name)
         return option.default if option is not None else None
 
     def suggestions(self, name: str) -> tuple[str, ...]:
         """Texts that can be offered for an option."""
-        option = self._described(name)
+        option = self.described(name)
         return tuple(option.suggestions()) if option and option.suggestions else ()
 
-    def _described(self, name: str) -> Option | None:
+    def described(self, name: str) -> Option | None:
+        """The description of an option, None if the inspector has no such option."""
         options = self.info.options if self.info is not None else ()
         return next((option for option in options if option.name == name), None)
 

@@ -19,8 +19,9 @@ from workbench.base.events import ALL
 from workbench.base.i18n import _
 from workbench.base.registry import registry
 from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.panels.inspect.declared import view_of
 from workbench.ui.panels.inspect.samples import Sample, samples
-from workbench.ui.panels.inspect.views.plain import plain_view
+from workbench.ui.panels.inspect.views.plain import PLAIN
 from workbench.ui.style import theme
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.controls.button import Button, icon_button
@@ -142,8 +143,8 @@ class Pane(QFrame):
         if key in self._views and self._views[key].state is not inspector:  # plugins have changed
             self._drop(key)
         if key not in self._views:
-            make = page.context.attempt(registry().view, "inspector", self.id) or plain_view
-            self._views[key] = view = make(inspector)
+            make = page.context.attempt(registry().view, "inspector", self.id) or PLAIN
+            self._views[key] = view = view_of(make, inspector)
             self._pages.addWidget(view)
             inspector.listen(
                 inspector.changed, lambda fields: self._shown_changed(inspector, fields)

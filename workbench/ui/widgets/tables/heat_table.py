@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, cast
 
 from PySide6.QtCore import (
@@ -18,65 +18,88 @@ from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QStyleOptionViewItem, QTableView
 
 from workbench.ui.style import escaping, theme
+from workbench.ui.widgets.charts.heat import hatch
 from workbench.ui.widgets.charts.matrix import set_up_matrix
 
 CELL = Qt.ItemDataRole.UserRole
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()  # parent of all cells
-MIN_CELL_WIDTH, MAX_CELL_WIDTH, CELL_HEIGHT = (
-    44,
-    120,
-    26,
-)  # width and height of a cell, pixels at 100%
+CELL_HEIGHT = 26  # pixels at 100%
+PADDING, NAME_PADDING = 12, 14  # pixels beside the text of a cell; with columns of own widths
 
 
 class HeatCell(NamedTuple):
-    """share: 0 to 1, the darkness of the ground. tip: the whole content as a sentence.
+    """share: the darkness of the ground, 0 to 1; in a table of signed numbers -1 to 1.
 
-    marked: framed, as one that was chosen. blank: nothing is there, so nothing is painted.
+    marked: framed, as one that was chosen. blank: nothing is there, so nothing is painted. barred:
+    nothing can be there, so it is hatched, without its text.
     """
 
     text: str
     share: float
-    tip: str
     marked: bool = False
     blank: bool = False
+    barred: bool = False
+
+
+class HeatStyle(NamedTuple):
+    """least, most: widths of cells in pixels at 100%, which follow the names of columns and the
+    texts of cells.
+
+    widest: the longest text; all of them are not read, which takes time for long texts. each: every
+    column has its own width, `most` does not apply. signed: numbers below 0 have another colour.
+    """
+
+    least: int = 44
+    most: int = 120
+    widest: str = ""
+    each: bool = False
+    signed: bool = False
 
 
 class HeatTable(QTableView):
     """`moved(row, column)` is emitted when another cell becomes current.
 
-    axes: what rows and columns are, as a sentence for screen readers. most: maximum width of a
-    cell, pixels at 100%.
+    axes: what rows and columns are, as a sentence for screen readers.
     """
 
     moved = Signal(int, int)
 
-    def __init__(self, name: str, axes: str, *, most: int = MAX_CELL_WIDTH):
+    def __init__(self, name: str, axes: str, style: HeatStyle | None = None):
         super().__init__()
-        self._most = most
+        self._style = style or HeatStyle()
         self._cells = _Cells(self)
         self.setModel(self._cells)
         self.setAccessibleName(name)
         self.setProperty("part", "matrix")
         set_up_matrix(self, axes)
-        self.setItemDelegate(HeatPainter(self))
+        self.setItemDelegate(_HeatPainter(self, signed=self._style.signed))
         self.setFrameShape(self.Shape.NoFrame)
         for header in (self.horizontalHeader(), self.verticalHeader()):
             header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
             header.setHighlightSections(True)
+            header.setMinimumSectionSize(
+                min(theme.px(self._style.least), header.minimumSectionSize())
+            )
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         self.verticalHeader().setDefaultAlignment(right)
         drop = theme.changed.connect(self._fit)
         self.destroyed.connect(lambda *_: drop())
 
     def set_cells(
-        self, down: Sequence[str], across: Sequence[str], cells: Sequence[Sequence[HeatCell]]
+        self,
+        down: Sequence[str],
+        across: Sequence[str],
+        cell: Callable[[int, int], HeatCell],
+        tip: Callable[[int, int], str],
     ) -> None:
-        """Replace all cells; the current one stays if it still exists."""
+        """Replace all cells; the current one stays if it still exists.
+
+        cell(row, column), tip(row, column): a cell, and its whole content as a sentence.
+        """
         at = self.currentIndex()
         place = at.row(), at.column()
-        self._cells.set(down, across, cells)
+        self._cells.set(down, across, cell, tip)
         self._fit()
         if 0 <= place[0] < len(down) and 0 <= place[1] < len(across):
             self.choose(*place)
@@ -93,10 +116,18 @@ class HeatTable(QTableView):
 
     def _fit(self) -> None:
         metrics = QFontMetrics(theme.font("caption", 600))
-        longest = max(map(metrics.horizontalAdvance, self._cells.texts()), default=0) + 12
-        wide = min(max(longest, theme.px(MIN_CELL_WIDTH)), theme.px(self._most))
-        self.horizontalHeader().setDefaultSectionSize(wide)
+        head, style = self.horizontalHeader(), self._style
+        padding = NAME_PADDING if style.each else PADDING
+        least = max(theme.px(style.least), metrics.horizontalAdvance(style.widest) + padding)
         self.verticalHeader().setDefaultSectionSize(theme.px(CELL_HEIGHT))
+        names = self._cells.across
+        if style.each:  # Qt would ask for the contents of every cell
+            for column, name in enumerate(names):
+                head.resizeSection(column, max(least, metrics.horizontalAdvance(name) + padding))
+            return
+        texts = names if style.widest else [*names, *self._cells.texts()]
+        longest = max(map(metrics.horizontalAdvance, texts), default=0) + padding
+        head.setDefaultSectionSize(min(max(longest, least), theme.px(style.most)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -112,56 +143,64 @@ class HeatTable(QTableView):
 class _Cells(QAbstractTableModel):
     def __init__(self, parent: HeatTable):
         super().__init__(parent)
+        self.across: Sequence[str] = ()
         self._down: Sequence[str] = ()
-        self._across: Sequence[str] = ()
-        self._cells: Sequence[Sequence[HeatCell]] = ()
+        self._cell: Callable[[int, int], HeatCell]
+        self._tip: Callable[[int, int], str]
 
     def set(
-        self, down: Sequence[str], across: Sequence[str], cells: Sequence[Sequence[HeatCell]]
+        self,
+        down: Sequence[str],
+        across: Sequence[str],
+        cell: Callable[[int, int], HeatCell],
+        tip: Callable[[int, int], str],
     ) -> None:
         self.beginResetModel()
-        self._down, self._across, self._cells = down, across, cells
+        self._down, self.across, self._cell, self._tip = down, across, cell, tip
         self.endResetModel()
 
-    def texts(self) -> list[str]:
-        return [*self._across, *(cell.text for cells in self._cells for cell in cells)]
+    def texts(self) -> Iterator[str]:
+        for row in range(len(self._down)):
+            for column in range(len(self.across)):
+                yield self._cell(row, column).text
 
     def rowCount(self, parent: Index = _NOWHERE) -> int:
         return 0 if parent.isValid() else len(self._down)
 
     def columnCount(self, parent: Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else len(self._across)
+        return 0 if parent.isValid() else len(self.across)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         if not index.isValid():
             return None
-        cell = self._cells[index.row()][index.column()]
+        at = index.row(), index.column()
         if role == Qt.ItemDataRole.DisplayRole:
-            return cell.text
+            return self._cell(*at).text
         if role == CELL:
-            return cell
+            return self._cell(*at)
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return cell.tip
-        return escaping.tip(cell.tip) if role == Qt.ItemDataRole.ToolTipRole else None
+            return self._tip(*at)
+        return escaping.tip(self._tip(*at)) if role == Qt.ItemDataRole.ToolTipRole else None
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object:
-        names = self._across if orientation == Qt.Orientation.Horizontal else self._down
-        if role == Qt.ItemDataRole.DisplayRole and section < len(names):
+        names = self.across if orientation == Qt.Orientation.Horizontal else self._down
+        if section >= len(names):
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
             return names[section]
-        return None
+        return escaping.tip(names[section]) if role == Qt.ItemDataRole.ToolTipRole else None
 
 
-class HeatPainter(QStyledItemDelegate):
-    """Paints the cells of a table whose model has a `HeatCell` for the role CELL."""
-
-    def __init__(self, parent: QTableView):
+class _HeatPainter(QStyledItemDelegate):
+    def __init__(self, parent: HeatTable, *, signed: bool):
         super().__init__(parent)
+        self._shade = theme.diverging if signed else theme.sequential
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         cell, table = cast(HeatCell, index.data(CELL)), cast(QTableView, self.parent())
-        ground = theme.sequential(min(1.0, max(0.0, cell.share)))
+        ground = theme.colour("sunken") if cell.barred else self._shade(cell.share)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         area = QRectF(option.rect).adjusted(1, 1, -1, -1)
@@ -174,12 +213,16 @@ class HeatPainter(QStyledItemDelegate):
         painter.setPen(QPen(theme.qcolour(tone), 2) if chosen else framed)
         painter.setBrush(Qt.BrushStyle.NoBrush if cell.blank else QColor(ground))
         painter.drawRoundedRect(area, 3, 3)
+        if cell.barred:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(hatch())
+            painter.drawRoundedRect(area, 3, 3)
         painter.setPen(QColor(theme.readable(ground, "text", "surface")))
         font = theme.font("caption")
         painter.setFont(font)
         room = area.adjusted(3, 0, -3, 0)
         text = QFontMetrics(font).elidedText(
-            cell.text, Qt.TextElideMode.ElideRight, int(room.width())
+            "" if cell.barred else cell.text, Qt.TextElideMode.ElideRight, int(room.width())
         )
         painter.drawText(room, Qt.AlignmentFlag.AlignCenter, text)
         painter.restore()

@@ -124,6 +124,11 @@ class WordStrip(QWidget):
     def words(self) -> tuple[StripWord, ...]:
         return self._words
 
+    @property
+    def number(self) -> int:
+        """Of the outlined word, -1 for none."""
+        return self._number
+
     def choose(self, number: int) -> None:
         """Outline a word, -1 for none; emits nothing."""
         if number != self._number:
@@ -132,6 +137,10 @@ class WordStrip(QWidget):
             if at >= 0 and self._see is not None:
                 self._see(self._areas[at])
             self.update()
+
+    def area(self, at: int) -> QRectF:
+        """Where a word lies, in the coordinates of the strip."""
+        return self._areas[at]
 
     def _place_of(self, number: int) -> int:
         return next((at for at, word in enumerate(self._words) if word.number == number), -1)

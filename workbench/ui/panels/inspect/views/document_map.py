@@ -14,7 +14,7 @@ from shiboken6 import isValid
 from workbench.base.i18n import _, ngettext
 from workbench.ui.commands import MenuChoice
 from workbench.ui.panels.inspect.base import InspectorView
-from workbench.ui.panels.inspect.views.layer_choice import LayerChoice
+from workbench.ui.panels.inspect.controls import LayerChoice
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.charts.point_legend import PointLegend
 from workbench.ui.widgets.charts.point_map import PointGroup, PointMap

@@ -3,72 +3,21 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _
 from workbench.base.records import plain_rows, to_plain
-from workbench.ui.panels.inspect.base import InspectorView
-from workbench.ui.panels.inspect.examined import Examined
-from workbench.ui.panels.inspect.views.examined import ExaminedView
-from workbench.ui.panels.inspect.views.option_field import OptionForm
+from workbench.ui.panels.inspect.parts import Custom, Options, ViewSpec
 from workbench.ui.style import formats
 from workbench.ui.widgets.layout import card, layout_of
 from workbench.ui.widgets.tables.table import Column, Table
-
-if TYPE_CHECKING:
-    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 MAX_VALUE_LENGTH = 500  # maximum length of a value in characters
 MOST_ROWS = 12  # visible rows of a table
 
 Record = dict[str, Any]
-
-
-def plain_view(state: InspectorState) -> InspectorView:
-    """The view of an inspector that has none of its own."""
-    return PlainExaminedView(state) if isinstance(state, Examined) else PlainView(state)
-
-
-class PlainView(InspectorView):
-    """The options of the inspector, and its result below them."""
-
-    def __init__(self, state: InspectorState) -> None:
-        super().__init__(state)
-        self._result = ResultTables()
-        _add_options(self, state)
-        layout_of(self).addWidget(self._result)
-
-    def clear(self) -> None:
-        self._result.clear()
-
-    def show_result(self, result: Any) -> None:
-        self._result.show_result(result)
-
-
-class PlainExaminedView(ExaminedView):
-    """The options of the inspector, the button that starts its job, and the result below."""
-
-    def __init__(self, state: InspectorState) -> None:
-        super().__init__(state)
-        self._result = ResultTables()
-        _add_options(self, state)
-        self.put(_(state.info.title) if state.info is not None else "", [], self._result)
-
-    def fill_fields(self) -> None:
-        """The fields of the options show their values themselves."""
-
-    def clear(self) -> None:
-        self._result.clear()
-
-    def show_result(self, result: Any) -> None:
-        self._result.show_result(result)
-
-
-def _add_options(view: InspectorView, state: InspectorState) -> None:
-    if state.info is not None and state.info.options:
-        layout_of(view).addWidget(card(OptionForm(state)))
 
 
 class ResultTables(QWidget):
@@ -91,11 +40,9 @@ class ResultTables(QWidget):
         layout.setSpacing(12)
         layout.addWidget(self._values)
 
-    def clear(self) -> None:
-        self._show({}, [])
-
     def show_result(self, result: Any) -> None:
-        plain = to_plain(result)
+        """None: show nothing."""
+        plain = {} if result is None else to_plain(result)
         lists = (
             {name: value for name, value in plain.items() if _is_table(value)}
             if isinstance(plain, dict)
@@ -163,3 +110,10 @@ def _text(value: object) -> str:
     if hasattr(value, "shape"):
         return _("array of shape {shape}", shape=" × ".join(map(str, value.shape)))
     return str(value)[:MAX_VALUE_LENGTH]
+
+
+PLAIN = ViewSpec(
+    cards=True,
+    controls=(Options(),),
+    parts=(Custom(ResultTables, ResultTables.show_result),),
+)

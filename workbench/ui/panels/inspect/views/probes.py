@@ -5,101 +5,58 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui.panels.inspect.views.examined import ExaminedView
+from workbench.ui.panels.inspect.parts import Choice, Curves, Table, Text, ViewContext, ViewSpec
 from workbench.ui.style import formats
 from workbench.ui.widgets.charts.axes import Axis
-from workbench.ui.widgets.charts.chart import Chart, Series
-from workbench.ui.widgets.charts.legend import CIRCLE, SQUARE, ChartLegend
-from workbench.ui.widgets.controls.field import combo, fill
-from workbench.ui.widgets.controls.words import words
-from workbench.ui.widgets.layout import column
-from workbench.ui.widgets.tables.table import Column, Table
+from workbench.ui.widgets.charts.chart import Series
+from workbench.ui.widgets.charts.legend import CIRCLE, SQUARE
+from workbench.ui.widgets.tables.table import Column
 
 if TYPE_CHECKING:
     from workbench.inspection.probes.info import ProbedLayer, ProbedModel, ProbeInterval, Probes
-    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 Row = tuple[str, int, "ProbedLayer"]  # model, layer, scores
 
 
-class ProbesView(ExaminedView):
-    def __init__(self, state: InspectorState) -> None:
-        super().__init__(state)
-        self._layer = combo(name=_("Labels"))
-        self._layer.activated.connect(
-            lambda index: self.state.set_options(layer=self._layer.itemData(index))
-        )
-        self._legend = ChartLegend()
-        x, y = Axis(_("Layer (0: embeddings)"), whole=True), Axis(_("Accuracy on dev"))
-        self._chart = Chart(
-            _("Accuracy of probes by layer"),
-            x,
-            y,
-            empty=_("The accuracy of each layer appears here once the probes are trained."),
-        )
-        self._chart.opened.connect(self._point_chosen)
-        self._chart.moved.connect(self._point_chosen)
-        self._about = words("", "small", "muted", wrap=True)
-        self._table = Table(_columns(), name=_("Probes"), key=lambda row: row[:2], sortable=True)
-        content = column(self._legend, (self._chart, 3), self._about, (self._table, 2), gap=8)
-        self.put(_("Probes"), [(_("Labels"), self._layer)], content)
+def _layers(view: ViewContext) -> list[tuple[str, str]]:
+    return [(name, name) for name in view.examined.layers]
 
-    def fill_fields(self) -> None:
-        layers = self.examined.layers
-        chosen = self.state.option("layer") or next(iter(layers), "")
-        fill(self._layer, [(name, name) for name in layers], chosen)
 
-    def clear(self) -> None:
-        self._chart.set_series(())
-        self._table.set_rows(())
+def _layer(view: ViewContext) -> str:
+    return view.state.option("layer") or next(iter(view.examined.layers), "")
 
-    def show_result(self, result: Probes) -> None:
-        series = [series for model in result.models for series in self._series(result, model)]
-        self._chart.set_series(series)
-        self._chart.set_level(result.majority)
-        self._legend.set(series)
-        self._table.set_rows(self._rows(result))
-        self._about.setText(_summary(result))
 
-    def data(self) -> list[list[object]]:
-        head = [_("Model"), _("Layer"), _("Accuracy"), _("Low"), _("High"), _("Control")]
-        head += [_("Selectivity"), _("Low"), _("High")]
-        rows: list[list[object]] = [[*head]]
-        for name, number, layer in self._rows(self.state.result):
-            scores = [layer.accuracy.value, layer.accuracy.low, layer.accuracy.high]
-            scores += [layer.control.value, layer.selectivity.value]
-            scores += [layer.selectivity.low, layer.selectivity.high]
-            rows.append([name, number, *scores])
-        return rows
+def _rows(view: ViewContext) -> list[Row]:
+    return [
+        (_name(view, model), number, layer)
+        for model in view.result.models
+        for number, layer in enumerate(model.layers)
+    ]
 
-    def _rows(self, result: Probes) -> list[Row]:
-        return [
-            (self._name(result, model), number, layer)
-            for model in result.models
-            for number, layer in enumerate(model.layers)
-        ]
 
-    def _name(self, result: Probes, model: ProbedModel) -> str:
-        if len(result.models) == 1:
-            return self.page.choice.title if self.page.choice else model.name
-        return _("before fine-tuning") if model.before else _("after fine-tuning")
+def _name(view: ViewContext, model: ProbedModel) -> str:
+    if len(view.result.models) == 1:
+        return view.page.choice.title if view.page.choice else model.name
+    return _("before fine-tuning") if model.before else _("after fine-tuning")
 
-    def _series(self, result: Probes, model: ProbedModel) -> list[Series]:
-        name = self._name(result, model)
+
+# ---------------------------------------------------------------- the chart
+
+
+def _series(view: ViewContext) -> list[Series]:
+    """Two curves of each model: its labels, and the control task."""
+    series = []
+    for model in view.result.models:
+        name = _name(view, model)
         tones = ("muted", "faint") if model.before else ("accent", "warn")
         layers = tuple(map(float, range(len(model.layers))))
         real = [layer.accuracy for layer in model.layers]
         control = [layer.control for layer in model.layers]
-        return [
+        series += [
             _curve(_("{model}: labels", model=name), layers, real, tones[0], False),
             _curve(_("{model}: control task", model=name), layers, control, tones[1], True),
         ]
-
-    def _point_chosen(self, series: int, point: int) -> None:
-        """Select the row of a point of the chart; two curves belong to one model."""
-        result: Probes = self.state.result
-        model = result.models[series // 2]
-        self._table.choose({(self._name(result, model), point)})
+    return series
 
 
 def _curve(
@@ -117,8 +74,14 @@ def _curve(
     )
 
 
-def _summary(result: Probes) -> str:
+def _pick(view: ViewContext, curve: int, point: int) -> None:
+    """Select the row of a point of the chart."""
+    view.choose("table", {(_name(view, view.result.models[curve // 2]), point)})
+
+
+def _summary(view: ViewContext) -> str:
     """The best layer of the model, and what the numbers are of."""
+    result: Probes = view.result
     model = result.models[-1]
     best = model.layers[model.best]
     if result.by_word:
@@ -134,10 +97,22 @@ def _summary(result: Probes) -> str:
         low=formats.points(best.accuracy.low),
         high=formats.points(best.accuracy.high),
         selectivity=formats.points(best.selectivity.value),
-        counted=counted.format(n=result.dev),
+        counted=counted,
         majority=formats.points(result.majority),
         seen=formats.points(result.seen, 0),
     )
+
+
+def _data(view: ViewContext) -> list[list[object]]:
+    head = [_("Model"), _("Layer"), _("Accuracy"), _("Low"), _("High"), _("Control")]
+    head += [_("Selectivity"), _("Low"), _("High")]
+    rows: list[list[object]] = [[*head]]
+    for name, number, layer in _rows(view):
+        scores = [layer.accuracy.value, layer.accuracy.low, layer.accuracy.high]
+        scores += [layer.control.value, layer.selectivity.value]
+        scores += [layer.selectivity.low, layer.selectivity.high]
+        rows.append([name, number, *scores])
+    return rows
 
 
 def _columns() -> list[Column]:
@@ -182,3 +157,33 @@ def _columns() -> list[Column]:
             hint=_("Accuracy minus that of the control task"),
         ),
     ]
+
+
+PROBES = ViewSpec(
+    title=_("Probes"),
+    controls=(Choice(_("Labels"), "layer", _layers, _layer, always=True),),
+    parts=(
+        (
+            Curves(
+                _("Accuracy of probes by layer"),
+                Axis(_("Layer (0: embeddings)"), whole=True),
+                Axis(_("Accuracy on dev")),
+                _series,
+                _("The accuracy of each layer appears here once the probes are trained."),
+                picked=_pick,
+                level=lambda view: view.result.majority,
+                legend=True,
+                id="chart",
+            ),
+            3,
+        ),
+        Text(_summary, "small", "muted", wrap=True),
+        (
+            Table(
+                _("Probes"), _columns(), _rows, key=lambda row: row[:2], sortable=True, id="table"
+            ),
+            2,
+        ),
+    ),
+    data=_data,
+)

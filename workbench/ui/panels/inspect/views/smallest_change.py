@@ -2,154 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
-from workbench.ui.panels.inspect.base import InspectorView
-from workbench.ui.panels.inspect.views.option_field import OptionField
-from workbench.ui.panels.inspect.views.target_names import target_name
+from workbench.ui.panels.inspect.parts import (
+    Button,
+    Choice,
+    Entry,
+    Row,
+    Rule,
+    Scrolled,
+    Strip,
+    Table,
+    Text,
+    ViewContext,
+    ViewSpec,
+)
+from workbench.ui.panels.inspect.views.attributions import target_choice
 from workbench.ui.style import formats
-from workbench.ui.widgets.controls.button import Button
-from workbench.ui.widgets.controls.field import TitledField, combo, fill
-from workbench.ui.widgets.controls.words import words
-from workbench.ui.widgets.layout import card, layout_of, line, row, scrolled
-from workbench.ui.widgets.layout import column as stacked
-from workbench.ui.widgets.tables.table import Column, Table
-from workbench.ui.widgets.text.span_layout import starts_rtl
-from workbench.ui.widgets.tokens.word_strip import StripWord, WordStrip
+from workbench.ui.widgets.tables.table import Column
+from workbench.ui.widgets.tokens.word_strip import StripWord
 
 if TYPE_CHECKING:
     from workbench.inspection.smallest_change.info import Change, SmallestChange, Trial
-    from workbench.operations.inspecting.inspect import InspectableModel
-    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
-KINDS = ("delete", "replace", "flip")
+# ---------------------------------------------------------------- the decision
 
 
-class SmallestChangeView(InspectorView):
-    """Above: the text with its deleted or replaced words. Below: all single changes."""
-
-    def __init__(self, state: InspectorState) -> None:
-        super().__init__(state)
-        self._note = words("", "small", "muted")
-        self._message = {kind: words("", wrap=True) for kind in KINDS}
-        names = {
-            "delete": _("Deleted words"),
-            "replace": _("Replaced words"),
-            "flip": _("Words replaced by the gradient"),
-        }
-        self._strips = {kind: WordStrip(names[kind]) for kind in KINDS}
-        parts = [part for kind in KINDS for part in (self._message[kind], self._strips[kind])]
-        self._table = Table(
-            _columns(self), name=_("Single changes"), key=lambda row: (row.word, row.new),
-            sortable=True,
-        )  # fmt: skip
-        self._target = combo(name=_("Decision"))
-        self._target.activated.connect(
-            lambda _at: state.set_options(target=self._target.currentData())
-        )
-        self._proposer = combo(name=_("Replacements from"))
-        self._proposer.activated.connect(
-            lambda _at: state.set_options(proposer=self._proposer.currentData())
-        )
-        self._step = OptionField(state, "step", _("Step"))
-        self._hint = words("", "small", "muted", wrap=True)
-        self._more = Button(_("Continue"), "play", small=True, on=state.ask_rest)
-        self._stop = Button(_("Stop"), "square", small=True, on=state.stop)
-        fields = row(
-            (TitledField(_("Decision"), self._target), 3),
-            (self._step, 1),
-            (TitledField(_("Replacements from"), self._proposer), 2),
-            gap=12,
-        )
-        layout_of(self).addWidget(
-            card(
-                row(words(_("Smallest change"), weight=600), self._note, None),
-                fields,
-                (scrolled(stacked(*parts, None, gap=8)), 5),
-                row((self._hint, 1), self._more, self._stop),
-                line(),
-                words(_("Single changes, largest decrease first"), "small", "muted"),
-                (self._table, 4),
-                gap=8,
-            )
-        )
-
-    def show_state(self, fields: frozenset[str]) -> None:
-        super().show_state(fields)
-        if concerns(fields, "options"):
-            self._step.show_value()
-            chosen = str(self.state.option("proposer"))
-            fill(self._proposer, _proposers(self.page.choices, chosen), chosen)
-        if concerns(fields, "continuing"):
-            self._show_rest(self.visible)
-
-    def _show_rest(self, result: SmallestChange | None) -> None:
-        """How far the search is; nothing after its end."""
-        searching = result is not None and bool(result.searching)
-        continuing = self.state.continuing
-        self._hint.setText(_progress(result.tried, continuing) if result and searching else "")
-        for widget, visible in (
-            (self._hint, searching),
-            (self._more, searching and not continuing),
-            (self._stop, searching and continuing),
-        ):
-            widget.setVisible(visible)
-
-    def clear(self) -> None:
-        self._show_rest(None)
-        self._note.setText("")
-        self._table.set_rows(())
-        for kind in KINDS:
-            self._message[kind].setText("")
-            self._strips[kind].set(())
-
-    def show_result(self, result: SmallestChange) -> None:
-        rtl = starts_rtl(" ".join(word.text for word in result.words))
-        known = {target.id: target for target in result.targets}
-        target = known.get(result.target)
-        value = target.value if target is not None else None
-        message = _("predicted: {outcome}", outcome=_outcome(result.label, result.share, value))
-        self._note.setText(message)
-        fill(
-            self._target,
-            [(target.id, target_name(target, result.words)) for target in result.targets],
-            result.target,
-        )
-        self._step.setVisible(value is not None)
-        changes = {change.kind: change for change in result.changes}
-        for kind in KINDS:
-            change = changes.get(kind)
-            self._strips[kind].setVisible(change is not None)
-            self._message[kind].setText(_sentence(kind, change, result.searching))
-            self._message[kind].setVisible(bool(self._message[kind].text()))
-            painted = _painted(result, change) if change is not None else ()
-            self._strips[kind].set(painted, rtl=rtl)
-        self._table.set_rows(result.trials)
-        self._show_rest(result)
-
-    def data(self) -> list[list[object]]:
-        result = self.state.result
-        head = [_("Word"), _("Replaced by"), _("New prediction"), _("Probability"), _("Decrease")]
-        rows: list[list[object]] = [[*head, _("Estimated decrease")]]
-        texts = [word.text for word in result.words]
-        for trial in result.trials:
-            numbers = [trial.share, trial.fall, "" if trial.estimate is None else trial.estimate]
-            predicted = trial.label if trial.value is None else trial.value
-            rows.append([texts[trial.word], trial.new, predicted, *numbers])
-        return rows
-
-
-def _proposers(choices: Iterable[InspectableModel], chosen: str) -> list[tuple[str, str]]:
-    """Value and name of every model that can propose words."""
-    titles = {"": _("Model of the run, else starter-bert"), "none": _("No model")}
-    for choice in choices:
-        if choice.run is None and "masked_lm" in choice.gives:
-            titles[choice.folder] = choice.title
-    titles.setdefault(chosen, chosen)
-    return list(titles.items())
+def _value(view: ViewContext) -> float | None:
+    """The number that is predicted, None for a label."""
+    targets = {target.id: target for target in view.result.targets}
+    target = targets.get(view.result.target)
+    return target.value if target is not None else None
 
 
 def _outcome(label: str, share: float, value: float | None) -> str:
@@ -158,36 +42,42 @@ def _outcome(label: str, share: float, value: float | None) -> str:
     return f"{label or _('no label')}, {formats.points(share, 0)}%"
 
 
-def _progress(tried: int, continuing: bool) -> str:
-    if continuing:
-        text = ngettext(
-            "Searching: {n} changed text tried…", "Searching: {n} changed texts tried…", tried
-        )
-    else:
-        text = ngettext(
-            "The search was stopped after {n} changed text.",
-            "The search was stopped after {n} changed texts.",
-            tried,
-        )
-    return text.format(n=tried)
+def _predicted(view: ViewContext) -> str:
+    outcome = _outcome(view.result.label, view.result.share, _value(view))
+    return _("predicted: {outcome}", outcome=outcome)
 
 
-def _sentence(kind: str, change: Change | None, searching: str) -> str:
-    """What a kind of change does; searching: the kind that is not finished."""
+def _proposers(view: ViewContext) -> list[tuple[str, str]]:
+    """Value and name of every model that can propose words."""
+    titles = {"": _("Model of the run, else starter-bert"), "none": _("No model")}
+    for choice in view.page.choices:
+        if choice.run is None and "masked_lm" in choice.gives:
+            titles[choice.folder] = choice.title
+    chosen = str(view.state.option("proposer"))
+    titles.setdefault(chosen, chosen)
+    return list(titles.items())
+
+
+# ---------------------------------------------------------------- the changes
+
+
+def _change(view: ViewContext, kind: str) -> Change | None:
+    return next((change for change in view.result.changes if change.kind == kind), None)
+
+
+def _sentence(view: ViewContext, kind: str) -> str:
+    """What a kind of change does, or has done so far."""
+    change, searching = _change(view, kind), view.result.searching
     if kind == searching:
-        return (
-            {
-                "delete": _("Words whose deletion lowers the score most so far:"),
-                "replace": _("Words whose replacement lowers the score most so far:"),
-                "flip": _("Replacements of the gradient that lower the score most so far:"),
-            }[kind]
-            if change is not None and change.words
-            else ""
-        )
-    if change is None and (searching or kind == "flip"):
-        return ""
+        so_far = {
+            "delete": _("Words whose deletion lowers the score most so far:"),
+            "replace": _("Words whose replacement lowers the score most so far:"),
+            "flip": _("Replacements of the gradient that lower the score most so far:"),
+        }
+        return so_far[kind] if change is not None and change.words else ""
     if change is None:
-        return _("No replacements: no masked language model proposes words.")
+        none = _("No replacements: no masked language model proposes words.")
+        return "" if searching or kind == "flip" else none
     texts = {
         ("delete", True): _("Deleting the marked words changes the prediction to {outcome}."),
         ("delete", False): _(
@@ -210,25 +100,70 @@ def _sentence(kind: str, change: Change | None, searching: str) -> str:
     return texts[kind, change.turned].format(outcome=outcome)
 
 
-def _painted(result: SmallestChange, change: Change) -> list[StripWord]:
-    edits = dict(change.words)
-    painted = []
-    for at, word in enumerate(result.words):
-        if at not in edits:
-            painted.append(StripWord(at, word.text))
-            continue
-        new = edits[at] or _("deleted")
-        painted.append(
-            StripWord(
-                at, word.text, "warn_soft", "warn", "warn", True, caption=new, ink_caption="warn"
-            )
+def _painted(view: ViewContext, kind: str) -> list[StripWord]:
+    change = _change(view, kind)
+    edits = dict(change.words) if change is not None else {}
+    return [
+        StripWord(
+            at,
+            word.text,
+            "warn_soft",
+            "warn",
+            "warn",
+            True,
+            caption=edits[at] or _("deleted"),
+            ink_caption="warn",
         )
-    return painted
+        if at in edits
+        else StripWord(at, word.text)
+        for at, word in enumerate(view.result.words)
+    ]
 
 
-def _columns(view: SmallestChangeView) -> list[Column]:
+def _of_kind(kind: str, name: str) -> tuple[Text, Strip]:
+    return (
+        Text(
+            lambda view: _sentence(view, kind),
+            wrap=True,
+            visible=lambda view: bool(_sentence(view, kind)),
+        ),
+        Strip(
+            name,
+            lambda view: _painted(view, kind),
+            text=lambda view: " ".join(word.text for word in view.result.words),
+            scrolled=False,
+            visible=lambda view: _change(view, kind) is not None,
+        ),
+    )
+
+
+# ---------------------------------------------------------------- the search
+
+
+def _is_searching(view: ViewContext) -> bool:
+    return bool(view.result.searching)
+
+
+def _progress(view: ViewContext) -> str:
+    if view.state.continuing:
+        return ngettext(
+            "Searching: {n} changed text tried…",
+            "Searching: {n} changed texts tried…",
+            view.result.tried,
+        )
+    return ngettext(
+        "The search was stopped after {n} changed text.",
+        "The search was stopped after {n} changed texts.",
+        view.result.tried,
+    )
+
+
+# ---------------------------------------------------------------- single changes
+
+
+def _columns(view: ViewContext) -> list[Column]:
     def word(trial: Trial) -> str:
-        text: str = view.visible.words[trial.word].text
+        text: str = view.result.words[trial.word].text
         return text
 
     def fall(trial: Trial) -> str:
@@ -263,3 +198,65 @@ def _columns(view: SmallestChangeView) -> list[Column]:
             ),
         ),
     ]
+
+
+def _data(view: ViewContext) -> list[list[object]]:
+    result: SmallestChange = view.result
+    head = [_("Word"), _("Replaced by"), _("New prediction"), _("Probability"), _("Decrease")]
+    rows: list[list[object]] = [[*head, _("Estimated decrease")]]
+    for trial in result.trials:
+        numbers: list[Any] = [trial.share, trial.fall]
+        numbers.append("" if trial.estimate is None else trial.estimate)
+        predicted = trial.label if trial.value is None else trial.value
+        rows.append([result.words[trial.word].text, trial.new, predicted, *numbers])
+    return rows
+
+
+SMALLEST_CHANGE = ViewSpec(
+    title=_("Smallest change"),
+    beside=(Text(_predicted, "small", "muted"), None),
+    controls=(
+        (target_choice(_("Decision")), 3),
+        (Entry("step", _("Step"), visible=lambda view: _value(view) is not None), 1),
+        (Choice(_("Replacements from"), "proposer", _proposers, always=True), 2),
+    ),
+    parts=(
+        (
+            Scrolled(
+                *_of_kind("delete", _("Deleted words")),
+                *_of_kind("replace", _("Replaced words")),
+                *_of_kind("flip", _("Words replaced by the gradient")),
+                None,
+            ),
+            5,
+        ),
+        Row(
+            (Text(_progress, "small", "muted", wrap=True, visible=_is_searching), 1),
+            Button(
+                _("Continue"),
+                lambda view: view.state.ask_rest(),
+                "play",
+                visible=lambda view: _is_searching(view) and not view.state.continuing,
+            ),
+            Button(
+                _("Stop"),
+                lambda view: view.state.stop(),
+                "square",
+                visible=lambda view: _is_searching(view) and view.state.continuing,
+            ),
+        ),
+        Rule(),
+        Text(_("Single changes, largest decrease first"), "small", "muted"),
+        (
+            Table(
+                _("Single changes"),
+                _columns,
+                lambda view: view.result.trials,
+                key=lambda row: (row.word, row.new),
+                sortable=True,
+            ),
+            4,
+        ),
+    ),
+    data=_data,
+)

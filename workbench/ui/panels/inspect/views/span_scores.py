@@ -7,125 +7,64 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.panels.inspect.parts import (
+    Button,
+    Choice,
+    Heat,
+    Row,
+    Text,
+    ViewContext,
+    ViewSpec,
+    caption,
+)
 from workbench.ui.style import formats
-from workbench.ui.widgets.controls.button import icon_button
-from workbench.ui.widgets.controls.field import combo, fill
-from workbench.ui.widgets.controls.words import Elided, words
-from workbench.ui.widgets.layout import card, layout_of, row
-from workbench.ui.widgets.tables.heat_table import HeatCell, HeatTable
+from workbench.ui.widgets.tables.heat_table import HeatCell, HeatStyle
 
 if TYPE_CHECKING:
     from workbench.inspection.span_scores.info import SpanScoreTable
-    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 SHOWN = 0.01  # probability from which a cell has a number
 CONTENTS = 18  # characters of the chosen label that are shown at least
 MAX_CELL_WIDTH = 72  # maximum width of a cell, pixels at 100%
-BLANK = HeatCell("", 0.0, "", blank=True)
+AXES = _("Rows: first word. Columns: last word. Framed: predicted spans.")
 
 
-class SpanScoresView(InspectorView):
-    """Rows: first words. Columns: last words. Framed: spans that the run predicts."""
-
-    def __init__(self, state: InspectorState) -> None:
-        super().__init__(state)
-        self._label = combo(name=_("Label"))
-        self._label.setMinimumContentsLength(CONTENTS)
-        self._label.activated.connect(lambda _index: self._paint())
-        self._part = words("", "small", "muted")
-        back = icon_button("chevron-left", _("Previous part"), lambda: self._go(-1), small=True)
-        on = icon_button("chevron-right", _("Next part"), lambda: self._go(1), small=True)
-        self._parts = row(self._part, back, on, gap=4)
-        self._about, self._cell = Elided("", "small", "muted"), words("", "small", select=True)
-        axes = _("Rows: first word. Columns: last word. Framed: predicted spans.")
-        self._table = HeatTable(_("Span scores"), axes, most=MAX_CELL_WIDTH)
-        self._table.moved.connect(self._show_cell)
-        title = row(words(_("Span scores"), weight=600), (self._about, 1), self._parts, self._label)
-        hint = words(axes, "caption", "muted")
-        layout_of(self).addWidget(card(title, hint, (self._table, 1), self._cell, gap=8))
-
-    def clear(self) -> None:
-        self._table.set_cells((), (), ())
-        for part in (self._about, self._cell):
-            part.setText("")
-        self._parts.hide()
-
-    def show_result(self, result: SpanScoreTable) -> None:
-        named = [("", _("Most probable label")), *((label, label) for label in result.labels)]
-        fill(self._label, named, str(self._label.currentData() or ""))
-        message = _("Part {part} of {parts}", part=result.part, parts=result.parts)
-        self._part.setText(message)
-        self._parts.setVisible(result.parts > 1)
-        self._about.setText(_summary(result))
-        self._paint()
-
-    def data(self) -> list[list[object]]:
-        result: SpanScoreTable = self.state.result
-        rows: list[list[object]] = [[_("Start"), _("End"), _("Text"), *result.labels]]
-        text = self.page.document.text if self.page.document else ""
-        for first, width in _places(result):
-            start, end = result.words[first].start, result.words[first + width].end
-            rows.append([start, end, text[start:end], *result.scores[first, width].tolist()])
-        return rows
-
-    # ---------------------------------------------------------------- the triangle
-
-    def _paint(self) -> None:
-        result: SpanScoreTable | None = self.state.result
-        if result is None:
-            return
-        names = [word.text for word in result.words]
-        cells = [[BLANK] * len(names) for _row in result.scores]
-        chosen = {(span.start, span.end, span.label) for span in result.spans}
-        label = self._label.currentData() or ""
-        for first, width in _places(result):
-            cells[first][first + width] = _cell(result, first, width, label, chosen)
-        self._table.set_cells(names[: len(cells)], names, cells)
-        if not self._table.currentIndex().isValid() and (place := _best(result)):
-            self._table.choose(*place)
-        current = self._table.currentIndex()
-        self._show_cell(current.row(), current.column())
-
-    def _show_cell(self, first: int, last: int) -> None:
-        """State all labels of the span of the current cell."""
-        result: SpanScoreTable | None = self.state.result
-        self._cell.setText("" if result is None else _describe(result, first, last))
-
-    def _go(self, step: int) -> None:
-        result: SpanScoreTable | None = self.state.result
-        if result is not None and 1 <= result.part + step <= result.parts:
-            self.state.set_options(part=result.part + step)
+def _is_candidate(result: SpanScoreTable, first: int, last: int) -> bool:
+    longest: int = result.scores.shape[1]
+    return 0 <= first <= last < min(len(result.words), first + longest)
 
 
-def _places(result: SpanScoreTable) -> list[tuple[int, int]]:
-    """(first, width) of every candidate, width 0 for one word."""
-    longest = result.scores.shape[1]
+def _candidates(result: SpanScoreTable) -> list[tuple[int, int]]:
+    """(first, last) word of every candidate."""
+    firsts, longest = len(result.scores), result.scores.shape[1]
     return [
-        (first, width)
-        for first in range(len(result.scores))
-        for width in range(min(longest, len(result.words) - first))
+        (first, last)
+        for first in range(firsts)
+        for last in range(first, min(len(result.words), first + longest))
     ]
 
 
-def _cell(
-    result: SpanScoreTable, first: int, width: int, label: str, chosen: set[tuple[int, int, str]]
-) -> HeatCell:
-    scores = result.scores[first, width]
+def _cell(view: ViewContext, first: int, last: int) -> HeatCell:
+    result: SpanScoreTable = view.result
+    label = view.chosen("label") or ""
+    if not _is_candidate(result, first, last):
+        return HeatCell("", 0.0, blank=True)
+    scores = result.scores[first, last - first]
     at = result.labels.index(label) if label in result.labels else int(scores.argmax())
     share, name = float(scores[at]), result.labels[at]
-    start, end = result.words[first].start, result.words[first + width].end
     text = ""
     if share >= SHOWN:
         text = formats.points(share) if label else f"{name} {formats.points(share)}"
+    start, end = result.words[first].start, result.words[last].end
     labels = (label,) if label else result.labels
-    marked = any((start, end, label) in chosen for label in labels)
-    return HeatCell(text, share, _describe(result, first, first + width), marked)
+    marked = any((s.start, s.end) == (start, end) and s.label in labels for s in result.spans)
+    return HeatCell(text, share, marked)
 
 
-def _describe(result: SpanScoreTable, first: int, last: int) -> str:
+def _describe(view: ViewContext, first: int, last: int) -> str:
     """The span and its labels, most probable first, as a sentence."""
-    if not (0 <= first <= last < len(result.words)) or last - first >= result.scores.shape[1]:
+    result: SpanScoreTable = view.result
+    if not _is_candidate(result, first, last):
         return ""
     scores = result.scores[first, last - first]
     order = np.argsort(-scores, kind="stable")
@@ -140,23 +79,96 @@ def _describe(result: SpanScoreTable, first: int, last: int) -> str:
     return f"{text}: {', '.join(shares)}"
 
 
-def _best(result: SpanScoreTable) -> tuple[int, int] | None:
+def _best(view: ViewContext) -> tuple[int, int] | None:
     """The cell of the most probable span."""
-    if not result.scores.size:
+    scores = view.result.scores
+    if not scores.size:
         return None
-    best = result.scores.max(-1)
+    best = scores.max(-1)
     first, width = np.unravel_index(int(best.argmax()), best.shape)
     return int(first), int(first + width)
 
 
-def _summary(result: SpanScoreTable) -> str:
-    count = len(_places(result))
-    message = ngettext("{n:,} candidate", "{n:,} candidates", count)
-    n = len(result.spans)
-    predicted = ngettext("{n:,} predicted", "{n:,} predicted", n)
-    parts = [message, predicted]
+def _summary(view: ViewContext) -> str:
+    result: SpanScoreTable = view.result
+    count, predicted = len(_candidates(result)), len(result.spans)
+    parts = [
+        ngettext("{n:,} candidate", "{n:,} candidates", count),
+        ngettext("{n:,} predicted", "{n:,} predicted", predicted),
+    ]
     if result.rejected:
         parts.append(_("{n:,} rejected because of overlap", n=result.rejected))
     if result.temperature != 1:
         parts.append(_("temperature {value:.2f} applied", value=result.temperature))
     return " · ".join(parts)
+
+
+def _part(view: ViewContext) -> str:
+    return _("Part {part} of {parts}", part=view.result.part, parts=view.result.parts)
+
+
+def _step(step: int, icon: str, name: str) -> Button:
+    def go(view: ViewContext) -> None:
+        part = view.result.part + step
+        if 1 <= part <= view.result.parts:
+            view.state.set_options(part=part)
+
+    return Button("", go, icon, "quiet", name=name)
+
+
+def _words(view: ViewContext) -> list[str]:
+    return [word.text for word in view.result.words]
+
+
+def _data(view: ViewContext) -> list[list[object]]:
+    result: SpanScoreTable = view.result
+    rows: list[list[object]] = [[_("Start"), _("End"), _("Text"), *result.labels]]
+    for first, last in _candidates(result):
+        start, end = result.words[first].start, result.words[last].end
+        scores = result.scores[first, last - first].tolist()
+        rows.append([start, end, view.text[start:end], *scores])
+    return rows
+
+
+SPAN_SCORES = ViewSpec(
+    title=_("Span scores"),
+    beside=(
+        (Text(_summary, "small", "muted", elide=True), 1),
+        Row(
+            Text(_part, "small", "muted"),
+            _step(-1, "chevron-left", _("Previous part")),
+            _step(1, "chevron-right", _("Next part")),
+            gap=4,
+            visible=lambda view: view.result.parts > 1,
+        ),
+        Choice(
+            _("Label"),
+            items=lambda view: [
+                ("", _("Most probable label")),
+                *((label, label) for label in view.result.labels),
+            ],
+            titled=False,
+            contents=CONTENTS,
+            id="label",
+        ),
+    ),
+    parts=(
+        caption(AXES),
+        (
+            Heat(
+                _("Span scores"),
+                AXES,
+                lambda view: _words(view)[: len(view.result.scores)],
+                _words,
+                _cell,
+                _describe,
+                first=_best,
+                style=HeatStyle(most=MAX_CELL_WIDTH),
+                id="table",
+            ),
+            1,
+        ),
+        Text(lambda view: _describe(view, *view.chosen("table")), "small", select=True),
+    ),
+    data=_data,
+)

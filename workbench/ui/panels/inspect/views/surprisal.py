@@ -1,96 +1,64 @@
-"""A text painted by how unexpected each word is to a language model."""
+"""How unexpected words are: each given those before it, or each masked among all others; and what a
+model expects in place of words that the user masks.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QRectF
-
-from workbench.base.i18n import _
-from workbench.ui.panels.inspect.base import InspectorView
-from workbench.ui.panels.inspect.views.figures import Figures
+from workbench.base.i18n import _, ngettext
+from workbench.ui.panels.inspect.parts import (
+    Button,
+    Figures,
+    Row,
+    Rule,
+    Strip,
+    Table,
+    Text,
+    TextEntry,
+    ViewContext,
+    ViewSpec,
+    caption,
+)
 from workbench.ui.style import formats, theme
-from workbench.ui.widgets.controls.words import words
-from workbench.ui.widgets.layout import card, layout_of, line, row
-from workbench.ui.widgets.tables.table import Column, Table
-from workbench.ui.widgets.text.span_layout import starts_rtl
-from workbench.ui.widgets.tokens.word_strip import StripWord, WordStrip, strip_scrolled
+from workbench.ui.widgets.tables.table import Column
+from workbench.ui.widgets.tokens.word_strip import StripWord
 
 if TYPE_CHECKING:
+    from workbench.inspection.masked_words.info import MaskedPosition, MaskedWords
     from workbench.inspection.surprisal.info import Surprisal
-    from workbench.ui.panels.inspect.inspector_state import InspectorState
 
 DARKEST = 16.0  # bits with the darkest ground
 NAMED = 8.0  # bits from which the number is shown below the word
 
 
-class SurprisalView(InspectorView):
-    def __init__(self, state: InspectorState) -> None:
-        super().__init__(state)
-        self._note = words("", "caption", "muted")
-        self._strip = WordStrip(_("Words with their surprisal"), tip=self._tip, see=self._see)
-        self._scroll = strip_scrolled(self._strip)
-        self._figures = Figures()
-        self._table = Table(_columns(), name=_("Words"), key=lambda row: row[0], sortable=True)
-        self._table.chosen.connect(self._row_chosen)
-        self._strip.chosen.connect(lambda at: self._table.choose({at}))
-        legend = words(
-            _("Stronger colour: more unexpected, up to 16 bits · outlined: without a value"),
-            "caption",
-            "muted",
-            wrap=True,
-        )
-        top = row(words(_("Surprisal"), weight=600), self._note, None)
-        parts = ((self._scroll, 1), legend, self._figures, line(), (self._table, 1))
-        layout_of(self).addWidget(card(top, *parts, gap=8))
-
-    def clear(self) -> None:
-        self._strip.set(())
-        self._table.set_rows(())
-        self._figures.set(())
-        self._note.setText("")
-
-    def show_result(self, result: Surprisal) -> None:
-        text = self.page.document.text if self.page.document else ""
-        pairs = list(zip((word.text for word in result.words), result.bits, strict=True))
-        painted = [_painted(at, word, bits) for at, (word, bits) in enumerate(pairs)]
-        self._strip.set(painted, rtl=starts_rtl(text))
-        self._table.set_rows([(at, word, bits) for at, (word, bits) in enumerate(pairs)])
-        ms = self.state.answer.milliseconds if self.state.answer else 0
-        self._note.setText(_("{ms:.0f} ms", ms=ms))
-        self._figures.set(_figures(result))
-
-    def data(self) -> list[list[object]]:
-        result = self.state.result
-        rows: list[list[object]] = [[_("Word"), _("Start"), _("End"), _("Surprisal, bits")]]
-        for word, bits in zip(result.words, result.bits, strict=True):
-            rows.append([word.text, word.start, word.end, "" if bits is None else bits])
-        return rows
-
-    def _tip(self, number: int) -> str:
-        result = self.state.result
-        bits = result.bits[number] if result is not None and number < len(result.bits) else None
-        return "" if bits is None else _("{bits:.1f} bits", bits=bits)
-
-    def _see(self, area: QRectF) -> None:
-        center = area.center()
-        self._scroll.ensureVisible(int(center.x()), int(center.y()), 0, int(area.height() / 2) + 4)
-
-    def _row_chosen(self) -> None:
-        if chosen := self._table.chosen_rows():
-            self._strip.choose(chosen[0][0])
-
-
-def _painted(at: int, word: str, bits: float | None) -> StripWord:
-    if bits is None:
-        return StripWord(at, word, ink="muted", frame="line")
+def _painted(at: int, word: str, bits: float) -> StripWord:
     ground = theme.sequential(min(1.0, bits / DARKEST))
     ink = theme.readable(ground, "text", "surface")
-    caption = formats.decimal(bits, 1) if bits >= NAMED else ""
-    return StripWord(at, word, ground, ink, caption=caption, ink_caption="muted")
+    number = formats.decimal(bits, 1) if bits >= NAMED else ""
+    return StripWord(at, word, ground, ink, caption=number, ink_caption="muted")
 
 
-def _figures(result: Surprisal) -> list[tuple[str, str]]:
+# ---------------------------------------------------------------- given the words before
+
+
+def _words(view: ViewContext) -> list[StripWord]:
+    pairs = enumerate(zip(view.result.words, view.result.bits, strict=True))
+    return [
+        StripWord(at, word.text, ink="muted", frame="line")
+        if bits is None
+        else _painted(at, word.text, bits)
+        for at, (word, bits) in pairs
+    ]
+
+
+def _tip(view: ViewContext, number: int) -> str:
+    bits = view.result.bits[number] if number < len(view.result.bits) else None
+    return "" if bits is None else _("{bits:.1f} bits", bits=bits)
+
+
+def _figures(view: ViewContext) -> list[tuple[str, str]]:
+    result: Surprisal = view.result
     if not result.tokens or not result.scored:
         return []
     return [
@@ -100,14 +68,275 @@ def _figures(result: Surprisal) -> list[tuple[str, str]]:
     ]
 
 
-def _columns() -> list[Column]:
+def _rows(view: ViewContext) -> list[tuple[int, str, float | None]]:
+    pairs = enumerate(zip(view.result.words, view.result.bits, strict=True))
+    return [(at, word.text, bits) for at, (word, bits) in pairs]
+
+
+def _data(view: ViewContext) -> list[list[object]]:
+    rows: list[list[object]] = [[_("Word"), _("Start"), _("End"), _("Surprisal, bits")]]
+    for word, bits in zip(view.result.words, view.result.bits, strict=True):
+        rows.append([word.text, word.start, word.end, "" if bits is None else bits])
+    return rows
+
+
+SURPRISAL = ViewSpec(
+    title=_("Surprisal"),
+    beside=(caption(lambda view: view.duration), None),
+    parts=(
+        (
+            Strip(
+                _("Words with their surprisal"),
+                _words,
+                tip=_tip,
+                chosen=lambda view, number: view.choose("table", {number}),
+                id="words",
+            ),
+            1,
+        ),
+        caption(
+            _("Stronger colour: more unexpected, up to 16 bits · outlined: without a value"),
+            wrap=True,
+        ),
+        Figures(_figures),
+        Rule(),
+        (
+            Table(
+                _("Words"),
+                [
+                    Column(_("Word"), lambda row: row[1], 160),
+                    Column(
+                        _("Surprisal, bits"),
+                        lambda row: "–" if row[2] is None else formats.decimal(row[2], 2),
+                        None,
+                        share=lambda row: None if row[2] is None else min(1.0, row[2] / DARKEST),
+                        hint=_(
+                            "The sum of -log2 P(token | tokens before) over the tokens of the word"
+                        ),
+                    ),
+                ],
+                _rows,
+                key=lambda row: row[0],
+                sortable=True,
+                chosen=lambda view, item: view.choose("words", item[0]),
+                id="table",
+            ),
+            1,
+        ),
+    ),
+    data=_data,
+)
+
+# ---------------------------------------------------------------- masked
+
+
+def _masked_words(view: ViewContext) -> list[StripWord]:
+    result: MaskedWords = view.result
+    masked = {position.word for position in result.positions}
     return [
-        Column(_("Word"), lambda row: row[1], 160),
+        StripWord(at, word.text, "accent_soft", "accent", frame="accent", bold=True)
+        if at in masked
+        else StripWord(at, word.text, ink="muted")
+        if at >= len(result.bits)
+        else _painted(at, word.text, result.bits[at])
+        for at, word in enumerate(result.words)
+    ]
+
+
+def _masked_tip(view: ViewContext, number: int) -> str:
+    bits = view.result.bits
+    return _("{bits:.1f} bits when masked alone", bits=bits[number]) if number < len(bits) else ""
+
+
+def _toggle(view: ViewContext, number: int) -> None:
+    masked = {position.word for position in view.result.positions} ^ {number}
+    view.state.set_options(words=",".join(map(str, sorted(masked))))
+
+
+def _hint(view: ViewContext) -> str:
+    result: MaskedWords = view.result
+    message = []
+    if not result.positions:
+        message.append(_("Click a word, or select it and press Space, to mask it."))
+    scored = len(result.bits)
+    if view.state.continuing:
+        n = scored + result.rest
+        message.append(
+            ngettext(
+                "Scoring: {done} of {n} word…", "Scoring: {done} of {n} words…", n, done=scored
+            )
+        )
+    elif result.rest:
+        text = ngettext(
+            "{n} later word is not scored yet; each token takes one forward pass.",
+            "{n} later words are not scored yet; each token takes one forward pass.",
+            result.rest,
+        )
+        message.append(text)
+    if (left := len(result.words) - scored - result.rest) > 0:
+        text = ngettext(
+            "{n} later word is not scored: the text is too long.",
+            "{n} later words are not scored: the text is too long.",
+            left,
+        )
+        message.append(text)
+    return " ".join(message)
+
+
+def _masked_figures(view: ViewContext) -> list[tuple[str, str]]:
+    result: MaskedWords = view.result
+    if result.per_token is None or result.per_word is None:
+        return []
+    figures = [
+        (_("Pseudo-perplexity per token"), formats.decimal(result.per_token, 1)),
+        (_("Pseudo-perplexity per word"), formats.decimal(result.per_word, 1)),
+    ]
+    if result.follows is not None:
+        figures.append((_("Second sentence follows, %"), formats.points(result.follows)))
+    return figures
+
+
+def _position_columns(view: ViewContext) -> list[Column]:
+    def word(pair: tuple[int, MaskedPosition]) -> str:
+        words = view.result.words if view.result is not None else ()
+        return words[pair[1].word].text if pair[1].word < len(words) else "–"
+
+    return [
+        Column(_("Word"), word, 96),
+        Column(_("Token"), lambda pair: pair[1].piece, None),
         Column(
-            _("Surprisal, bits"),
-            lambda row: "–" if row[2] is None else formats.decimal(row[2], 2),
-            None,
-            share=lambda row: None if row[2] is None else min(1.0, row[2] / DARKEST),
-            hint=_("The sum of -log2 P(token | tokens before) over the tokens of the word"),
+            _("Own, %"),
+            lambda pair: formats.points(pair[1].own),
+            78,
+            right=True,
+            hint=_("The probability of the token in the text"),
+        ),
+        Column(
+            _("Rank"),
+            lambda pair: formats.count(pair[1].rank),
+            66,
+            right=True,
+            hint=_("The rank of this token among all tokens of the vocabulary"),
+        ),
+        Column(
+            _("Entropy"),
+            lambda pair: formats.decimal(pair[1].entropy, 1),
+            86,
+            right=True,
+            hint=_("Entropy of the distribution over the vocabulary, in bits"),
         ),
     ]
+
+
+def _best(view: ViewContext) -> list[tuple[int, tuple[str, float]]]:
+    """The tokens that are expected at the selected position."""
+    position = view.chosen("positions")
+    return list(enumerate(position[1].best, 1)) if position is not None else []
+
+
+def _masked_data(view: ViewContext) -> list[list[object]]:
+    rows: list[list[object]] = [[_("Word"), _("Start"), _("End"), _("Surprisal, bits")]]
+    for word, bits in zip(view.result.words, view.result.bits, strict=False):
+        rows.append([word.text, word.start, word.end, bits])
+    for position in view.result.positions:
+        rows += [[], [_("Masked token"), position.piece, _("Probability"), position.own]]
+        rows += [[name, share] for name, share in position.best]
+    return rows
+
+
+def _has_masked(view: ViewContext) -> bool:
+    return bool(view.result.positions)
+
+
+MASKED_WORDS = ViewSpec(
+    title=_("Masked words"),
+    beside=(
+        caption(lambda view: view.duration),
+        None,
+        Button(
+            _("Unmask all"),
+            lambda view: view.state.set_options(words=""),
+            "x",
+            "quiet",
+            visible=_has_masked,
+        ),
+    ),
+    parts=(
+        (
+            Strip(
+                _("Words to mask"),
+                _masked_words,
+                tip=_masked_tip,
+                clicked=_toggle,
+                opened=_toggle,
+                fit=False,
+                id="words",
+            ),
+            1,
+        ),
+        Row(
+            (Text(_hint, "small", "muted", wrap=True, id="hint"), 1),
+            Button(
+                _("Score the rest"),
+                lambda view: view.state.ask_rest(),
+                "ellipsis",
+                visible=lambda view: view.result.rest > 0 and not view.state.continuing,
+                id="more",
+            ),
+            Button(
+                _("Stop"),
+                lambda view: view.state.stop(),
+                "square",
+                visible=lambda view: view.state.continuing,
+                id="stop",
+            ),
+        ),
+        (
+            Row(
+                (
+                    Table(
+                        _("Masked tokens"),
+                        _position_columns,
+                        lambda view: enumerate(view.result.positions),
+                        key=lambda pair: pair[0],
+                        first=lambda view: 0,
+                        id="positions",
+                    ),
+                    1,
+                ),
+                (
+                    Table(
+                        _("Expected tokens"),
+                        [
+                            Column("", lambda pair: str(pair[0]), 34, right=True),
+                            Column(_("Expected token"), lambda pair: pair[1][0], 130),
+                            Column(
+                                _("Probability, %"),
+                                lambda pair: formats.points(pair[1][1]),
+                                None,
+                                share=lambda pair: pair[1][1],
+                            ),
+                        ],
+                        _best,
+                        key=lambda pair: pair[0],
+                        id="best",
+                    ),
+                    1,
+                ),
+                gap=12,
+                visible=_has_masked,
+            ),
+            2,
+        ),
+        Rule(),
+        Figures(_masked_figures),
+        TextEntry(
+            _("A sentence that could follow the text"),
+            lambda view, text: view.state.set_options(second=text.strip()),
+            title=_("Next sentence"),
+            leaving=True,
+            visible=lambda view: view.result.pairs,
+        ),
+    ),
+    data=_masked_data,
+)

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QBoxLayout, QInputDialog, QLineEdit, QMenu
 from workbench.base.i18n import _, ngettext
 from workbench.ui.commands import SEPARATOR, MenuChoice
 from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.panels.inspect.controls import LayerChoice
 from workbench.ui.panels.inspect.samples import WORD_SAMPLES
-from workbench.ui.panels.inspect.views.layer_choice import LayerChoice
 from workbench.ui.panels.inspect.views.sense_chart import SenseChart
 from workbench.ui.style import formats, theme
 from workbench.ui.widgets.controls.button import Button

@@ -1,0 +1,712 @@
+"""The view of an inspector that is described by a `ViewSpec`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeVar
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtWidgets import QLineEdit, QWidget
+
+from workbench.base.i18n import _
+from workbench.ui.panels.inspect import parts
+from workbench.ui.panels.inspect.base import Examination, InspectorView
+from workbench.ui.panels.inspect.controls import LayerChoice, OptionField, OptionForm
+from workbench.ui.panels.inspect.examined import Examined
+from workbench.ui.panels.inspect.inspector_state import InspectorState
+from workbench.ui.panels.inspect.parts import ViewContext, ViewSpec
+from workbench.ui.widgets.charts.chart import Chart
+from workbench.ui.widgets.charts.legend import ChartLegend
+from workbench.ui.widgets.charts.signed_bars import SignedBars
+from workbench.ui.widgets.charts.step_line import StepLine
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.field import TitledField, combo, fill
+from workbench.ui.widgets.controls.words import Elided, IconLabel, words
+from workbench.ui.widgets.layout import add, card, clear, column, layout_of, line, row, scrolled
+from workbench.ui.widgets.tables.heat_table import HeatTable
+from workbench.ui.widgets.tables.table import Table
+from workbench.ui.widgets.text.context_menu import RowMenu
+from workbench.ui.widgets.text.span_layout import starts_rtl
+from workbench.ui.widgets.tokens.numbers_strip import NumbersStrip
+from workbench.ui.widgets.tokens.word_strip import WordStrip, strip_scrolled
+
+P = TypeVar("P", bound=parts.Part)
+W = TypeVar("W", bound=QWidget)
+
+
+class DeclaredView(InspectorView):
+    """Renders a description: see `parts`.
+
+    `part(id)` is the widget of a part, for tests and for a plugin that needs more.
+    """
+
+    def __init__(self, state: InspectorState, spec: ViewSpec) -> None:
+        super().__init__(state)
+        self.spec = spec
+        self.context = ViewContext(state, self._selection, self._renew)
+        self._rendered: list[Rendered[Any, Any]] = []
+        self._by_id: dict[str, Rendered[Any, Any]] = {}
+        self._readers: dict[str, dict[Rendered[Any, Any], None]] = {}  # by id, in order
+        self._reading: Rendered[Any, Any] | None = None
+        self._is_current = False  # whether the parts show the present state
+        self._examination = Examination(state) if isinstance(state, Examined) else None
+        self._content = self._lay_out()
+        for rendered in self._rendered:
+            if rendered.part.visible is not None:
+                rendered.widget.hide()
+
+    def _lay_out(self) -> QWidget | None:
+        """Create all widgets; returns the one with the result of an examination."""
+        spec, examination = self.spec, self._examination
+        controls = self._controls()
+        if spec.cards and controls is not None:
+            layout_of(self).addWidget(card(controls))
+        above = [] if spec.cards else [self._head(), controls]
+        shown = [self._item(item) for item in spec.parts]
+        if examination is not None:
+            content = column(*shown, gap=8)
+            content.hide()
+            above = [self._head()] if spec.cards else above
+            shown = [(content, 1), (examination.empty, 1)]
+        if examination is not None or not spec.cards:
+            shown = [card(*(item for item in above if item is not None), *shown, gap=8)]
+        for item in shown:
+            add(layout_of(self), item)
+        return content if examination is not None else None
+
+    def _head(self) -> QWidget | None:
+        spec, info = self.spec, self.state.info
+        if spec.title is None:
+            return None
+        title = spec.title or (_(info.title) if info is not None else "")
+        beside = [self._item(item) for item in spec.beside] or [None]
+        actions = self._examination.actions if self._examination is not None else ()
+        return row(words(title, weight=600), *beside, *actions)
+
+    def _controls(self) -> QWidget | None:
+        items = [self._item(item) for item in self.spec.controls if _offers(self.state, item)]
+        stretched = [item if isinstance(item, tuple) else (item, 1) for item in items]
+        return row(*stretched, gap=12) if items else None
+
+    def _item(self, item: parts.Item) -> Any:
+        """What the helpers of layouts take."""
+        if isinstance(item, tuple):
+            return self._item(item[0]), item[1]
+        if item is None:
+            return None
+        rendered = RENDERERS[type(item)](self, item)
+        self._rendered.append(rendered)
+        if item.id:
+            self._by_id[item.id] = rendered
+        return rendered.widget
+
+    def items(self, box: parts.Box) -> list[Any]:
+        return [self._item(item) for item in box.items]
+
+    def part(self, id: str) -> Any:
+        return self._by_id[id].inner
+
+    # ---------------------------------------------------------------- showing
+
+    def show_state(self, fields: frozenset[str]) -> None:
+        self._is_current = False
+        super().show_state(fields)
+        for rendered in self._rendered if not self._is_current else ():
+            if rendered.live or rendered.part.always:
+                self._show(rendered, renew=False)
+        if self.spec.changed is not None:
+            self.spec.changed(self.context, fields)
+        if self._examination is not None and self._content is not None:
+            self._examination.show_state(self._content)
+
+    def show_result(self, result: Any) -> None:
+        self.context.result, self._is_current = result, True
+        self._renew()
+
+    def clear(self) -> None:
+        self.context.result, self._is_current = None, True
+        self._renew()
+
+    def _renew(self) -> None:
+        for rendered in self._rendered:
+            self._show(rendered)
+
+    def _show(self, rendered: Rendered[Any, Any], *, renew: bool = True) -> None:
+        """renew: for another result or selection, not for other fields of the state."""
+        part, before = rendered.part, self._reading
+        known = part.always or self.context.result is not None
+        self._reading = rendered
+        try:
+            visible = part.visible is None or known and bool(part.visible(self.context))
+            if part.visible is not None:
+                rendered.widget.setVisible(visible)
+            if not known:
+                rendered.clear()
+            elif visible and renew:
+                rendered.show()
+            elif visible:
+                rendered.refresh()
+        finally:
+            self._reading = before
+        if part.id in self._readers:
+            self.tell(rendered)
+
+    # ---------------------------------------------------------------- selection
+
+    def _selection(self, id: str) -> parts.Selectable:
+        rendered = self._by_id[id]
+        if self._reading is not None and self._reading is not rendered:
+            self._readers.setdefault(id, {})[self._reading] = None
+        return _Telling(self, rendered)
+
+    def tell(self, rendered: Rendered[Any, Any]) -> None:
+        """The selection in a part has changed: show the parts again that depend on it."""
+        if self.context.result is not None:
+            for reader in self._readers.get(rendered.part.id, {}):
+                self._show(reader)
+
+    def data(self) -> list[list[object]]:
+        data = self.spec.data
+        rows: list[list[object]] = data(self.context) if data is not None else super().data()
+        return rows
+
+
+def view_of(
+    view: ViewSpec | Callable[[InspectorState], InspectorView], state: InspectorState
+) -> InspectorView:
+    """The view that the index names for an inspector: described, or a class."""
+    return DeclaredView(state, view) if isinstance(view, ViewSpec) else view(state)
+
+
+class _Telling:
+    """The selection of a part, as functions of a description see it."""
+
+    def __init__(self, view: DeclaredView, rendered: Rendered[Any, Any]):
+        self._view, self._rendered = view, rendered
+
+    def chosen_rows(self) -> Sequence[Any]:
+        rows: Sequence[Any] = self._rendered.inner.chosen_rows()
+        return rows
+
+    def chosen(self) -> Any:
+        return self._rendered.chosen()
+
+    def choose(self, value: Any) -> None:
+        self._rendered.choose(value)
+        self._view.tell(self._rendered)
+
+
+def _offers(state: InspectorState, control: parts.Item) -> bool:
+    """Whether a control has anything to set."""
+    return not isinstance(control, parts.Options) or bool(state.info and state.info.options)
+
+
+# ---------------------------------------------------------------- the parts on screen
+
+
+class Rendered(Generic[P, W]):
+    """A part on screen. widget: in the layout; inner: the one that shows the part.
+
+    live: it is shown again after each change of the state, not only of the result.
+    """
+
+    live = False
+
+    def __init__(self, view: DeclaredView, part: P):
+        self.view, self.part, self.context = view, part, view.context
+        self.inner: W = self.make()
+        self.widget: QWidget = self.placed()
+
+    def make(self) -> W:
+        raise NotImplementedError
+
+    def placed(self) -> QWidget:
+        """The widget with what surrounds it."""
+        return self.inner
+
+    def show(self) -> None:
+        """Show what the description says of the present result."""
+
+    def refresh(self) -> None:
+        """Show a change of the state for the same result, if the part is `live`."""
+        self.show()
+
+    def clear(self) -> None:
+        """Show nothing."""
+
+    def chosen(self) -> Any:
+        return None
+
+    def choose(self, value: Any) -> None:
+        """Select a value; emits nothing."""
+
+    def act(self, function: parts.Function | None, *values: Any) -> None:
+        if function is not None:
+            function(self.context, *values)
+
+    def picked(self, function: parts.Function | None, *values: Any) -> None:
+        """The user has selected something."""
+        self.view.tell(self)
+        self.act(function, *values)
+
+
+class _Box(Rendered[parts.Box, QWidget]):
+    live = True
+
+    def make(self) -> QWidget:
+        items, gap = self.view.items(self.part), self.part.gap
+        if isinstance(self.part, parts.Row):
+            return row(*items, gap=gap)
+        if isinstance(self.part, parts.Card):
+            return card(*items, gap=gap, margins=self.part.margins)
+        stack = column(*items, gap=gap)
+        return scrolled(stack) if isinstance(self.part, parts.Scrolled) else stack
+
+
+class _Rule(Rendered[parts.Rule, QWidget]):
+    def make(self) -> QWidget:
+        return line()
+
+
+class _Choice(Rendered[parts.Choice, Any]):
+    live = True
+
+    def make(self) -> Any:
+        part, option = self.part, self.context.state.described(self.part.option)
+        known: list[tuple[object, str]] = []
+        if part.items is None and option is not None:
+            known = [*zip(option.choices, map(_, option.choice_titles), strict=True)]
+        box = combo(known, name=part.name or part.title)
+        if part.contents:
+            box.setMinimumContentsLength(part.contents)
+        box.activated.connect(self._take)
+        return box
+
+    def placed(self) -> QWidget:
+        return TitledField(self.part.title, self.inner) if self.part.titled else self.inner
+
+    def _take(self, _at: int) -> None:
+        part, value = self.part, self.inner.currentData()
+        if part.act is not None:
+            self.act(part.act, value)
+        elif part.option:
+            self.context.state.set_options(**{part.option: value})
+        self.view.tell(self)
+
+    def show(self) -> None:
+        part = self.part
+        value = self.inner.currentData() if not part.option else None
+        if part.value is not None:
+            value = part.value(self.context)
+        elif part.option:
+            value = self.context.state.option(part.option)
+        items = None if part.items is None else part.items(self.context)
+        if items is None:
+            self.inner.setCurrentIndex(max(0, self.inner.findData(value)))
+        else:
+            fill(self.inner, items, value)
+        if part.enabled is not None:
+            self.inner.setEnabled(bool(part.enabled(self.context)))
+
+    def chosen(self) -> Any:
+        return self.inner.currentData()
+
+
+class _Entry(Rendered[parts.Entry, OptionField]):
+    live = True
+
+    def make(self) -> OptionField:
+        part = self.part
+        return OptionField(self.context.state, part.option, part.title, resets=part.resets)
+
+    def show(self) -> None:
+        self.inner.show_value()
+        if self.part.hint is not None:
+            self.inner.set_hint(self.part.hint(self.context))
+
+    def refresh(self) -> None:
+        self.inner.show_value()
+
+    clear = refresh
+
+
+class _TextEntry(Rendered[parts.TextEntry, QLineEdit]):
+    def make(self) -> QLineEdit:
+        part, entry = self.part, QLineEdit()
+        entry.setPlaceholderText(part.placeholder)
+        entry.returnPressed.connect(self._take)
+        if part.name:
+            entry.setAccessibleName(part.name)
+        if part.cleared:
+            entry.setClearButtonEnabled(True)
+            entry.textChanged.connect(self._changed)
+        if part.leaving:
+            entry.editingFinished.connect(self._take)
+        return entry
+
+    def placed(self) -> QWidget:
+        return TitledField(self.part.title, self.inner) if self.part.title else self.inner
+
+    def _changed(self, text: str) -> None:
+        if not text:
+            self._take()
+
+    def _take(self) -> None:
+        text = self.inner.text()
+        if self.part.emptied and text.strip():
+            self.inner.clear()
+        self.act(self.part.act, text)
+
+
+class _Layers(Rendered[parts.Layers, LayerChoice]):
+    def make(self) -> LayerChoice:
+        choice = LayerChoice()
+        choice.chosen.connect(
+            lambda layer: self.context.state.set_options(**{self.part.option: layer})
+        )
+        return choice
+
+    def placed(self) -> QWidget:
+        return self.inner.field()
+
+    def show(self) -> None:
+        self.inner.set(self.part.layers(self.context), self.part.layer(self.context))
+
+
+class _Options(Rendered[parts.Options, OptionForm]):
+    def make(self) -> OptionForm:
+        return OptionForm(self.context.state)
+
+
+class _Button(Rendered[parts.Button, Button]):
+    live = True
+
+    def make(self) -> Button:
+        part = self.part
+        text = part.text if isinstance(part.text, str) else ""
+        on = lambda: self.act(part.act)  # noqa: E731
+        return Button(text, part.icon, part.kind, small=True, on=on, name=part.name)
+
+    def show(self) -> None:
+        if callable(self.part.text):
+            self.inner.set_text(self.part.text(self.context))
+        if self.part.enabled is not None:
+            self.inner.setEnabled(bool(self.part.enabled(self.context)))
+
+
+class _Text(Rendered[parts.Text, Any]):
+    live = True
+
+    def make(self) -> Any:
+        part = self.part
+        text = part.text if isinstance(part.text, str) else ""
+        if part.elide:
+            return Elided(text, part.kind, part.tone, weight=part.weight)
+        look = {"wrap": part.wrap, "select": part.select}
+        return words(text, part.kind, part.tone, weight=part.weight, **look)
+
+    def show(self) -> None:
+        if callable(self.part.text):
+            self.inner.setText(self.part.text(self.context))
+
+    def clear(self) -> None:
+        if callable(self.part.text):
+            self.inner.setText("")
+
+
+class _Mark(Rendered[parts.Mark, IconLabel]):
+    def make(self) -> IconLabel:
+        return IconLabel("circle", "muted", 16)
+
+    def show(self) -> None:
+        self.inner.set(*self.part.icon(self.context))
+
+
+class _Figures(Rendered[parts.Figures, QWidget]):
+    def make(self) -> QWidget:
+        self.values: tuple[tuple[str, str], ...] = ()
+        return row(gap=12)
+
+    def show(self) -> None:
+        self._set(tuple(self.part.values(self.context)))
+
+    def clear(self) -> None:
+        self._set(())
+
+    def _set(self, values: tuple[tuple[str, str], ...]) -> None:
+        if values == self.values:
+            return
+        self.values = values
+        clear(layout_of(self.inner))
+        for name, value in values:
+            number = words(value, weight=600, select=True)
+            number.setAccessibleName(f"{name}: {value}")
+            figure = column(Elided(name, "small", "muted"), number, gap=2)
+            layout_of(self.inner).addWidget(figure, 1)
+        self.inner.setVisible(bool(values))
+
+
+class _Table(Rendered[parts.Table, Table]):
+    def make(self) -> Table:
+        self.live = self.part.follow is not None
+        return self._new(self._columns())
+
+    def _columns(self) -> Any:
+        columns = self.part.columns
+        return columns(self.context) if callable(columns) else columns
+
+    def _new(self, columns: Any) -> Table:
+        part = self.part
+        table = Table(columns, name=part.name, key=part.key, many=part.many, sortable=part.sortable)
+        table.chosen.connect(self._chosen)
+        if part.opened is not None:
+            table.opened.connect(lambda item: self.act(part.opened, item))
+        if part.removed is not None:
+            table.removed.connect(lambda: self.act(part.removed))
+        if part.menu is not None:
+            menu = part.menu
+            RowMenu(table, lambda: menu(self.context))
+        return table
+
+    def placed(self) -> QWidget:
+        return column(self.inner) if callable(self.part.columns) else self.inner
+
+    def _chosen(self) -> None:
+        self.view.tell(self)
+        if (item := self.chosen()) is not None:
+            self.act(self.part.chosen, item)
+
+    def show(self) -> None:
+        part, context = self.part, self.context
+        if callable(part.columns):
+            self._show_columns()
+        self.inner.set_rows(list(part.rows(context)))
+        if part.fit:
+            self.inner.fit_height(part.fit)
+        if part.spans is not None:
+            self._span(part.spans)
+        hidden = part.hidden(context) if part.hidden is not None else ()
+        for number in range(self.inner.model().columnCount()):
+            self.inner.setColumnHidden(number, number in hidden)
+        self.refresh()
+        if (
+            part.first is not None
+            and self.inner.rows()
+            and not (self.inner.has_chosen and not part.anew)
+        ):
+            self.inner.choose({part.first(context)})
+            if part.anew:
+                self.inner.scrollToTop()
+
+    def refresh(self) -> None:
+        if self.part.follow is not None:
+            self.inner.choose(set(self.part.follow(self.context)))
+
+    def _show_columns(self) -> None:
+        columns, model = self._columns(), self.inner.rows_model
+        if len(columns) != len(model.columns):
+            clear(layout_of(self.widget))
+            self.inner = self._new(columns)
+            layout_of(self.widget).addWidget(self.inner)
+        for number, item in enumerate(columns):
+            if item.title != self.inner.rows_model.columns[number].title:
+                self.inner.rows_model.set_title(number, item.title)
+
+    def _span(self, spans: Callable[[Any], bool]) -> None:
+        self.inner.clearSpans()
+        for number, item in enumerate(self.inner.rows()):
+            if spans(item):
+                self.inner.setSpan(number, 0, 1, self.inner.model().columnCount())
+
+    def clear(self) -> None:
+        self.inner.set_rows(())
+
+    def chosen(self) -> Any:
+        return next(iter(self.inner.chosen_rows()), None)
+
+    def choose(self, value: Any) -> None:
+        self.inner.choose(value)
+
+
+class _Strip(Rendered[parts.Strip, WordStrip]):
+    def make(self) -> WordStrip:
+        part = self.part
+        tip = None
+        if part.tip is not None:
+            tip = self._tip
+        strip = WordStrip(part.name, tip=tip, see=self._see if part.scrolled else None)
+        if not part.focus:
+            strip.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        strip.chosen.connect(lambda number: self.picked(part.chosen, number))
+        strip.clicked.connect(lambda number: self.act(part.clicked, number))
+        strip.opened.connect(lambda number: self.act(part.opened, number))
+        return strip
+
+    def placed(self) -> QWidget:
+        if not self.part.scrolled:
+            return self.inner
+        self._scroll = strip_scrolled(self.inner) if self.part.fit else scrolled(self.inner)
+        return self._scroll
+
+    def _tip(self, number: int) -> str:
+        known = self.context.result is not None and self.part.tip is not None
+        return str(self.part.tip(self.context, number)) if known and self.part.tip else ""
+
+    def _see(self, area: QRectF) -> None:
+        center = area.center()
+        self._scroll.ensureVisible(int(center.x()), int(center.y()), 0, int(area.height() / 2) + 4)
+
+    def show(self) -> None:
+        part, context = self.part, self.context
+        text = part.text(context) if part.text is not None else context.text
+        self.inner.set(list(part.words(context)), rtl=starts_rtl(text))
+        if part.follow is not None:
+            self.inner.choose(part.follow(context))
+
+    def clear(self) -> None:
+        self.inner.set(())
+
+    def chosen(self) -> Any:
+        return self.inner.number
+
+    def choose(self, value: Any) -> None:
+        self.inner.choose(value)
+
+
+class _SignedBars(Rendered[parts.SignedBars, SignedBars]):
+    def make(self) -> SignedBars:
+        bars = SignedBars(self.part.name)
+        bars.chosen.connect(lambda number: self.picked(self.part.chosen, number))
+        return bars
+
+    def placed(self) -> QWidget:
+        return scrolled(self.inner)
+
+    def show(self) -> None:
+        self.inner.set(self.part.rows(self.context))
+
+    def clear(self) -> None:
+        self.inner.set(())
+
+    def choose(self, value: Any) -> None:
+        self.inner.choose(value)
+
+
+class _Heat(Rendered[parts.Heat, HeatTable]):
+    def make(self) -> HeatTable:
+        part = self.part
+        table = HeatTable(part.name, part.axes, part.style)
+        table.moved.connect(lambda *_at: self.view.tell(self))
+        return table
+
+    def show(self) -> None:
+        part, context = self.part, self.context
+        self.inner.set_cells(
+            part.down(context),
+            part.across(context),
+            lambda row, column: part.cell(context, row, column),
+            lambda row, column: part.tip(context, row, column),
+        )
+        if part.first is None or self.inner.currentIndex().isValid():
+            return
+        if (place := part.first(context)) is not None:
+            self.inner.choose(*place)
+
+    def clear(self) -> None:
+        self.inner.set_cells((), (), _no_cell, _no_cell)
+
+    def chosen(self) -> tuple[int, int]:
+        index = self.inner.currentIndex()
+        return index.row(), index.column()
+
+    def choose(self, value: Any) -> None:
+        self.inner.choose(*value)
+
+
+def _no_cell(row: int, column: int) -> Any:
+    raise IndexError((row, column))
+
+
+class _Curves(Rendered[parts.Curves, Chart]):
+    def make(self) -> Chart:
+        part = self.part
+        chart = Chart(part.name, part.x, part.y, empty=part.empty)
+        for signal in (chart.opened, chart.moved):
+            signal.connect(lambda curve, point: self.act(part.picked, curve, point))
+        self._legend = ChartLegend() if part.legend else None
+        return chart
+
+    def placed(self) -> QWidget:
+        return self.inner if self._legend is None else column(self._legend, (self.inner, 1), gap=8)
+
+    def show(self) -> None:
+        part, series = self.part, list(self.part.series(self.context))
+        self.inner.set_series(series)
+        if part.level is not None:
+            self.inner.set_level(part.level(self.context))
+        if self._legend is not None:
+            self._legend.set(series)
+        if part.follow is not None:
+            self.inner.choose(*part.follow(self.context))
+
+    def clear(self) -> None:
+        self.inner.set_series(())
+
+    def choose(self, value: Any) -> None:
+        self.inner.choose(*value)
+
+
+class _Vector(Rendered[parts.Vector, NumbersStrip]):
+    def make(self) -> NumbersStrip:
+        return NumbersStrip(self.part.name)
+
+    def show(self) -> None:
+        self.inner.set(*self.part.numbers(self.context))
+
+    def clear(self) -> None:
+        self.inner.set((), "")
+
+
+class _Steps(Rendered[parts.Steps, StepLine]):
+    def make(self) -> StepLine:
+        return StepLine(self.part.name)
+
+    def show(self) -> None:
+        self.inner.set(self.part.points(self.context))
+
+    def clear(self) -> None:
+        self.inner.set(())
+
+
+class _Custom(Rendered[parts.Custom, Any]):
+    def make(self) -> Any:
+        return self.part.make()
+
+    def show(self) -> None:
+        if self.part.show is not None:
+            self.part.show(self.inner, self.context.result)
+
+    clear = show
+
+
+RENDERERS: dict[type[parts.Part], Callable[[DeclaredView, Any], Rendered[Any, Any]]] = {
+    **dict.fromkeys((parts.Row, parts.Stack, parts.Card, parts.Scrolled), _Box),
+    parts.Rule: _Rule,
+    parts.Choice: _Choice,
+    parts.Entry: _Entry,
+    parts.TextEntry: _TextEntry,
+    parts.Layers: _Layers,
+    parts.Options: _Options,
+    parts.Button: _Button,
+    parts.Text: _Text,
+    parts.Mark: _Mark,
+    parts.Figures: _Figures,
+    parts.Table: _Table,
+    parts.Strip: _Strip,
+    parts.SignedBars: _SignedBars,
+    parts.Heat: _Heat,
+    parts.Curves: _Curves,
+    parts.Vector: _Vector,
+    parts.Steps: _Steps,
+    parts.Custom: _Custom,
+}

@@ -1,0 +1,400 @@
+"""What the view of an inspector is made of: controls and parts, without Qt.
+
+A `ViewSpec` is named `view` in the index, in place of a class. `declared.DeclaredView` renders it:
+a result that is shown or cleared, other options, another theme, selection, keys, files. Functions
+of a description get the `ViewContext`; unless a part is `always` shown, they are called only with a
+result. In a sequence of parts, None is a stretch, and `(part, n)` gives a part the stretch n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from workbench.base.i18n import _
+
+if TYPE_CHECKING:
+    from workbench.ui.panels.inspect.examined import Examined
+    from workbench.ui.panels.inspect.inspector_state import InspectorState
+    from workbench.ui.panels.inspect.state import InspectState
+
+Function = Callable[..., Any]
+Item = Any  # a Part, None, or (Part or None, stretch)
+
+
+class Selectable(Protocol):
+    """A part in which something can be selected."""
+
+    def chosen_rows(self) -> Sequence[Any]: ...
+
+    def chosen(self) -> Any: ...
+
+    def choose(self, value: Any) -> None: ...
+
+
+class ViewContext:
+    """What functions of a description read.
+
+    result: what is on screen, None before the first result and after a change of the model.
+    state: of the inspector; page: the document, gold, labels and what is selected in all views.
+    renew(): shows all parts again, after a change of what nobody tells.
+    """
+
+    def __init__(
+        self,
+        state: InspectorState,
+        selection: Callable[[str], Selectable],
+        renew: Callable[[], None],
+    ):
+        self.state, self.renew = state, renew
+        self.result: Any = None
+        self._selection = selection
+
+    @property
+    def page(self) -> InspectState:
+        return self.state.page
+
+    @property
+    def examined(self) -> Examined:
+        """The state of an inspector that examines documents."""
+        return cast("Examined", self.state)
+
+    @property
+    def text(self) -> str:
+        """The text of the document."""
+        return self.page.document.text if self.page.document else ""
+
+    @property
+    def duration(self) -> str:
+        """The time that the result took."""
+        answer = self.state.answer
+        return _("{ms:.0f} ms", ms=answer.milliseconds if answer else 0)
+
+    def chosen(self, id: str) -> Any:
+        """What is selected in a part: the first row of a `Table`, else None; the number of a word
+        in a `Strip`, -1 for none; (row, column) in a `Heat`, -1 for none; the value of a `Choice`.
+        A part whose functions ask for it is shown again when the selection changes.
+        """
+        return self._selection(id).chosen()
+
+    def chosen_rows(self, id: str) -> Sequence[Any]:
+        """All rows that are selected in a `Table`."""
+        return self._selection(id).chosen_rows()
+
+    def choose(self, id: str, value: Any) -> None:
+        """Select in a part: the keys of rows in a `Table`, else what `chosen` returns; in `Curves`,
+        (curve, point).
+        """
+        self._selection(id).choose(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """id: by which functions name the part. visible: whether it is shown, always without one.
+
+    always: it is shown without a result, too.
+    """
+
+    id: str = ""
+    visible: Function | None = None
+    always: bool = False
+
+
+# ---------------------------------------------------------------- containers
+
+
+@dataclass(frozen=True, init=False)
+class Box(Part):
+    items: tuple[Item, ...]
+    gap: int
+
+    def __init__(self, *items: Item, gap: int = 8, **how: Any):
+        object.__setattr__(self, "items", items)
+        object.__setattr__(self, "gap", gap)
+        super().__init__(**how)
+
+
+class Row(Box):
+    """Parts from left to right."""
+
+
+class Stack(Box):
+    """Parts from top to bottom."""
+
+
+class Card(Box):
+    """Parts from top to bottom on a surface; margins: left, top, right, bottom, in pixels."""
+
+    margins: tuple[int, int, int, int]
+
+    def __init__(self, *items: Item, margins: Any = (16, 14, 16, 16), **how: Any):
+        object.__setattr__(self, "margins", margins)
+        super().__init__(*items, **how)
+
+
+class Scrolled(Box):
+    """Parts from top to bottom that are scrolled where they are higher than their room."""
+
+
+class Rule(Part):
+    """A horizontal line."""
+
+
+# ---------------------------------------------------------------- controls
+
+
+@dataclass(frozen=True)
+class Choice(Part):
+    """A list of the values of an option; `items(context)` returns (value, text), by default those
+    that the option has. `act(context, value)` replaces the setting of the option; without an option
+    the choice is only of this view, and other parts ask for it by `context.chosen`.
+    """
+
+    title: str
+    option: str = ""
+    items: Function | None = None
+    value: Function | None = None
+    act: Function | None = None
+    enabled: Function | None = None
+    name: str = ""
+    titled: bool = True
+    contents: int = 0  # characters that are shown at least
+
+
+@dataclass(frozen=True)
+class Entry(Part):
+    """An option as text; Enter or leaving the field sets it, an error is shown below.
+
+    resets: an option whose value depends on this one, set to its default with each change.
+    hint(context): a text below it.
+    """
+
+    option: str
+    title: str
+    resets: str = ""
+    hint: Function | None = None
+
+
+@dataclass(frozen=True)
+class TextEntry(Part):
+    """A line of text: `act(context, text)` on Enter. cleared: also when it has become empty;
+    emptied: it is empty after Enter; leaving: also when the focus leaves it.
+    """
+
+    placeholder: str
+    act: Function
+    name: str = ""
+    title: str = ""
+    cleared: bool = False
+    emptied: bool = False
+    leaving: bool = False
+
+
+@dataclass(frozen=True)
+class Layers(Part):
+    """The choice of a layer, shown if there is more than one; `layers(context)` are its numbers."""
+
+    layers: Function
+    layer: Function
+    option: str = "layer"
+
+
+@dataclass(frozen=True)
+class Options(Part):
+    """All options of the inspector as a form."""
+
+
+@dataclass(frozen=True)
+class Button(Part):
+    """text: or a function that returns it. Without a text, `name` says what the icon stands for."""
+
+    text: str | Function
+    act: Function
+    icon: str = ""
+    kind: str = "normal"
+    enabled: Function | None = None
+    name: str = ""
+
+
+# ---------------------------------------------------------------- parts
+
+
+@dataclass(frozen=True)
+class Text(Part):
+    """text: or a function that returns it. kind, tone, weight, wrap, select: as of `words`.
+
+    elide: one line that ends with "…" where there is no room.
+    """
+
+    text: str | Function
+    kind: str = "ui"
+    tone: str = "text"
+    weight: int = 400
+    wrap: bool = False
+    select: bool = False
+    elide: bool = False
+
+
+def title(text: str | Function, **how: Any) -> Text:
+    return Text(text, weight=600, **how)
+
+
+def caption(text: str | Function, **how: Any) -> Text:
+    return Text(text, "caption", "muted", **how)
+
+
+@dataclass(frozen=True)
+class Mark(Part):
+    """An icon with a tone, `icon(context)`."""
+
+    icon: Function
+
+
+@dataclass(frozen=True)
+class Figures(Part):
+    """Numbers with their names: `values(context)` returns (name, value) pairs."""
+
+    values: Function
+
+
+@dataclass(frozen=True)
+class Table(Part):
+    """`rows(context)` in `columns`, or `columns(context)`; key(row): identifies a row.
+
+    first(context): the key of the row that is selected unless another one is, with `anew` also
+    then; follow(context): keys of the rows to select, after each change. chosen(context, row),
+    opened(context, row), removed(context): on a selected row, on Enter, on Delete. menu(context):
+    entries for the selected rows. fit: adapts the height to the rows, at most so many.
+    hidden(context): numbers of columns. spans(row): whether its first column takes all.
+    """
+
+    name: str
+    columns: Sequence[Any] | Function
+    rows: Function
+    key: Callable[[Any], Hashable] = id
+    many: bool = False
+    sortable: bool = False
+    first: Function | None = None
+    anew: bool = False
+    follow: Function | None = None
+    chosen: Function | None = None
+    opened: Function | None = None
+    removed: Function | None = None
+    menu: Function | None = None
+    fit: int = 0
+    hidden: Function | None = None
+    spans: Function | None = None
+
+
+@dataclass(frozen=True)
+class Strip(Part):
+    """`words(context)`, as `StripWord`, in lines; in the direction of `text(context)`, by default
+    that of the document. chosen, clicked, opened(context, number): of a word; tip(context, number).
+    follow(context): the number of the word to outline. fit: not higher than its words; scrolled: in
+    a scroll area. focus: it can have the focus.
+    """
+
+    name: str
+    words: Function
+    tip: Function | None = None
+    chosen: Function | None = None
+    clicked: Function | None = None
+    opened: Function | None = None
+    follow: Function | None = None
+    text: Function | None = None
+    fit: bool = True
+    scrolled: bool = True
+    focus: bool = True
+
+
+@dataclass(frozen=True)
+class SignedBars(Part):
+    """`rows(context)`: (number, name, value) as bars on both sides of zero."""
+
+    name: str
+    rows: Function
+    chosen: Function | None = None
+
+
+@dataclass(frozen=True)
+class Heat(Part):
+    """A cell for each pair of the names `down(context)` and `across(context)`: `cell(context, row,
+    column)` returns a `HeatCell`, tip(context, row, column) its content as a sentence. axes: what
+    rows and columns are. first(context): the (row, column) that is selected unless another one is.
+    style: widths and colours, a `HeatStyle`.
+    """
+
+    name: str
+    axes: str
+    down: Function
+    across: Function
+    cell: Function
+    tip: Function
+    first: Function | None = None
+    style: Any = None
+
+
+@dataclass(frozen=True)
+class Curves(Part):
+    """`series(context)` over the axes x and y; picked(context, curve, point): a point was selected.
+
+    empty: what appears here. follow(context): the (curve, point) to mark. level(context): a dashed
+    line at this y. legend: the names of the curves above.
+    """
+
+    name: str
+    x: Any
+    y: Any
+    series: Function
+    empty: str
+    picked: Function | None = None
+    follow: Function | None = None
+    level: Function | None = None
+    legend: bool = False
+
+
+@dataclass(frozen=True)
+class Vector(Part):
+    """A vector as a strip of cells: `numbers(context)` returns them and a remark on them."""
+
+    name: str
+    numbers: Function
+
+
+@dataclass(frozen=True)
+class Steps(Part):
+    """A line over named steps: `points(context)` returns (name, value from 0)."""
+
+    name: str
+    points: Function
+
+
+@dataclass(frozen=True)
+class Custom(Part):
+    """A widget that `make()` creates; `show(widget, result)` fills it, None clears it."""
+
+    make: Callable[[], Any]
+    show: Callable[[Any, Any], None] | None = None
+
+
+# ---------------------------------------------------------------- the view
+
+
+@dataclass(frozen=True)
+class ViewSpec:
+    """A view: a card with a title line, controls below it, and parts from top to bottom.
+
+    title: by default that of the inspector, None for none. beside: what stands beside it.
+    data(context): the numbers as rows of a table, the first names the columns; by default all
+    values of the result. changed(context, fields): called after changes of the state or the page.
+    cards: the parts are cards themselves.
+    """
+
+    parts: Sequence[Item] = ()
+    title: str | None = ""
+    beside: Sequence[Item] = ()
+    controls: Sequence[Item] = ()
+    data: Function | None = None
+    changed: Function | None = None
+    cards: bool = False
