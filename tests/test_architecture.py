@@ -440,18 +440,59 @@ LEAD_TO_QT = {
     "ui/shell/pages.py": "makes the placeholders of pages",
     "ui/panels/*/__init__.py": "makes the view of its page",
     "ui/panels/data/dialogs.py": "opens dialogs",
-    "ui/panels/annotate/error_review.py": MADE_OF_WIDGETS,
-    "ui/panels/annotate/find.py": MADE_OF_WIDGETS,
+    "ui/panels/annotate/review/error_review.py": MADE_OF_WIDGETS,
+    "ui/panels/annotate/find_in_text.py": MADE_OF_WIDGETS,
     "ui/panels/annotate/links.py": "opens the palette",
-    "ui/panels/annotate/link_line.py": MADE_OF_WIDGETS,
+    "ui/panels/annotate/relations/link_line.py": MADE_OF_WIDGETS,
+    "ui/panels/annotate/document_text.py": "a view of a text",
     "ui/panels/annotate/card_layout.py": "divides the height of widgets",
-    "ui/panels/annotate/shown_spans.py": "makes what the texts draw",
-    "ui/panels/annotate/source_menu.py": "entries of menus",
+    "ui/panels/annotate/spans/shown_spans.py": "makes what the texts draw",
+    "ui/panels/annotate/suggestions/source_menu.py": "entries of menus",
     "ui/panels/inspect/views/*": MADE_OF_WIDGETS,
     "ui/panels/results/runs/score_tables.py": MADE_OF_WIDGETS,
     "ui/panels/results/runs/train_overlap_warning.py": MADE_OF_WIDGETS,
     "ui/widgets/*": "widgets",
 }
+
+
+ANNOTATE = "workbench.ui.panels.annotate"
+# What tools of Annotate share; the other modules beside them are the page
+SHARED_BY_TOOLS = (
+    "session", "tool", "differences", "label_keys", "label_rows", "origins", "row_words", "units",
+    "document_text",
+)  # fmt: skip
+
+
+def test_a_tool_of_annotate_sees_the_session_and_neither_the_page_nor_another_tool():
+    """A folder of ui/panels/annotate is a tool with its views; types count as well."""
+    wrong = []
+    for path in files():
+        own, *inside = module(path).removeprefix(f"{ANNOTATE}.").split(".")
+        if not module(path).startswith(f"{ANNOTATE}.") or not inside:
+            continue
+        for node in nodes(path, ast.ImportFrom):
+            for statement in _from(node, late=False):
+                of = statement.module.removeprefix(f"{ANNOTATE}.").split(".")[0]
+                if statement.module.startswith(ANNOTATE) and of not in (own, *SHARED_BY_TOOLS):
+                    wrong.append((name(path), statement.module))
+
+    assert wrong == []
+
+
+def test_no_chain_of_own_classes_in_annotate_is_longer_than_four():
+    """Counted from State or a base of Qt: state that many need is a session, not a base class."""
+    bases = {
+        node.name: [ast.unparse(base) for base in node.bases]
+        for path in files()
+        if module(path).startswith((ANNOTATE, "workbench.base.events", "workbench.ui.panel"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef)
+    }
+
+    def depth(name: str) -> int:
+        return 1 + max((depth(base) for base in bases[name] if base in bases), default=0)
+
+    assert {name: depth(name) for name in bases if depth(name) > 4} == {}
 
 
 def test_modules_of_the_window_that_draw_nothing_are_free_of_qt():

@@ -40,7 +40,7 @@ from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.spans import Span
-from workbench.ui.panels.annotate.actions import AnnotateActions
+from workbench.ui.panels.annotate.desk import Desk
 from workbench.ui.panels.annotate.view import AnnotateView
 from workbench.ui.style import style_sheet, theme
 from workbench.ui.widgets.text.span_layout import TextSpan
@@ -224,7 +224,7 @@ def measure_page(folder: Path) -> float:
             documents.add(project.db, [record], source_id=project.source("person"))
     state, view = _page(project)
     for id in annotate.queue(project):
-        state.open(id)
+        state.session.open(id)
         view.first.setFocus()
         for clock, name in zip(
             _label_at_random_places(view),
@@ -239,14 +239,14 @@ def measure_page(folder: Path) -> float:
     return worst
 
 
-def _page(project: Project) -> tuple[AnnotateActions, AnnotateView]:
+def _page(project: Project) -> tuple[Desk, AnnotateView]:
     sys.path.insert(0, str(Path(__file__).parents[2]))
     from tests.panel_tasks import add_tasks
 
     context = SimpleNamespace(project=project, settings=Settings(), note=print, go=print)
     context.attempt = lambda act, *args, **named: act(*args, **named)
     context.fail, context.dispatch = print, lambda act: act()
-    state = AnnotateActions(add_tasks(context))
+    state = Desk(add_tasks(context))
     view = AnnotateView(state)
     view.resize(1360, 820)
     view.show()
@@ -270,7 +270,7 @@ def measure_big_page(folder: Path) -> float:
         documents.add(project.db, [record], source_id=project.source("person"))
     state, view = _page(project)
     start = time.thread_time()
-    state.open(annotate.queue(project)[0])
+    state.session.open(annotate.queue(project)[0])
     view.first.viewport().repaint()
     print(f"  {'open and first paint':28s} {1000 * (time.thread_time() - start):.1f} ms")
     QApplication.processEvents()
@@ -313,7 +313,7 @@ def _work_at_random_places(view, project) -> dict[str, Clock]:
             QApplication.processEvents()
         place = text.position_at(QPointF(draw.randrange(600), draw.randrange(400)))
         text.select(place, place, show=False)
-        view.state.choose(None)
+        view.state.session.choose(None)
         QApplication.processEvents()
         press("label a word", Qt.Key.Key_3, "3")
         press("relabel the span", Qt.Key.Key_4, "4")
@@ -336,7 +336,7 @@ def _label_at_random_places(view) -> tuple[Clock, Clock]:
             QApplication.processEvents()
         place = text.position_at(QPointF(draw.randrange(600), draw.randrange(400)))
         text.select(place, place, show=False)
-        view.state.choose(None)
+        view.state.session.choose(None)
         QApplication.processEvents()
         start = time.thread_time()
         QApplication.sendEvent(

@@ -64,7 +64,7 @@ def switch_on(folder: Path, *, wait: bool) -> None:
     from workbench.jobs.queue import Queue
     from workbench.operations.annotation.instant import WORDS
     from workbench.operations.inspecting import inspect
-    from workbench.ui.panels.annotate.instant_model import READY, Instant
+    from workbench.ui.panels.annotate.instant.instant_model import READY, Instant
 
     rows = questions()
     project, layer, ids = filled(folder, rows)

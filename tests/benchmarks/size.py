@@ -266,7 +266,7 @@ def measure_window(path: Path) -> None:
     before = time.process_time()
     app.open_project(path, page="annotate")
     view = app.window.stack.currentWidget()
-    _wait_until(lambda: view.state.doc is not None)
+    _wait_until(lambda: view.state.session.doc is not None)
     view.first.viewport().repaint()
     report("open to the painted document", time.process_time() - before)
     _idle()
@@ -295,20 +295,20 @@ def measure_window(path: Path) -> None:
 
 def _measure_annotate(view) -> None:
     state = view.state
-    report("next unlabelled, there is none", cpu(state.next_unlabelled))
+    report("next unlabelled, there is none", cpu(state.queue.next_unlabelled))
     _idle()
-    state.open(state.ids[len(state.ids) // 2])
+    state.session.open(state.queue.ids[len(state.queue.ids) // 2])
     _idle()
-    label = next(iter(state.label_of))
+    label = next(iter(state.session.label_of))
     blocked, whole = [], []
     for _ in range(10):
         start, thread = time.process_time(), time.thread_time()
-        state.label(label)
+        state.session.label(label)
         view.first.viewport().repaint()
         blocked.append(time.thread_time() - thread)
         _idle()
         whole.append(time.process_time() - start)
-        labels = list(state.label_of)
+        labels = list(state.session.label_of)
         label = labels[(labels.index(label) + 1) % 3]
     report("one label", sorted(blocked)[5], f"until nothing runs {sorted(whole)[5]:.3f}")
 

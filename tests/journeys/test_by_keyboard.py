@@ -171,7 +171,7 @@ def suggests_and_rejects(hand):
     before = hand.rows("Suggestions")
     hand.key(Qt.Key.Key_X)
     hand.wait(
-        lambda: len(hand.app.window.panel("annotate").state.suggestions) < before,
+        lambda: len(hand.app.window.panel("annotate").state.session.suggestions) < before,
         "X does not reject",
     )
 

@@ -179,7 +179,7 @@ def accepts_a_suggestion(hand):
     hand.click("Next unlabelled")
     hand.unfold_sides()
     hand.wait(lambda: hand.rows("Suggestions") > 0, "the suggestion does not show")
-    document = hand.app.window.panel("annotate").state.document_id
+    document = hand.app.window.panel("annotate").state.session.document_id
     hand.press("Text", Qt.Key.Key_A)
 
     def accepted() -> bool:

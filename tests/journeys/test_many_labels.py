@@ -43,7 +43,7 @@ def test_one_key_labels_a_document_and_undo_returns_to_it(hand):
     hand.click("Label intent")
     others = [layer.id for layer in labels.layers(hand.app.project) if layer.name != "intent"]
     for layer in others:
-        hand.app.window.panel("annotate").state.switch_layer(layer, False)
+        hand.app.window.panel("annotate").state.session.switch_layer(layer, False)
     hand.click("Next unlabelled")
     hand.key(Qt.Key.Key_F9)  # without the queue there is room for the option
     hand.press("A key also submits and goes on", Qt.Key.Key_Space)

@@ -40,7 +40,7 @@ def test_a_document_is_opened_copied_and_given_a_split_and_a_class(app, data, qt
 
     choose(on_row(data.view.table, 1), "Open in Annotate")
     qtbot.waitUntil(lambda: app.window.page == "annotate")
-    state = app.window.panel("annotate").state
+    state = app.window.panel("annotate").state.session
     qtbot.waitUntil(lambda: state.doc is not None and state.doc.document.key == "k1")
 
 

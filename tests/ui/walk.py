@@ -201,38 +201,40 @@ def data(way: Walk) -> None:
 
 def annotate(way: Walk) -> None:
     panel = way.go("annotate")
-    for id in panel.state.ids[-4:]:
-        panel.state.open(id)
+    for id in panel.state.queue.ids[-4:]:
+        panel.state.session.open(id)
         way.at("annotate, another document")
     menus = panel.view._menus
     way.context_menu("menu of the text", menus._words(panel.view._document_pane.text))
     way.context_menu("menu of the queue", menus.document())
-    for name in [("gold", span.id) for span in panel.state.spans] + [
-        ("suggested", suggestion.id) for suggestion in panel.state.suggestions
+    for name in [("gold", span.id) for span in panel.state.session.spans] + [
+        ("suggested", suggestion.id) for suggestion in panel.state.session.suggestions
     ]:
-        panel.state.choose(name)
+        panel.state.session.choose(name)
         way.context_menu(f"menu of a {name[0]} span", menus.chosen())
     way.context_menu("menu of an answer", menus._answer())
     panel = way.go("annotate", "annotate, errors of a run", run=1, errors=(1, 2, 5), document=1)
-    panel.state.next_error(1)
+    panel.state.queue.next_error(1)
     way.at("annotate, next error")
     panel.view.open_palette()
     way.at("annotate, a label by typing")
     panel.view._palette.hide()
     panel.view.toggle_guideline()
     way.at("annotate, guideline")
-    panel.state.leave_errors()
+    panel.state.session.leave_review()
     way.menu(panel.view.queue._menu)
     panel.view.find()
     for wanted in ("ο", "τίποτα εδώ"):
         panel.state.finder.set(text=wanted)
         way.at(f"annotate, {wanted!r} searched for")
     panel.view.leave_find()
-    layer = next(layer for layer in panel.state.layers if layer.labels)
-    panel.state.narrow(state="to_do", suggested=True, label_id=layer.labels[0].id, split="dev")
+    layer = next(layer for layer in panel.state.session.layers if layer.labels)
+    panel.state.queue.narrow(
+        state="to_do", suggested=True, label_id=layer.labels[0].id, split="dev"
+    )
     way.at("annotate, queue narrowed")
-    panel.state.clear_filters()
-    panel.state.skip()
+    panel.state.queue.clear_filters()
+    panel.state.queue.skip()
     way.at("annotate, skipped")
 
 

@@ -72,6 +72,9 @@ if TYPE_CHECKING:
     from workbench.ui.shell.work import Work
 
 
+Render = Callable[[frozenset[str]], None]
+
+
 class PanelContext:
     """The interface of the application to a panel; one instance per panel.
 
@@ -256,7 +259,14 @@ class View(QWidget):
         super().__init__(parent)
         self.state = state
         self._missed: frozenset[str] = ALL
+        self._missed_by: dict[Render, frozenset[str]] = {}
         state.listen(state.changed, self._state_changed)
+
+    def shows(self, state: State, render: Render) -> None:
+        """Call `render(fields)` with the fields of another state that have changed, as `render` is
+        called for its own: for a page of parts, which `render` shows all at first.
+        """
+        state.listen(state.changed, partial(self._part_changed, render))
 
     def render(self, fields: frozenset[str]) -> None:
         """Show these fields of the state.
@@ -272,9 +282,12 @@ class View(QWidget):
 
     def _render_missed(self) -> None:
         """Render what has changed while hidden; ALL before the first show."""
-        if self._missed:
-            missed, self._missed = self._missed, frozenset()
+        missed, self._missed = self._missed, frozenset()
+        missed_by, self._missed_by = self._missed_by, {}
+        if missed:
             self.render(ALL if "*" in missed else missed)
+        for render, fields in () if "*" in missed else missed_by.items():
+            render(fields)
 
     def take_focus(self) -> None:
         """Called when the page is shown; gives the focus to `first`."""
@@ -287,6 +300,14 @@ class View(QWidget):
             self.render(fields)
         else:
             self._missed |= fields
+
+    def _part_changed(self, render: Render, fields: frozenset[str]) -> None:
+        if not isValid(self):
+            return
+        if self.isVisible():
+            render(fields)
+        else:
+            self._missed_by[render] = self._missed_by.get(render, frozenset()) | fields
 
     def showEvent(self, event: QShowEvent) -> None:
         self._render_missed()

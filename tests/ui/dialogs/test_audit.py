@@ -47,7 +47,7 @@ def test_a_label_is_opened_snapped_by_key_and_undone(dialog, app, qtbot):
 
     qtbot.keyClick(dialog.table, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: app.window.page == "annotate" and not app.window._steps)
-    assert app.window.panel("annotate").state.chosen == ("gold", item.span_id)
+    assert app.window.panel("annotate").state.session.chosen == ("gold", item.span_id)
 
     qtbot.keyClick(dialog.table, Qt.Key.Key_S)
     qtbot.waitUntil(lambda: dialog.state.audit is not None and not dialog.state.audit.findings)

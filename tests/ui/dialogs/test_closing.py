@@ -259,7 +259,7 @@ def writing(app, project_file, monkeypatch):
     labels.add_layer(app.project, "summary", "text")
     app.window.go("annotate")
     state = app.window.panel("annotate").state
-    state.open(documents.ids(app.project.db, documents.Filter())[0])
+    state.session.open(documents.ids(app.project.db, documents.Filter())[0])
 
     def full(*_args, **_named):
         raise FULL
@@ -268,7 +268,7 @@ def writing(app, project_file, monkeypatch):
     monkeypatch.setattr(values, "write_text", full)
     app.room = lambda: monkeypatch.setattr(values, "write_text", stored)
     app.written = lambda: next(documents.records(app.project.db)).written.get("summary")
-    state.write(labels.layers(app.project)[-1], "In short: 👩‍👩‍👧")
+    state.values.write(labels.layers(app.project)[-1], "In short: 👩‍👩‍👧")
     yield app
     app.room()
 
@@ -364,13 +364,13 @@ def _raise(*_args, **_named):
 
 
 def test_the_message_of_a_failed_change_goes_with_the_next_change_that_is_saved(writing):
-    writing.window.panel("annotate").state.save_texts()
+    writing.window.panel("annotate").state.values.save_texts()
     assert writing.window.banner.text().startswith("The disk is full.")
     assert writing.window.banner.isVisibleTo(writing.window)
     assert writing.window.status._saved.text() == "Not saved"
 
     writing.room()
-    writing.window.panel("annotate").state.save_texts()
+    writing.window.panel("annotate").state.values.save_texts()
 
     assert not writing.window.banner.isVisibleTo(writing.window)
     assert writing.window.status._saved.text() == "Saved"

@@ -311,7 +311,7 @@ def test_a_note_covers_no_button_of_the_page(app, project_file, qtbot):
 
 def test_a_note_goes_with_the_project_that_its_button_would_act_on(app, project_file):
     app.open_project(project_file, page="annotate")
-    app.window.panel("annotate").state.skip()
+    app.window.panel("annotate").state.queue.skip()
     assert "Skipped k0" in app.window.note_line.text()
     app.close_project()
 

@@ -114,7 +114,7 @@ def test_meanwhile_nothing_can_be_edited_but_everything_read(app, open_page, slo
     app.undo()
     open_page.actions.set_split("dev")
     app.go("annotate")
-    qtbot.waitUntil(lambda: app.window.panel("annotate").state.doc is not None)
+    qtbot.waitUntil(lambda: app.window.panel("annotate").state.session.doc is not None)
     gate.set()
     qtbot.waitUntil(lambda: not app.working)
 

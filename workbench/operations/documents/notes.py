@@ -36,6 +36,12 @@ class Remarks:
         names = (flag.name for flag in self.flags if flag.span_id == span_id)
         return tuple(dict.fromkeys(names))
 
+    def line(self, span_id: int | None = None) -> str:
+        """Flags and note of the document or of a span on one line; "" if it has none."""
+        note, flags = " ".join(self.note(span_id).split()), self.names(span_id)
+        message = _("flag {names}", names=", ".join(flags)) if flags else ""
+        return " · ".join(part for part in (message, note) if part)
+
 
 def of_document(project: Project, document_id: int) -> Remarks:
     return Remarks(

@@ -91,9 +91,9 @@ def context(filled):
 
 @pytest.fixture
 def state(context):
-    from workbench.ui.panels.annotate.actions import AnnotateActions
+    from workbench.ui.panels.annotate.desk import Desk
 
-    made = AnnotateActions(context)
+    made = Desk(context)
     yield made
     made.close()
 

@@ -69,12 +69,12 @@ def test_a_changed_key_acts_in_the_text_and_the_old_one_does_not(state, look, qt
         view.show()
         view.activateWindow()
     view.take_focus()
-    document = state.document_id
+    document = state.session.document_id
     remap(COMMANDS["space"], ["G"], state.context.settings)
     QTest.keyClick(view.first, Key.Key_Space)
-    assert state.document_id == document
+    assert state.session.document_id == document
     QTest.keyClicks(view.first, "g")
-    assert state.document_id != document
+    assert state.session.document_id != document
 
 
 def test_captions_tooltips_and_hints_follow_a_changed_key(state, look, qtbot):

@@ -2,6 +2,7 @@
 
 import pytest
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QWidget
 
 from tests.ui.context import choose, open_menu
 from workbench.operations.annotation import annotate, document_view, suggestion_edits
@@ -16,15 +17,25 @@ def view(state, open_view):
 
 def ids(state, layer):
     return {
-        label.name: label.id for item in state.layers if item.name == layer for label in item.labels
+        label.name: label.id
+        for item in state.session.layers
+        if item.name == layer
+        for label in item.labels
     }
 
 
+def named(view, name):
+    return next(part for part in view.findChildren(QWidget) if part.accessibleName() == name)
+
+
 def spans(state):
-    names = {id: label.name for id, (_layer, label) in state.label_of.items()}
+    names = {id: label.name for id, (_layer, label) in state.session.label_of.items()}
     return [
-        (state.doc.document.content(span.field)[span.start : span.end], names[span.label_id])
-        for span in state.spans
+        (
+            state.session.doc.document.content(span.field)[span.start : span.end],
+            names[span.label_id],
+        )
+        for span in state.session.spans
     ]
 
 
@@ -35,7 +46,7 @@ def at(view, place):
 
 def add(state, start, end, label):
     return annotate.add_span(
-        state.project, state.document_id, start, end, ids(state, "names")[label]
+        state.project, state.session.document_id, start, end, ids(state, "names")[label]
     )
 
 
@@ -75,9 +86,9 @@ def test_the_span_under_the_mouse_is_relabelled_moved_and_deleted(view, state):
 
 def test_a_suggestion_is_corrected_accepted_or_rejected(view, state):
     names = ids(state, "names")
-    layer = next(layer.id for layer in state.layers if layer.name == "names")
+    layer = next(layer.id for layer in state.session.layers if layer.name == "names")
     rows = [
-        NewSuggestion(state.document_id, layer, names["PER"], start, end, "text", 0.9)
+        NewSuggestion(state.session.document_id, layer, names["PER"], start, end, "text", 0.9)
         for start, end in ((0, 3), (8, 11), (15, 20))
     ]
     suggestion_edits.add_suggestions(state.project, None, rows, kind="rule", ref="test")
@@ -85,12 +96,12 @@ def test_a_suggestion_is_corrected_accepted_or_rejected(view, state):
     choose(open_menu(view.first, at(view, 16)), "Correct the label/LOC")
     choose(open_menu(view.first, at(view, 1)), "Accept suggestion")
     choose(open_menu(view.first, at(view, 9)), "Reject suggestion")
-    assert spans(state) == [("Ada", "PER"), ("Paris", "LOC")] and not state.suggestions
+    assert spans(state) == [("Ada", "PER"), ("Paris", "LOC")] and not state.session.suggestions
 
 
 def test_the_menu_key_opens_the_menu_of_the_chosen_span(view, state):
     add(state, 8, 11, "PER")
-    state.choose_step(1, "text", 0)
+    state.spans.choose_step(1, "text", 0)
 
     choose(open_menu(view.first), "Delete span")
     assert spans(state) == []
@@ -110,19 +121,19 @@ def test_a_row_of_the_queue_is_opened_and_its_document_submitted(view, state, co
     place = queue.visualRect(queue.model().index(2, 0)).center()
 
     result = open_menu(queue, place)
-    assert state.doc.document.key == "k2"
+    assert state.session.doc.document.key == "k2"
     choose(result, "Inspect")
-    assert context.gone == [("inspect", {"document": state.document_id})]
+    assert context.gone == [("inspect", {"document": state.session.document_id})]
     choose(open_menu(queue, place), "Copy key")
     assert QGuiApplication.clipboard().text() == "k2"
 
-    here = state.document_id
+    here = state.session.document_id
     choose(open_menu(queue, place), "Discard document")
     assert "discarded" in document_view.view(state.project, here).states.values()
 
 
 def test_without_the_right_to_write_only_copying_is_left(view, state, monkeypatch):
-    monkeypatch.setattr(type(state), "can_write", False)
+    monkeypatch.setattr(type(state.session), "can_write", False)
 
     result = open_menu(view.first, at(view, 9))
     assert result["Copy"].isEnabled() and not result["Label “Bob” as"].isEnabled()
@@ -138,18 +149,19 @@ def test_long_chosen_text_is_cut_in_the_middle_of_the_line(view):
 @pytest.mark.parametrize(("score", "text"), [(None, "Accept all"), (0.9, "Accept ≥")])
 def test_a_limit_is_offered_only_where_suggestions_have_scores(view, state, score, text):
     names = ids(state, "names")
-    layer = next(layer.id for layer in state.layers if layer.name == "names")
-    row = NewSuggestion(state.document_id, layer, names["PER"], 0, 3, "text", score)
+    layer = next(layer.id for layer in state.session.layers if layer.name == "names")
+    row = NewSuggestion(state.session.document_id, layer, names["PER"], 0, 3, "text", score)
     suggestion_edits.add_suggestions(state.project, None, [row], kind="rule", ref="test")
 
-    assert view.right._accept.text().strip() == text
-    assert view.right._sure.isVisibleTo(view.right) == (score is not None)
+    assert named(view, "Accept all confident suggestions").text().strip() == text
+    limit = named(view, "Minimum score to accept")
+    assert limit.isVisibleTo(view.right) == (score is not None)
 
 
 def test_each_letter_in_the_menu_of_a_span_opens_one_entry(view, state):
-    names = next(layer for layer in state.layers if layer.name == "names")
-    id = annotate.add_span(state.project, state.document_id, 0, 3, names.labels[0].id)
-    state.choose(("gold", id))
+    names = next(layer for layer in state.session.layers if layer.name == "names")
+    id = annotate.add_span(state.project, state.session.document_id, 0, 3, names.labels[0].id)
+    state.session.choose(("gold", id))
     titles = [choice.title for choice in view._menus.chosen() if choice and choice.enabled]
 
     letters = [title[title.index("&") + 1].lower() for title in titles if "&" in title]

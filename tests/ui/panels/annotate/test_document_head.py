@@ -23,7 +23,7 @@ def shown(head):
 
 def test_a_narrow_line_shortens_states_then_units_then_hides_undo(head, state):
     wide = shown(head)
-    assert wide == (state.states_short, "Whole document", True)
+    assert wide == (state.submission.states_short, "Whole document", True)
 
     found = [wide]
     for width in range(1000, 250, -10):

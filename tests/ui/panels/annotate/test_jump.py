@@ -51,28 +51,28 @@ def chosen(text) -> str:
 def test_two_letters_select_a_word_and_the_next_key_labels_it(state, text):
     words = text.text.text.split()
     word = next(word for word in words[1:] if len(word) > 2 and word.isalpha())
-    before = len(state.spans)
+    before = len(state.session.spans)
     QTest.keyClicks(text, "'" + word[:2].lower())
     assert chosen(text).lower().startswith(word[:2].lower())
     QTest.keyClicks(text, "1")
-    assert len(state.spans) == before + 1
+    assert len(state.session.spans) == before + 1
     other = next(
         item for item in words if item[:2].isalpha() and item[:2].lower() != word[:2].lower()
     )
     QTest.keyClicks(text, "'" + other[:2] + "1")
-    assert len(state.spans) == before + 2  # the first one was not labelled again
+    assert len(state.session.spans) == before + 2  # the first one was not labelled again
 
 
 def test_a_space_ends_a_word_of_one_letter_and_does_not_skip_the_document(state, text):
     text.set_text("As John M. Ford said to A")
-    here = state.document_id
+    here = state.session.document_id
 
     QTest.keyClicks(text, "'m ")
     assert chosen(text) == "M"
     QTest.keyClicks(text, "'a ")
     assert chosen(text) == "A"
     QTest.keyClicks(text, "' ")
-    assert chosen(text) == "A" and state.document_id == here
+    assert chosen(text) == "A" and state.session.document_id == here
 
 
 def test_without_spaces_all_letters_typed_are_selected(text):
@@ -108,10 +108,10 @@ def test_escape_restores_the_selection_and_enter_ends_after_one_letter(state, te
     assert chosen(text) == "Bo"
     QTest.keyClick(text, Key.Key_Escape)
     assert chosen(text) == "Ada"
-    document = state.document_id
+    document = state.session.document_id
     QTest.keyClicks(text, "'c")
     QTest.keyClick(text, Key.Key_Return)
-    assert chosen(text) == "Cy" and state.document_id == document
+    assert chosen(text) == "Cy" and state.session.document_id == document
 
 
 def test_letters_that_no_word_has_leave_the_selection(text):

@@ -30,24 +30,24 @@ def pane(state, open_view):
 def test_names_and_values_are_shown_beside_the_text_that_has_them(pane, state, described):
     assert pane.isHidden()  # the first document has none
 
-    state.open(described)
+    state.session.open(described)
 
     assert pane.isVisible()
     lines = pane.text.toPlainText().split("\n")
     assert lines == ["word  spring", "index  3", "senses  season, time_of_year"]
     content = pane.text.document().size().height()
     assert pane.text.viewport().height() >= content  # all lines are in sight
-    state.step(-1)
+    state.queue.step(-1)
     assert pane.isHidden()
 
 
 def test_folded_metadata_stays_folded_in_later_documents(pane, state, described, qtbot):
-    state.open(described)
+    state.session.open(described)
     qtbot.mouseClick(pane._head, Qt.MouseButton.LeftButton)
     assert pane.text.isHidden() and pane.isVisible()
 
-    state.step(-1)
-    state.open(described)
+    state.queue.step(-1)
+    state.session.open(described)
     assert pane.text.isHidden() and state.context.settings.window["annotate.metadata"] is False
 
     qtbot.mouseClick(pane._head, Qt.MouseButton.LeftButton)

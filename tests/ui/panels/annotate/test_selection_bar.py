@@ -36,8 +36,8 @@ def chips(view) -> list[str]:
 
 def test_it_labels_the_selection_and_has_the_latest_label_first(shown, qtbot):
     state = shown.state
-    latest = state.latest_labels[1]
-    state.label(latest.id)
+    latest = state.session.keys.latest_labels[1]
+    state.session.label(latest.id)
     drag(qtbot, shown.document_pane.text, 0, 3)
 
     assert shown._beside.isVisible()
@@ -47,7 +47,9 @@ def test_it_labels_the_selection_and_has_the_latest_label_first(shown, qtbot):
         shown._beside.y() > text.viewport().mapTo(shown, text.rect_of(0).bottomLeft().toPoint()).y()
     )
     qtbot.mouseClick(shown._beside.findChildren(ChipButton)[0], Qt.MouseButton.LeftButton)
-    assert [(row.start, row.end, row.label_id) for row in state.spans] == [(0, 3, latest.id)]
+    assert [(row.start, row.end, row.label_id) for row in state.session.spans] == [
+        (0, 3, latest.id)
+    ]
     assert shown._beside.isHidden()
 
 
@@ -76,11 +78,15 @@ def test_it_covers_no_line_of_any_text(shown, qtbot, key):
             Record(Document("two", (("text", LONG[:300]), ("text_b", LONG[:300])))),
         ]
         documents.add(
-            shown.state.project.db, records, source_id=shown.state.project.source("person")
+            shown.state.project.db,
+            records,
+            source_id=shown.state.project.source("person"),
         )
     if key == "two":  # a span layer for pairs
         labels.add_layer(shown.state.project, "parts", "span", texts=2, labels=("A", "B"))
-    shown.state.open(next(row.id for row in shown.state.rows(shown.state.ids) if row.key == key))
+    shown.state.session.open(
+        next(row.id for row in shown.state.queue.rows(shown.state.queue.ids) if row.key == key)
+    )
     text = shown.document_pane.texts[0]
     drag(qtbot, text, 0, 3)
 
@@ -101,9 +107,13 @@ def test_the_palette_covers_no_line_of_the_text(shown, key):
     with shown.state.project.edit("Add documents"):
         records = [Record(Document("long", (("text", LONG),)))]
         documents.add(
-            shown.state.project.db, records, source_id=shown.state.project.source("person")
+            shown.state.project.db,
+            records,
+            source_id=shown.state.project.source("person"),
         )
-    shown.state.open(next(row.id for row in shown.state.rows(shown.state.ids) if row.key == key))
+    shown.state.session.open(
+        next(row.id for row in shown.state.queue.rows(shown.state.queue.ids) if row.key == key)
+    )
     shown.open_palette()
     palette = shown.findChild(LabelPalette)
 

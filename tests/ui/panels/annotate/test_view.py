@@ -14,7 +14,7 @@ from workbench.operations.schema import label_groups, labels
 from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
-from workbench.ui.panels.annotate.state import SpanTarget
+from workbench.ui.panels.annotate.session import SpanTarget
 from workbench.ui.project import folded_labels
 from workbench.ui.widgets.controls.button import Button
 from workbench.ui.widgets.controls.chip import ChipButton
@@ -42,10 +42,10 @@ def text(view):
 
 def spans(view) -> list[tuple[str, str]]:
     state = view.state
-    names = {id: label.name for id, (_layer, label) in state.label_of.items()}
+    names = {id: label.name for id, (_layer, label) in state.session.label_of.items()}
     return [
-        (state.doc.document.content(r.field)[r.start : r.end], names[r.label_id])
-        for r in state.spans
+        (state.session.doc.document.content(r.field)[r.start : r.end], names[r.label_id])
+        for r in state.session.spans
     ]
 
 
@@ -62,9 +62,11 @@ def press(widget, key, modifiers=Qt.KeyboardModifier.NoModifier):
 
 
 def suggest(state, *rows):
-    names = next(layer for layer in state.layers if layer.name == "names")
+    names = next(layer for layer in state.session.layers if layer.name == "names")
     made = [
-        NewSuggestion(state.document_id, names.id, names.labels[0].id, start, end, "text", score)
+        NewSuggestion(
+            state.session.document_id, names.id, names.labels[0].id, start, end, "text", score
+        )
         for start, end, score in rows
     ]
     suggestion_edits.add_suggestions(state.project, None, made, kind="rule", ref="test")
@@ -74,7 +76,7 @@ def suggest(state, *rows):
 
 
 def test_a_key_pressed_again_gives_the_sublabels(view, text):
-    ids = {label.name: id for id, (_layer, label) in view.state.label_of.items()}
+    ids = {label.name: id for id, (_layer, label) in view.state.session.label_of.items()}
     label_groups.set_parent(view.state.project, [ids["LOC"]], ids["PER"])
     press(text, Key.Key_1)
     press(text, Key.Key_1)
@@ -106,7 +108,7 @@ def test_a_label_key_works_by_its_place_on_a_russian_keyboard(view, text):
             QKeyEvent(QEvent.Type.KeyPress, 0, Qt.KeyboardModifier.NoModifier, code, 0, 0, letter),
         )
 
-    assert {view.state.label_of[id][1].name for id in view.state.marked} == {"good"}
+    assert {view.state.session.label_of[id][1].name for id in view.state.session.marked} == {"good"}
     assert spans(view) == [("Ada", "PER")]
 
 
@@ -114,7 +116,7 @@ def test_tab_chooses_a_span_a_key_relabels_it_and_delete_removes_it(view, text):
     press(text, Key.Key_1)
     press(text, Key.Key_Escape)
     press(text, Key.Key_Tab)
-    assert text.hasFocus() and text.chosen == view.state.chosen
+    assert text.hasFocus() and text.chosen == view.state.session.chosen
 
     press(text, Key.Key_2)
     assert spans(view) == [("Ada", "LOC")]
@@ -150,19 +152,19 @@ def test_a_and_x_decide_about_suggestions_and_u_lets_go(view, text):
     suggest(view.state, (0, 3, 0.9), (8, 11, 0.8))
     press(text, Key.Key_A)
     press(text, Key.Key_X)
-    assert spans(view) == [("Ada", "PER")] and view.state.suggestions == ()
+    assert spans(view) == [("Ada", "PER")] and view.state.session.suggestions == ()
 
     press(text, Key.Key_Tab)
     press(text, Key.Key_U)
-    assert view.state.chosen is None and text.chosen is None
+    assert view.state.session.chosen is None and text.chosen is None
 
 
 def test_enter_submits_and_space_skips(view, text):
     press(text, Key.Key_Q)
     press(text, Key.Key_Return)
-    assert view.state.doc.document.key == "k1" and text.caret == 0
+    assert view.state.session.doc.document.key == "k1" and text.caret == 0
     press(text, Key.Key_Space)
-    assert view.state.doc.document.key == "k2"
+    assert view.state.session.doc.document.key == "k2"
 
 
 def test_bare_keys_act_in_the_lists_too_but_never_in_a_field(view, text, qtbot):
@@ -183,7 +185,7 @@ def test_keys_held_down_do_not_run_through_the_queue(view, text):
     held = QKeyEvent(QEvent.Type.KeyPress, Key.Key_Space, Qt.KeyboardModifier.NoModifier, " ", True)
     QApplication.sendEvent(text, held)
 
-    assert view.state.doc.document.key == "k0"
+    assert view.state.session.doc.document.key == "k0"
 
 
 def test_slash_opens_the_palette_typing_filters_and_enter_labels(view, text):
@@ -235,22 +237,22 @@ def test_a_side_without_contents_is_hidden_and_its_empty_parts_too(view, state):
     assert view.right.isVisible() and not view.right.suggestions.isVisible()
     suggest(state, (0, 3, 0.9))
     assert view.right.suggestions.isVisible()
-    view.state.reject_all()
+    view.state.suggested.reject_all()
 
-    (names,) = [layer.id for layer in state.layers if layer.name == "names"]
-    state.switch_layer(names, False)
-    mood = next(layer for layer in state.layers if layer.name == "mood")
-    proposed = [NewSuggestion(state.document_id, mood.id, mood.labels[0].id, score=0.9)]
+    (names,) = [layer.id for layer in state.session.layers if layer.name == "names"]
+    state.session.switch_layer(names, False)
+    mood = next(layer for layer in state.session.layers if layer.name == "mood")
+    proposed = [NewSuggestion(state.session.document_id, mood.id, mood.labels[0].id, score=0.9)]
     suggestion_edits.add_suggestions(state.project, None, proposed, kind="rule", ref="test")
     QApplication.processEvents()
     assert view.right.suggestions.mapTo(view.right, QPoint()).y() < 60  # at the top
-    state.reject_all()
+    state.suggested.reject_all()
     assert view.right.isHidden()
     view.toggle_guideline()
     assert view.right.isVisible() and view.right.guideline_shown
     view.toggle_guideline()
     assert view.right.isHidden()
-    state.switch_layer(names, True)
+    state.session.switch_layer(names, True)
     assert view.right.isVisible() and not view.folded("right")
 
 
@@ -260,8 +262,10 @@ def test_keys_of_labels_and_suggestions_work_after_a_click_on_a_button(view, qtb
     following.setFocus()
 
     qtbot.keyClick(following, "a")
-    (bad,) = [id for id, (_layer, label) in view.state.label_of.items() if label.name == "bad"]
-    qtbot.keyClick(following, view.state.shown_keys[bad])
+    (bad,) = [
+        id for id, (_layer, label) in view.state.session.label_of.items() if label.name == "bad"
+    ]
+    qtbot.keyClick(following, view.state.session.keys.shown[bad])
 
     assert spans(view) == [("Ada", "PER")] and chip(view, "bad").isChecked()
     assert following.hasFocus()
@@ -289,29 +293,31 @@ def test_a_click_on_check_and_cross_decides_about_that_suggestion(view):
     click(1, 1)
     assert spans(view) == [("Bob", "PER")]
     click(0, 2)
-    assert [row.start for row in view.state.suggestions] == [15]
+    assert [row.start for row in view.state.session.suggestions] == [15]
 
 
 def test_without_the_right_to_write_suggestions_have_no_check_and_cross(
     state, open_view, monkeypatch
 ):
     suggest(state, (0, 3, 0.9))
-    monkeypatch.setattr(type(state), "can_write", False)
+    monkeypatch.setattr(type(state.session), "can_write", False)
     view = open_view(state)
     table = view.right.suggestions
 
     assert len(table.rows()) == 1
     assert (
-        table.isColumnHidden(1) and table.isColumnHidden(2) and not view.right._actions.isVisible()
+        table.isColumnHidden(1)
+        and table.isColumnHidden(2)
+        and not button(view, "Reject all suggestions").isVisible()
     )
 
 
 def test_a_span_is_deleted_and_stretched_by_mouse_alone(view, text):
     state = view.state
     for word in (0, 8):
-        state.choose(None)
-        state.label(
-            next(id for id, (_l, label) in state.label_of.items() if label.name == "PER"),
+        state.session.choose(None)
+        state.session.label(
+            next(id for id, (_l, label) in state.session.label_of.items() if label.name == "PER"),
             SpanTarget("text", word, word + 3),
         )
     table = view.right.spans
@@ -320,7 +326,7 @@ def test_a_span_is_deleted_and_stretched_by_mouse_alone(view, text):
 
     QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=cross)
     assert spans(view) == [("Bob", "PER")]
-    state.choose(("gold", state.spans[0].id))
+    state.session.choose(("gold", state.session.spans[0].id))
     text.span_resized.emit(
         8, 20
     )  # the result of dragging its end to the end of "Paris", see test_text_view
@@ -337,7 +343,7 @@ def test_a_row_of_spans_chooses_it_in_the_text(view, text):
         pos=table.visualRect(table.rows_model.index(0, 0)).center(),
     )
 
-    assert text.chosen == view.state.chosen == ("gold", view.state.spans[0].id)
+    assert text.chosen == view.state.session.chosen == ("gold", view.state.session.spans[0].id)
 
 
 def test_the_queue_shows_a_document_when_its_row_is_clicked_or_reached_by_arrows(view):
@@ -347,22 +353,22 @@ def test_the_queue_shows_a_document_when_its_row_is_clicked_or_reached_by_arrows
         Qt.MouseButton.LeftButton,
         pos=queue.visualRect(queue.documents.index(2)).center(),
     )
-    assert view.state.doc.document.key == "k2"
+    assert view.state.session.doc.document.key == "k2"
 
     press(queue, Key.Key_Down)
-    assert view.state.doc.document.key == "k3"
+    assert view.state.session.doc.document.key == "k3"
 
 
 # ---------------------------------------------------------------- display
 
 
 def test_a_pair_shows_two_texts_and_the_first_is_called_text(view, text):
-    view.state.open(view.state.ids[-1])
+    view.state.session.open(view.state.queue.ids[-1])
     shown = [text for text in view._document_pane.texts if text.isVisible()]
 
     assert [widget.text.text for widget in shown] == ["It rains.", "The sun shines."]
     assert [widget.accessibleName() for widget in shown] == ["Text", "Second text"]
-    view.state.open(view.state.ids[0])
+    view.state.session.open(view.state.queue.ids[0])
     assert [text.isVisible() for text in view._document_pane.texts] == [True, False]
 
 
@@ -383,13 +389,15 @@ def test_two_long_texts_share_all_the_room_and_a_short_one_takes_no_more_than_it
         )
 
     for key in ("long", "mixed"):
-        view.state.open(next(row.id for row in view.state.rows(view.state.ids) if row.key == key))
+        view.state.session.open(
+            next(row.id for row in view.state.queue.rows(view.state.queue.ids) if row.key == key)
+        )
         qtbot.waitUntil(all_is_used)
     assert view._document_pane.texts[0].height() < 60 < view._document_pane.texts[1].height()
 
 
 def test_every_control_has_a_name(view):
-    view.state.open(view.state.ids[-1])
+    view.state.session.open(view.state.queue.ids[-1])
     view.toggle_guideline()
     nameless = []
     for widget in view.findChildren(QWidget):
@@ -414,7 +422,7 @@ def tab_stops(view):
 
 
 def test_tab_goes_down_the_labels_the_text_and_the_acts_as_on_the_screen(view, state):
-    project, ids = state.project, {layer.name: layer.id for layer in state.layers}
+    project, ids = state.project, {layer.name: layer.id for layer in state.session.layers}
     labels.add_layer(project, "summary", "text")
     labels.add_label(project, ids["mood"], "mixed")  # made after all other widgets
     labels.add_label(project, ids["names"], "ORG")
@@ -452,7 +460,7 @@ def test_without_documents_and_without_labels_a_button_leads_on(view, context):
     from workbench.operations.documents import corpus
     from workbench.ui.widgets.empty import EmptyState
 
-    corpus.delete_documents(view.state.project, list(view.state.ids))
+    corpus.delete_documents(view.state.project, list(view.state.queue.ids))
     empty = view._stack.currentWidget()
     assert isinstance(empty, EmptyState)
     QTest.mouseClick(
@@ -461,7 +469,7 @@ def test_without_documents_and_without_labels_a_button_leads_on(view, context):
     )
 
     view.state.project.undo()
-    for layer in list(view.state.layers):
+    for layer in list(view.state.session.layers):
         labels.delete_layer(view.state.project, layer.id)
     assert view._stack.currentIndex() == 2
 
@@ -477,7 +485,7 @@ def test_the_keys_of_skip_and_submit_show_where_there_is_room(view, qtbot):
 def test_without_documents_enter_leads_to_the_import(view, context):
     from workbench.operations.documents import corpus
 
-    corpus.delete_documents(view.state.project, list(view.state.ids))
+    corpus.delete_documents(view.state.project, list(view.state.queue.ids))
     view.take_focus()
 
     press(QApplication.focusWidget(), Key.Key_Return)
@@ -485,8 +493,8 @@ def test_without_documents_enter_leads_to_the_import(view, context):
 
 
 def test_what_is_left_to_do_is_counted(view):
-    view.state.switch_layer(
-        next(layer.id for layer in view.state.layers if layer.name == "names"), False
+    view.state.session.switch_layer(
+        next(layer.id for layer in view.state.session.layers if layer.name == "names"), False
     )
     press(view.first, Key.Key_Q)
     press(view.first, Key.Key_Return)
@@ -500,8 +508,8 @@ def test_progress_is_shown_of_each_layer_that_is_labelled(view, qtbot):
     qtbot.waitUntil(lambda: "mood 1 / 5 · names 0 / 5 · pairs 0 / 1" in shown_texts(view))
 
     for name in ("names", "pairs"):
-        (id,) = [layer.id for layer in view.state.layers if layer.name == name]
-        view.state.switch_layer(id, False)
+        (id,) = [layer.id for layer in view.state.session.layers if layer.name == name]
+        view.state.session.switch_layer(id, False)
     assert not any("mood 1 / 5" in text for text in shown_texts(view))
 
 
@@ -527,14 +535,14 @@ def test_two_thousand_spans_are_shown_and_one_more_is_quick(view, qtbot, state):
             [Record(Document("long", (("text", text),)), {"names": "submitted"}, {}, marks)],
             source_id=source,
         )
-    view.state.open(list(annotate.queue(state.project))[-1])
+    view.state.session.open(list(annotate.queue(state.project))[-1])
     view.repaint()
-    assert len(view.state.spans) == 2000
+    assert len(view.state.session.spans) == 2000
 
     start = time.thread_time()
     press(view.first, Key.Key_2)
     view.first.viewport().repaint()
-    assert len(view.state.spans) == 2001
+    assert len(view.state.session.spans) == 2001
     # the benchmark measures; this only catches gross regressions
     assert time.thread_time() - start < 0.2
 
@@ -560,17 +568,17 @@ def test_the_filter_menu_narrows_the_queue_and_a_button_takes_each_filter_away(v
     menu.fill()
     titles(menu)["Unlabelled"].trigger()
     qtbot.waitUntil(lambda: chip_of_filter(view, "Unlabelled") is not None)
-    assert len(view.state.ids) == 6 and chip_of_filter(view, "State: pending") is None
+    assert len(view.state.queue.ids) == 6 and chip_of_filter(view, "State: pending") is None
 
     menu.fill()
     layers = titles(titles(menu)["Label"].menu())
     titles(layers["mood"].menu())["good"].trigger()
-    assert len(view.state.ids) == 0
+    assert len(view.state.queue.ids) == 0
     assert view.queue._none.isVisible() and not view.queue.list.isVisible()
 
     qtbot.waitUntil(lambda: chip_of_filter(view, "Label: good") is not None)
     press(chip_of_filter(view, "Label: good"), Key.Key_Space)
-    assert len(view.state.ids) == 6 and view.queue.list.isVisible()
+    assert len(view.state.queue.ids) == 6 and view.queue.list.isVisible()
 
 
 def chip_of_filter(view, name: str) -> Button | None:
@@ -582,35 +590,39 @@ def chip_of_filter(view, name: str) -> Button | None:
 def test_the_open_document_is_the_row_that_is_chosen_and_in_view(view, qtbot):
     with view.state.project.edit("many"):
         records = [Record(Document(f"m{n:03}", (("text", "x"),))) for n in range(300)]
-        documents.add(view.state.project.db, records, source_id=view.state.project.source("person"))
+        documents.add(
+            view.state.project.db,
+            records,
+            source_id=view.state.project.source("person"),
+        )
     listed = view.queue.list
 
     def shown() -> bool:
         index = listed.currentIndex()
         box = listed.visualRect(index)
         return (
-            listed.documents.ids[index.row()] == view.state.document_id
+            listed.documents.ids[index.row()] == view.state.session.document_id
             and listed.selectionModel().isSelected(index)
             and listed.viewport().rect().contains(box)
         )
 
     for change in (
-        lambda: view.state.open(view.state.ids[250]),
-        lambda: view.state.narrow(state="pending"),
-        lambda: view.state.step(1),
-        lambda: view.state.submit(),
-        lambda: view.state.skip(),
-        lambda: view.state.clear_filters(),
-        lambda: view.state.open(view.state.ids[3]),
+        lambda: view.state.session.open(view.state.queue.ids[250]),
+        lambda: view.state.queue.narrow(state="pending"),
+        lambda: view.state.queue.step(1),
+        lambda: view.state.submission.submit(),
+        lambda: view.state.queue.skip(),
+        lambda: view.state.queue.clear_filters(),
+        lambda: view.state.session.open(view.state.queue.ids[3]),
     ):
         change()
         qtbot.waitUntil(shown)
 
 
 def test_the_number_of_documents_that_pass_stands_above_the_queue(view):
-    view.state.narrow(state="pending", split="none")
+    view.state.queue.narrow(state="pending", split="none")
     suggest(view.state, (0, 3, 0.9))
-    view.state.narrow(suggested=True)
+    view.state.queue.narrow(suggested=True)
 
     assert view.queue._count.text() == "1 of 6"
     message = view.queue._count.toolTip()
@@ -665,7 +677,7 @@ def test_escape_in_the_text_closes_the_search_first(view, text):
 
 def test_the_search_goes_along_to_another_document(view, text):
     view.state.finder.open("a", "text", 0)
-    view.state.step(1)  # The 42 tram was late.
+    view.state.queue.step(1)  # The 42 tram was late.
 
     assert view._find.count_text() == "1 of 3" and text.selection == (9, 10)
 
@@ -683,9 +695,11 @@ def test_what_is_framed_are_the_letters_that_were_found(view, text, content, wan
     with view.state.project.edit("another"):
         record = Record(Document("another", (("text", content),)))
         documents.add(
-            view.state.project.db, [record], source_id=view.state.project.source("person")
+            view.state.project.db,
+            [record],
+            source_id=view.state.project.source("person"),
         )
-    view.state.open(view.state.ids[-1])
+    view.state.session.open(view.state.queue.ids[-1])
     view.queue.list.setFocus()
     QApplication.processEvents()
     before = text.viewport().grab().toImage()
@@ -729,7 +743,12 @@ def test_a_guideline_has_the_height_that_few_spans_do_not_need(view):
     view.toggle_guideline()
     QApplication.processEvents()
 
-    assert view.right._guideline_part.height() > view.right.height() * 0.6
+    guideline = next(
+        part
+        for part in view.right.findChildren(QWidget)
+        if part.accessibleName() == "Guideline text"
+    )
+    assert guideline.height() > view.right.height() * 0.6
     assert view.right.width() > 300
 
 
@@ -760,7 +779,7 @@ def test_a_side_that_folded_for_want_of_room_can_be_unfolded(view, context):
 
 
 def test_many_labels_fill_the_room_that_a_short_text_leaves(view, qtbot):
-    layer = next(layer for layer in view.state.layers if layer.name == "names")
+    layer = next(layer for layer in view.state.session.layers if layer.name == "names")
     with view.state.project.edit("Add labels"):
         for number in range(77):
             labels.add_label(view.state.project, layer.id, f"intent number {number}")
@@ -787,7 +806,7 @@ def test_the_palette_opens_below_the_selection(view, text):
 
 
 def test_sublabels_fold_and_their_keys_still_work(view, text):
-    ids = {label.name: id for id, (_layer, label) in view.state.label_of.items()}
+    ids = {label.name: id for id, (_layer, label) in view.state.session.label_of.items()}
     label_groups.set_parent(view.state.project, [ids["LOC"]], ids["PER"])
     button = next(item for item in view.findChildren(Button) if item.text() == "\N{MINUS SIGN}")
     button.setFocus()
@@ -799,7 +818,7 @@ def test_sublabels_fold_and_their_keys_still_work(view, text):
     text.setFocus()
     press(text, Key.Key_2)
     assert spans(view) == [("Ada", "LOC")]
-    (layer,) = (layer for layer in view.state.layers if layer.name == "names")
+    (layer,) = (layer for layer in view.state.session.layers if layer.name == "names")
     assert folded_labels.folded(view.state.context, layer) == {ids["PER"]}
 
 
@@ -901,10 +920,11 @@ def shown_chips(view) -> list[ChipButton]:
 
 
 def test_in_a_low_window_the_instant_model_is_a_title_with_its_button(state, open_view):
-    side = open_view(state).queue
+    view = open_view(state)
+    side, (_title, on, line) = view.queue, view.instant.findChildren(QLabel)[:3]
     side.resize(300, 300)
-    low = side._instant._lines.isHidden()
+    low = line.isVisibleTo(view.instant)
     side.resize(300, 700)
 
-    assert (low, side._instant._lines.isHidden()) == (True, False)
-    assert side._instant._state.toolTip() == side._instant._line.text() != ""
+    assert (low, line.isVisibleTo(view.instant)) == (False, True)
+    assert on.toolTip() == line.text() != ""

@@ -553,7 +553,7 @@ def test_columns_and_counts_follow_the_layers_chosen_in_the_menu(sample, qtbot):
 def test_annotate_and_data_show_the_same_state_of_a_document(sample, app, qtbot):
     document = sample.state.selection.ids[310]
     app.go("annotate", document=document)
-    annotating = app.window.panel("annotate").state
+    annotating = app.window.panel("annotate").state.session
     annotate.submit(app.project, document, [annotating.layers[1].id])
     qtbot.waitUntil(lambda: annotating.state_of_document == "draft")
 

@@ -522,7 +522,7 @@ def test_keys_accept_keep_and_go_on_and_back_returns_from_annotate(panel, qtbot)
 
     qtbot.keyClick(errors, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: app.window.page == "annotate" and not app.window._steps)
-    assert app.window.panel("annotate").state.document_id == third[0]
+    assert app.window.panel("annotate").state.session.document_id == third[0]
     app.window.back()
     assert app.window.page == "results" and panel.state.part == "errors"
     assert browser.chosen == third
@@ -699,7 +699,7 @@ def test_the_link_after_suggesting_leads_to_the_first_document_with_suggestions(
     qtbot.mouseClick(link, Qt.MouseButton.LeftButton)
 
     qtbot.waitUntil(lambda: window.page == "annotate")
-    annotate = window.panel("annotate").state
+    annotate = window.panel("annotate").state.session
     qtbot.waitUntil(lambda: len(annotate.ids) == 2)
     assert annotate.doc.document.key == "late one"
     assert len(annotate.suggestions) == 1 and len(annotate.ids) == 2

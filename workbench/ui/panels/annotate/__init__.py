@@ -19,24 +19,24 @@ from workbench.ui.panels.annotate.commands import (
 
 if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext
-    from workbench.ui.panels.annotate.actions import AnnotateActions
+    from workbench.ui.panels.annotate.desk import Desk
     from workbench.ui.panels.annotate.view import AnnotateView
 
 
 def _can_edit(panel: AnnotatePanel) -> bool:
-    return panel.state.can_edit
+    return panel.state.session.can_edit
 
 
 def _has_labels(panel: AnnotatePanel) -> bool:
-    return panel.state.has_labels
+    return panel.state.session.has_labels
 
 
 def _can_step(panel: AnnotatePanel) -> bool:
-    return panel.state.doc is not None and len(panel.state.ids) > 1
+    return panel.state.session.doc is not None and len(panel.state.queue.ids) > 1
 
 
 def _has_found(panel: AnnotatePanel) -> bool:
-    return panel.state.doc is not None and panel.state.finder.count > 0
+    return panel.state.session.doc is not None and panel.state.finder.count > 0
 
 
 def _has_panes(panel: AnnotatePanel) -> bool:
@@ -44,19 +44,19 @@ def _has_panes(panel: AnnotatePanel) -> bool:
 
 
 def _has_errors(panel: AnnotatePanel) -> bool:
-    return bool(panel.state.errors)
+    return bool(panel.state.session.errors)
 
 
 def _narrowed(panel: AnnotatePanel) -> bool:
-    return has_queue(panel) and not panel.state.narrowed.empty
+    return has_queue(panel) and not panel.state.queue.narrowed.empty
 
 
 def _can_take(panel: AnnotatePanel) -> bool:
-    return _has_errors(panel) and panel.state.can_edit
+    return _has_errors(panel) and panel.state.session.can_edit
 
 
 class AnnotatePanel(Panel):
-    state: AnnotateActions
+    state: Desk
     view: AnnotateView
 
     commands = (
@@ -81,7 +81,7 @@ class AnnotatePanel(Panel):
         Command(
             "annotate.submit",
             _("&Submit and open next"),
-            lambda p: p.state.submit(),
+            lambda p: p.state.submission.submit(),
             "Labels",
             ("Ctrl+Return", "Ctrl+Enter"),
             enabled=_can_edit,
@@ -90,7 +90,7 @@ class AnnotatePanel(Panel):
         Command(
             "annotate.discard",
             _("&Discard document"),
-            lambda p: p.state.discard(),
+            lambda p: p.state.submission.discard(),
             "Labels",
             "Ctrl+Backspace",
             enabled=_can_edit,
@@ -99,7 +99,7 @@ class AnnotatePanel(Panel):
         Command(
             "annotate.skip",
             _("S&kip document"),
-            lambda p: p.state.skip(),
+            lambda p: p.state.queue.skip(),
             "Labels",
             enabled=has_document,
             group="done",
@@ -125,7 +125,7 @@ class AnnotatePanel(Panel):
         Command(
             "annotate.next",
             _("&Next document"),
-            lambda p: p.state.step(1),
+            lambda p: p.state.queue.step(1),
             "Labels",
             "Ctrl+Right",
             enabled=_can_step,
@@ -134,7 +134,7 @@ class AnnotatePanel(Panel):
         Command(
             "annotate.previous",
             _("&Previous document"),
-            lambda p: p.state.step(-1),
+            lambda p: p.state.queue.step(-1),
             "Labels",
             "Ctrl+Left",
             enabled=_can_step,
@@ -152,20 +152,20 @@ class AnnotatePanel(Panel):
         Command(
             "annotate.only-unlabelled",
             _("Show &unlabelled documents only"),
-            lambda p: p.state.toggle_unlabelled(),
+            lambda p: p.state.queue.toggle_unlabelled(),
             "Labels",
             "Ctrl+Shift+U",
             enabled=has_queue,
-            checked=lambda p: p.state.only_unlabelled,
+            checked=lambda p: p.state.queue.only_unlabelled,
             group="queue",
         ),
         Command(
             "annotate.only-suggested",
             _("Show &documents with suggestions only"),
-            lambda p: p.state.narrow(suggested=not p.state.narrowed.suggested),
+            lambda p: p.state.queue.narrow(suggested=not p.state.queue.narrowed.suggested),
             "Labels",
             enabled=has_queue,
-            checked=lambda p: p.state.narrowed.suggested,
+            checked=lambda p: p.state.queue.narrowed.suggested,
             group="queue",
         ),
         *UNIT_COMMANDS,
@@ -173,7 +173,7 @@ class AnnotatePanel(Panel):
         Command(
             "annotate.clear-filters",
             _("&Clear queue filters"),
-            lambda p: p.state.clear_filters(),
+            lambda p: p.state.queue.clear_filters(),
             "Labels",
             "Ctrl+Shift+F",
             enabled=_narrowed,
@@ -182,7 +182,7 @@ class AnnotatePanel(Panel):
         Command(
             "annotate.error",
             _("Next &error"),
-            lambda p: p.state.next_error(1),
+            lambda p: p.state.queue.next_error(1),
             "Labels",
             "F8",
             enabled=_has_errors,
@@ -191,7 +191,7 @@ class AnnotatePanel(Panel):
         Command(
             "annotate.error-back",
             _("Previous e&rror"),
-            lambda p: p.state.next_error(-1),
+            lambda p: p.state.queue.next_error(-1),
             "Labels",
             "Shift+F8",
             enabled=_has_errors,
@@ -200,7 +200,7 @@ class AnnotatePanel(Panel):
         Command(
             "annotate.accept-answer",
             _("&Accept prediction as gold"),
-            lambda p: p.state.accept_answer(),
+            lambda p: p.state.review.accept_answer(),
             "Labels",
             enabled=_can_take,
             group="errors",
@@ -226,19 +226,19 @@ class AnnotatePanel(Panel):
         Command(
             "annotate.accept-all",
             _("&Accept all confident suggestions"),
-            lambda p: p.state.accept_all(),
+            lambda p: p.state.suggested.accept_all(),
             "Labels",
             "Ctrl+Shift+A",
-            enabled=lambda p: p.state.can_edit and bool(p.state.sure_suggestions),
+            enabled=lambda p: p.state.session.can_edit and bool(p.state.suggested.sure_suggestions),
             group="suggestions",
         ),
         Command(
             "annotate.reject-all",
             _("Re&ject all suggestions"),
-            lambda p: p.state.reject_all(),
+            lambda p: p.state.suggested.reject_all(),
             "Labels",
             "Ctrl+Shift+X",
-            enabled=lambda p: p.state.can_edit and bool(p.state.suggestions),
+            enabled=lambda p: p.state.session.can_edit and bool(p.state.session.suggestions),
             group="suggestions",
         ),
         *LINK_COMMANDS,
@@ -320,16 +320,16 @@ class AnnotatePanel(Panel):
         *BARE_COMMANDS,
     )
 
-    def build(self, context: PanelContext) -> tuple[AnnotateActions, Callable[[], AnnotateView]]:
-        from workbench.ui.panels.annotate.actions import AnnotateActions
+    def build(self, context: PanelContext) -> tuple[Desk, Callable[[], AnnotateView]]:
+        from workbench.ui.panels.annotate.desk import Desk
         from workbench.ui.panels.annotate.view import AnnotateView
 
-        state = AnnotateActions(context)
+        state = Desk(context)
         return state, lambda: AnnotateView(state)
 
     @property
     def can_find(self) -> bool:
-        return self.state.doc is not None
+        return self.state.session.doc is not None
 
     def find(self) -> None:
         self.view.find()
@@ -347,26 +347,26 @@ class AnnotatePanel(Panel):
         **_args: Any,
     ) -> None:
         if run is not None and errors:
-            self.state.show_errors(run, errors, document)
-            self.state.choose(("gold", span) if span is not None else None)
+            self.state.review.show_errors(run, errors, document)
+            self.state.session.choose(("gold", span) if span is not None else None)
         elif suggestions:
-            self.state.show_suggestions(run)
+            self.state.queue.show_suggestions(run)
         elif document is not None:
-            if self.state.errors:
-                self.state.leave_errors()
-            self.state.open(document, ("gold", span) if span is not None else None)
+            if self.state.session.errors:
+                self.state.session.leave_review()
+            self.state.session.open(document, ("gold", span) if span is not None else None)
         else:
-            self.state.follow()
+            self.state.session.follow()
         if question:
-            self.state.choose_question_text(question)
+            self.state.questions.choose_question_text(question)
         if at is not None:
             self.view.show_text(*at)
 
     def place(self) -> dict[str, Any]:
         state = self.state
-        place: dict[str, Any] = {"document": state.document_id}
-        if state.errors and state.run is not None:
-            place.update(run=state.run.id, errors=state.errors)
-        if state.chosen is not None and state.chosen[0] == "gold":
-            place.update(span=state.chosen[1])
+        place: dict[str, Any] = {"document": state.session.document_id}
+        if state.session.errors and state.session.run is not None:
+            place.update(run=state.session.run.id, errors=state.session.errors)
+        if state.session.chosen is not None and state.session.chosen[0] == "gold":
+            place.update(span=state.session.chosen[1])
         return place

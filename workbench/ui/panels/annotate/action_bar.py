@@ -16,21 +16,21 @@ from workbench.ui.widgets.controls.words import Elided, set_tone
 from workbench.ui.widgets.layout import TurningRow, bar, row
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.actions import AnnotateActions
-    from workbench.ui.panels.annotate.remarks_view import RemarkParts
+    from workbench.ui.panels.annotate.desk import Desk
+    from workbench.ui.panels.annotate.remarks.remarks_view import RemarkParts
 
 
 class ActionBar(QWidget):
     """Hides the key hints, the words beside icons and the option where they have no room."""
 
-    def __init__(self, state: AnnotateActions, remarks: RemarkParts) -> None:
+    def __init__(self, state: Desk, remarks: RemarkParts) -> None:
         super().__init__()
         self._state, self._remarks = state, remarks
         self._discard = Button(
             _("Discard"),
             "x",
             "quiet",
-            on=state.discard,
+            on=state.submission.discard,
         )
         follow_tip(
             self._discard, _("Exclude the document from labelling and training data"),
@@ -41,20 +41,20 @@ class ActionBar(QWidget):
         skip = Button(
             _("Skip"),
             "skip-forward",
-            on=state.skip,
+            on=state.queue.skip,
             tip=_("Leave the document unchanged and move it to the end of the queue"),
         )
         self._submit = Button(
             _("Submit"),
             "check",
             "primary",
-            on=state.submit,
+            on=state.submission.submit,
             tip=_("Submit in the selected layers and open the next document"),
         )
         self._goes_on = QCheckBox()
         self._goes_on.setAccessibleName(_("A key also submits and goes on"))
         self._goes_on.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self._goes_on.clicked.connect(state.set_goes_on)
+        self._goes_on.clicked.connect(state.submission.set_goes_on)
         escaping.set_tip(
             self._goes_on,
             _("The key of a class submits the document and opens the next; Undo returns to it"),
@@ -82,18 +82,22 @@ class ActionBar(QWidget):
             )
         )
 
+    def render_option(self, _fields: frozenset[str]) -> None:
+        """Whether a key also submits was changed."""
+        self.render()
+
     def render(self) -> None:
         state = self._state
         for part in (self._discard, self._submit):
-            part.setEnabled(state.can_edit)
-        self._goes_on.setEnabled(state.can_edit)
-        self._goes_on.setChecked(state.goes_on)
-        discarded = state.state_of_document == "discarded"
+            part.setEnabled(state.session.can_edit)
+        self._goes_on.setEnabled(state.session.can_edit)
+        self._goes_on.setChecked(state.submission.goes_on)
+        discarded = state.session.state_of_document == "discarded"
         self._discard.setAccessibleName(_("Restore") if discarded else _("Discard"))
         self.fit()
-        message, tone = state.saved_as
-        self._said.setText(message if state.doc and state.doc.document else "")
-        self._said.tip = state.lacks
+        message, tone = state.submission.saved_as
+        self._said.setText(message if state.session.doc and state.session.doc.document else "")
+        self._said.tip = state.submission.lacks
         set_tone(self._said, tone)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -102,7 +106,7 @@ class ActionBar(QWidget):
 
     def fit(self) -> None:
         """Without room for it, the option is in the menu alone."""
-        width, option = self.width(), self._state.can_go_on
+        width, option = self.width(), self._state.submission.can_go_on
         long = width >= theme.px(680)
         option &= width >= theme.px(570)
         self._goes_on.setVisible(option)

@@ -12,9 +12,9 @@ from workbench.ui.widgets.layout import layout_of
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
-    from workbench.ui.panels.annotate.document_pane import DocumentText
-    from workbench.ui.panels.annotate.token_pane import TokenPane
-    from workbench.ui.panels.annotate.value_stack import ValueStack
+    from workbench.ui.panels.annotate.document_text import DocumentText
+    from workbench.ui.panels.annotate.tokens.token_pane import TokenPane
+    from workbench.ui.panels.annotate.values.value_stack import ValueStack
 
 ABOVE_LABELS = 60  # pixels at 100%: the lines between text and labels, and a line of text
 SIDE = 22  # minimum margin beside the text, in pixels

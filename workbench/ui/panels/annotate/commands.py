@@ -125,26 +125,26 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 
 
 def _can_link(panel: AnnotatePanel) -> bool:
-    return panel.state.can_link and panel.state.chosen_span() is not None
+    return panel.state.relations.can_link and panel.state.session.chosen_span() is not None
 
 
 def _has_relation(panel: AnnotatePanel) -> bool:
-    return panel.state.can_edit and panel.state.chosen_relation() is not None
+    return panel.state.session.can_edit and panel.state.relations.chosen_relation() is not None
 
 
 def _has_chains(panel: AnnotatePanel) -> bool:
-    return panel.state.can_edit and bool(panel.state.chain_layers)
+    return panel.state.session.can_edit and bool(panel.state.session.chain_layers)
 
 
 def _can_grow(panel: AnnotatePanel) -> bool:
-    return panel.state.can_edit and panel.state.growing is not None
+    return panel.state.session.can_edit and panel.state.relations.growing is not None
 
 
 LINK_COMMANDS = (
     Command(
         "annotate.link",
         _("Re&lation from here"),
-        lambda p: p.state.start_link(),
+        lambda p: p.state.relations.start_link(),
         "Labels",
         "Ctrl+J",
         enabled=_can_link,
@@ -153,7 +153,7 @@ LINK_COMMANDS = (
     Command(
         "annotate.reverse",
         _("Re&verse relation"),
-        lambda p: p.state.reverse(),
+        lambda p: p.state.relations.reverse(),
         "Labels",
         "Ctrl+Shift+J",
         enabled=_has_relation,
@@ -188,14 +188,14 @@ LINK_COMMANDS = (
 
 def has_queue(panel: AnnotatePanel) -> bool:
     """Whether there are documents, and no errors are reviewed."""
-    return panel.state.total > 0 and not panel.state.errors
+    return panel.state.queue.total > 0 and not panel.state.session.errors
 
 
 QUEUE_COMMANDS = (
     Command(
         "annotate.order",
         _("&Order of the queue…"),
-        lambda p: p.view.dialogs.show_order(),
+        lambda p: p.view.queue.show_order(),
         "Labels",
         "Ctrl+Shift+O",
         enabled=has_queue,
@@ -207,70 +207,70 @@ QUEUE_COMMANDS = (
         lambda p: p.view.choose_ahead(),
         "Labels",
         "Ctrl+Shift+Y",
-        enabled=lambda p: has_queue(p) and p.state.can_ahead,
+        enabled=lambda p: has_queue(p) and p.state.prefetch.can_choose,
         group="queue",
     ),
     Command(
         "annotate.instant",
         _("&Instant model"),
-        lambda p: p.state.toggle_instant(),
+        lambda p: p.state.instant.toggle(),
         "Labels",
         "Ctrl+Shift+D",
-        enabled=lambda p: has_queue(p) and p.state.can_instant,
-        checked=lambda p: p.state.instant is not None,
+        enabled=lambda p: has_queue(p) and p.state.instant.can_toggle,
+        checked=lambda p: p.state.instant.model is not None,
         group="queue",
     ),
     Command(
         "annotate.goes-on",
         _("A &key also submits and goes on"),
-        lambda p: p.state.set_goes_on(not p.state.goes_on),
+        lambda p: p.state.submission.set_goes_on(not p.state.submission.goes_on),
         "Labels",
-        enabled=lambda p: has_queue(p) and p.state.can_go_on,
-        checked=lambda p: p.state.goes_on,
+        enabled=lambda p: has_queue(p) and p.state.submission.can_go_on,
+        checked=lambda p: p.state.submission.goes_on,
         group="queue",
     ),
     Command(
         "annotate.keep-instant",
         _("&Keep suggestions of the instant model"),
-        lambda p: p.state.keep_instant(),
+        lambda p: p.state.instant.keep(),
         "Labels",
-        enabled=lambda p: p.state.can_keep_instant,
+        enabled=lambda p: p.state.instant.can_keep,
         group="queue",
     ),
     Command(
         "annotate.learning",
         _("&Learning curve…"),
-        lambda p: p.view.dialogs.show_learning(),
+        lambda p: p.view.instant.show_learning(),
         "Labels",
-        enabled=lambda p: p.state.instant is not None or p.state.last_run is not None,
+        enabled=lambda p: p.state.instant.model is not None or p.state.instant.last_run is not None,
         group="queue",
     ),
     Command(
         "annotate.again",
         _("&Train again on the current labels"),
-        lambda p: p.state.train_again(),
+        lambda p: p.state.instant.train_again(),
         "Labels",
         "Ctrl+Shift+T",
-        enabled=lambda p: p.state.last_run is not None,
+        enabled=lambda p: p.state.instant.last_run is not None,
         group="queue",
     ),
 )
 
 
 def has_document(panel: AnnotatePanel) -> bool:
-    return panel.state.doc is not None
+    return panel.state.session.doc is not None
 
 
 def _has_units(panel: AnnotatePanel) -> bool:
-    return bool(panel.state.units.ranges)
+    return bool(panel.state.session.units.ranges)
 
 
 def _choose(kind: str, panel: AnnotatePanel) -> None:
-    panel.state.units.choose_kind(kind)
+    panel.state.session.units.choose_kind(kind)
 
 
 def _is(kind: str, panel: AnnotatePanel) -> bool:
-    return panel.state.units.kind == kind
+    return panel.state.session.units.kind == kind
 
 
 def _kind(kind: str, title: str) -> Command:
@@ -292,7 +292,7 @@ UNIT_COMMANDS = (
     Command(
         "annotate.unit-next",
         _("Next sentence or paragrap&h"),
-        lambda p: p.state.step_unit(1),
+        lambda p: p.state.session.step_unit(1),
         "Labels",
         "Alt+Down",
         enabled=_has_units,
@@ -301,7 +301,7 @@ UNIT_COMMANDS = (
     Command(
         "annotate.unit-previous",
         _("Previous sentence or para&graph"),
-        lambda p: p.state.step_unit(-1),
+        lambda p: p.state.session.step_unit(-1),
         "Labels",
         "Alt+Up",
         enabled=_has_units,

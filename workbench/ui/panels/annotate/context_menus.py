@@ -14,7 +14,7 @@ from workbench.text.labels import Label, Layer
 from workbench.text.rows import row_id
 from workbench.ui.commands import SEPARATOR, MenuChoice
 from workbench.ui.panels.annotate.keys import moved
-from workbench.ui.panels.annotate.source_menu import of_source
+from workbench.ui.panels.annotate.suggestions.source_menu import of_source
 from workbench.ui.style import escaping
 from workbench.ui.widgets.text.context_menu import ContextMenu, RowMenu
 from workbench.ui.widgets.text.view import TextView
@@ -50,7 +50,7 @@ class ContextMenus:
     # ------------------------------------------------------------ the text
 
     def _text(self, text: TextView, point: QPoint | None) -> Choices:
-        if self._state.doc is None:
+        if self._state.session.doc is None:
             return ()
         text.setFocus()
         if point is not None:
@@ -60,12 +60,12 @@ class ContextMenus:
     def _take(self, text: TextView, point: QPointF) -> None:
         """Select what is under the mouse: keep a selection, else take a span, else a word."""
         if text.selection and text.selected_at(point):
-            self._state.choose(None)
+            self._state.session.choose(None)
             return
         under = text.names_at(point)
         if under:
-            if self._state.chosen not in under:
-                self._state.choose(under[0])
+            if self._state.session.chosen not in under:
+                self._state.session.choose(under[0])
             return
         text.move_caret(text.position_at(point))
 
@@ -73,7 +73,7 @@ class ContextMenus:
         start, end = text.target or (0, 0)
         some = start < end
         labels = self._labels(self._layers(), lambda label: self._view.label(row_id(label)))
-        can = some and self._state.can_edit and bool(labels)
+        can = some and self._state.session.can_edit and bool(labels)
         content = text.text.text[start:end]
         title = _("&Label “{text}” as", text=escaping.menu_text(_cut(content)))
         return (
@@ -89,40 +89,48 @@ class ContextMenus:
 
     def _answers(self, text: TextView) -> Choices:
         """The current question, which the selected text can answer."""
-        question = self._state.question
+        question = self._state.questions.question
         if question is None:
             return ()
         title = _("Ans&wer “{question}”")
         title = title.format(question=escaping.menu_text(_cut(question.question.text)))
-        can = self._state.can_edit and text.selection is not None
+        can = self._state.session.can_edit and text.selection is not None
         return (MenuChoice(title, self._view.asking.answer, can, command=ANSWER),)
 
     def _of_text(self) -> Choices:
         """Chains and parts: what the selected text can be added to."""
         state, links = self._state, self._view.links
         choices = []
-        if state.chain_layers:
-            chain = state.chain[1] if state.chain else None
+        if state.session.chain_layers:
+            chain = state.relations.chain[1] if state.relations.chain else None
             if chain is not None:
                 title = _("Add to c&hain {number}", number=chain)
-                choices.append(MenuChoice(title, links.join_chain, state.can_edit, command=CHAIN))
+                choices.append(
+                    MenuChoice(title, links.join_chain, state.session.can_edit, command=CHAIN)
+                )
             choices.append(
-                MenuChoice(_("&New chain"), links.new_chain, state.can_edit, command=NEW_CHAIN)
+                MenuChoice(
+                    _("&New chain"), links.new_chain, state.session.can_edit, command=NEW_CHAIN
+                )
             )
-        if (span := state.growing) is not None:
+        if (span := state.relations.growing) is not None:
             title = _("Add to “{text}” as a &part")
             title = title.format(text=escaping.menu_text(_cut(self._content(span))))
-            choices.append(MenuChoice(title, links.add_part, state.can_edit, command=ADD_PART))
+            choices.append(
+                MenuChoice(title, links.add_part, state.session.can_edit, command=ADD_PART)
+            )
         return tuple(choices)
 
     def _all_occurrences(self, some: bool) -> MenuChoice:
-        can = some and self._state.can_edit
+        can = some and self._state.session.can_edit
         act = self._view.occurrences.open
         return MenuChoice(_("Label all &occurrences…"), act, can, command="annotate.occurrences")
 
     def _layers(self, *, but: Layer | None = None) -> list[Layer]:
         """The visible span layers that have labels."""
-        layers = [layer for layer in self._state.active if layer.traits.in_text and layer.labels]
+        layers = [
+            layer for layer in self._state.session.active if layer.traits.in_text and layer.labels
+        ]
         return [layer for layer in layers if but is None or layer.id != but.id]
 
     def _labels(
@@ -137,7 +145,10 @@ class ContextMenus:
             name = escaping.menu_text(label.name)
             return MenuChoice(name, partial(act, label), key=label.key.upper(), on=on)
 
-        lines = {layer.name: tuple(map(line, self._state.with_keys(layer))) for layer in layers}
+        lines = {
+            layer.name: tuple(map(line, self._state.session.keys.with_keys(layer)))
+            for layer in layers
+        }
         if len(lines) == 1:
             return next(iter(lines.values()))
         return tuple(
@@ -148,18 +159,21 @@ class ContextMenus:
 
     def chosen(self) -> Choices:
         """Menu of the selected span, suggestion or prediction; empty if nothing is selected."""
-        span, suggestion = self._state.chosen_span(), self._state.chosen_suggestion()
+        span, suggestion = (
+            self._state.session.chosen_span(),
+            self._state.session.chosen_suggestion(),
+        )
         if span is not None:
             return self._span(span)
         if suggestion is not None:
             return self._suggestion(suggestion)
-        if (relation := self._state.chosen_relation()) is not None:
+        if (relation := self._state.relations.chosen_relation()) is not None:
             return self._relation(relation)
-        return self._answer() if self._state.chosen is not None else ()
+        return self._answer() if self._state.session.chosen is not None else ()
 
     def _span(self, span: SpanRow) -> Choices:
-        state, can = self._state, self._state.can_edit
-        known = state.label_of.get(span.label_id) if span.label_id is not None else None
+        state, can = self._state, self._state.session.can_edit
+        known = state.session.label_of.get(span.label_id) if span.label_id is not None else None
         layer = known[0] if known else None
         labels = self._labels([layer] if layer else [], self._label, span.label_id)
         also = self._labels(self._layers(but=layer), self._label)
@@ -185,32 +199,34 @@ class ContextMenus:
 
     def _links(self, span: SpanRow) -> Choices:
         """A relation from the span; its chain and parts."""
-        state, can = self._state, self._state.can_edit
+        state, can = self._state, self._state.session.can_edit
         choices = []
-        if state.can_link:
+        if state.relations.can_link:
             chains = span.chain is not None
             title = _("&Merge with another chain") if chains else _("Add &relation…")
-            may = can and state.linkable(span)
-            choices.append(MenuChoice(title, state.start_link, may, command=LINK))
+            may = can and state.relations.linkable(span)
+            choices.append(MenuChoice(title, state.relations.start_link, may, command=LINK))
         if span.chain is not None:
             title = _("&Split off into a new chain")
             choices.append(MenuChoice(title, self._view.links.new_chain, can, command=NEW_CHAIN))
         for start, end in span.parts:
-            content = state.shown_doc.document.content(span.field)[start:end]
+            content = state.session.shown_doc.document.content(span.field)[start:end]
             title = _("Remove the part “{text}”", text=escaping.menu_text(_cut(content)))
-            choices.append(MenuChoice(title, partial(state.remove_part, start), can))
+            choices.append(MenuChoice(title, partial(state.relations.remove_part, start), can))
         return tuple(choices)
 
     def _relation(self, row: RelationRow) -> Choices:
-        state, can = self._state, self._state.can_edit
-        known = state.label_of.get(row.label_id) if row.label_id is not None else None
+        state, can = self._state, self._state.session.can_edit
+        known = state.session.label_of.get(row.label_id) if row.label_id is not None else None
         labels = self._labels([known[0]] if known else [], self._label, row.label_id)
-        directed = state.is_directed(row)
+        directed = state.relations.is_directed(row)
         return (
             MenuChoice(
                 _("Change &label"), enabled=can and bool(labels), choices=labels or _NOTHING
             ),
-            MenuChoice(_("Re&verse"), state.reverse, can and directed, command="annotate.reverse"),
+            MenuChoice(
+                _("Re&verse"), state.relations.reverse, can and directed, command="annotate.reverse"
+            ),
             SEPARATOR,
             self._of_source(row),
             MenuChoice(_("&Delete relation"), state.delete_chosen, can, command=DELETE),
@@ -218,14 +234,16 @@ class ContextMenus:
 
     def _of_source(self, row: SpanRow | SuggestionRow | RelationRow) -> MenuChoice:
         """The actions on everything from the source of a span, relation or suggestion."""
-        state, origin = self._state, self._state.origin_of(row)
-        n = next((n for item, _title, n in state.origins if item == origin), 0)
-        title = _("&From {source}", source=escaping.menu_text(state.maker(row)))
-        return MenuChoice(title, enabled=state.can_edit, choices=of_source(state, origin, n))
+        state, origin = self._state, self._state.session.origins.origin_of(row)
+        n = next((n for item, _title, n in state.suggested.origins if item == origin), 0)
+        title = _("&From {source}", source=escaping.menu_text(state.session.origins.maker(row)))
+        return MenuChoice(
+            title, enabled=state.session.can_edit, choices=of_source(state.suggested, origin, n)
+        )
 
     def _label(self, label: Label) -> None:
         """Relabel the selected span, or correct the selected suggestion."""
-        self._state.label(row_id(label))
+        self._state.session.label(row_id(label))
 
     def _boundaries(self, span: SpanRow) -> Choices:
         """Move boundaries by a word; disabled if that changes nothing or leaves an empty span."""
@@ -236,30 +254,32 @@ class ContextMenus:
             ("}", _("Extend &end by a word")),
             ("{", _("Shrink e&nd by a word")),
         )
-        choices, snap = [], self._state.snap_of_chosen
+        choices, snap = [], self._state.spans.snap_of_chosen
         for key, title in titles:
             at = span.start, span.end
             start, end = moved(text, *at, key, letters=False, snap=snap) if text else (0, 0)
             can = start < end and (start, end) != (span.start, span.end)
-            choices.append(MenuChoice(title, partial(self._state.resize, start, end), can, key=key))
+            choices.append(
+                MenuChoice(title, partial(self._state.spans.resize, start, end), can, key=key)
+            )
         return tuple(choices)
 
     def _suggestion(self, row: SuggestionRow) -> Choices:
-        state, can = self._state, self._state.can_edit
-        known = state.label_of.get(row.label_id) if row.label_id is not None else None
+        state, can = self._state, self._state.session.can_edit
+        known = state.session.label_of.get(row.label_id) if row.label_id is not None else None
         layer = known[0] if known else None
         spans = layer is not None and layer.traits.in_text
         labels = self._labels([layer], self._label) if spans and layer else ()
         return (
             MenuChoice(
                 _("&Accept suggestion"),
-                partial(state.accept, row.id),
+                partial(state.suggested.accept, row.id),
                 can,
                 command=ACCEPT,
             ),
             MenuChoice(
                 _("&Reject suggestion"),
-                partial(state.reject, row.id),
+                partial(state.suggested.reject, row.id),
                 can,
                 command=REJECT,
             ),
@@ -277,32 +297,36 @@ class ContextMenus:
         return (
             MenuChoice(
                 _("&Accept prediction as gold"),
-                state.accept_answer,
-                state.can_edit,
+                state.review.accept_answer,
+                state.session.can_edit,
                 command=ACCEPT,
             ),
-            MenuChoice(_("&Keep gold and open the next error"), state.next_error, command=REJECT),
+            MenuChoice(
+                _("&Keep gold and open the next error"), state.queue.next_error, command=REJECT
+            ),
         )
 
     def _content(self, row: SpanRow | SuggestionRow) -> str:
-        return self._state.shown_doc.document.content(row.field)[row.start : row.end]
+        return self._state.session.shown_doc.document.content(row.field)[row.start : row.end]
 
     # ------------------------------------------------------------ a document of the queue
 
     def document(self) -> Choices:
         """Menu of the open document: clicking a row of the queue opens it."""
         state = self._state
-        if state.doc is None:
+        if state.session.doc is None:
             return ()
-        document, go = state.doc.document, state.context.go
-        can = state.can_edit and bool(state.active)
-        discarded = state.state_of_document == "discarded"
+        document, go = state.session.doc.document, state.context.go
+        can = state.session.can_edit and bool(state.session.active)
+        discarded = state.session.state_of_document == "discarded"
         discard = _("&Restore document") if discarded else _("&Discard document")
         text = "\n".join(content for _name, content in document.texts)
         return (
-            MenuChoice(_("&Submit and open next"), state.submit, can, command="annotate.submit"),
-            MenuChoice(discard, state.discard, can, command="annotate.discard"),
-            MenuChoice(_("S&kip document"), state.skip, command=SKIP),
+            MenuChoice(
+                _("&Submit and open next"), state.submission.submit, can, command="annotate.submit"
+            ),
+            MenuChoice(discard, state.submission.discard, can, command="annotate.discard"),
+            MenuChoice(_("S&kip document"), state.queue.skip, command=SKIP),
             SEPARATOR,
             MenuChoice(_("&Inspect"), partial(go, "inspect", document=document.id)),
             MenuChoice(

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench.text import result_view
+from workbench.text.document import TEXT
+from workbench.text.rows import row_id
+from workbench.text.spans import Span, flatten
+
+if TYPE_CHECKING:
+    from workbench.operations.annotation.annotate import SpanRow
+    from workbench.text.result_view import Answer
+    from workbench.ui.panels.annotate.session import DocumentSession
 
 
 class UnmatchedPrediction(NamedTuple):
@@ -28,3 +39,69 @@ class Differences(NamedTuple):
     labels: tuple[str, ...] = ()
     missed_labels: tuple[str, ...] = ()
     number: float | None = None
+
+
+def differences(session: DocumentSession) -> Differences:
+    """Differences for the open document; empty outside of an error review."""
+    if session.predicted is None or session.doc is None:
+        return Differences()
+    answers, view = session.predicted_answers, result_view.of(session.predicted)
+    if view.on_document:
+        return _different_labels(session, answers)
+    if view.asks:
+        return Differences()
+    if (number := next((answer.value for answer in answers), None)) is not None:
+        gold_number = (
+            session.doc.value(session.run_layer) if session.run_layer is not None else None
+        )
+        return Differences(number=None if gold_number == number else number)
+    names = session.label_of
+    mine = [
+        row for row in session.spans if row.layer_id == session.run_layer and row.label_id in names
+    ]
+    gold = {
+        (row.field, row.start, row.end, names[row.label_id][1].name): row.id
+        for row in mine
+        if row.label_id is not None
+    }
+    answered = {
+        (answer.field, answer.start, answer.end, answer.label): answer.score
+        for answer in answers
+        if answer.start is not None and answer.end is not None
+    }
+    extra = tuple(
+        UnmatchedPrediction(*key, score) for key, score in answered.items() if key not in gold
+    )
+    read = _learned(session, mine)
+    missed = frozenset(id for key, id in gold.items() if key not in answered and id in read)
+    return Differences(extra, missed)
+
+
+def _different_labels(session: DocumentSession, answers: Sequence[Answer]) -> Differences:
+    predicted = [answer.label for answer in answers]
+    names = session.label_of
+    several = any(layer.traits.several for layer in session.layers if layer.id == session.run_layer)
+    gold = [
+        names[mark.label_id][1].name
+        for mark in session.shown_doc.marks
+        if mark.label_id is not None
+        and mark.layer_id == session.run_layer
+        and mark.label_id in names
+    ]
+    return Differences(
+        labels=tuple(label for label in predicted if label not in gold),
+        missed_labels=tuple(label for label in gold if several and label not in predicted),
+    )
+
+
+def _learned(session: DocumentSession, rows: Sequence[SpanRow]) -> frozenset[int]:
+    """Gold spans that the run could predict: non-overlapping ones in the part of the text it
+    read.
+    """
+    spans = [Span(row.start, row.end, "", row.field, None, row.id) for row in rows]
+    flat, _left_out = flatten(span for span in spans if span.field == TEXT)
+    end = None
+    if session.predicted is not None and session.predicted.cut:
+        ends = [word.end for word in session.predicted.words]
+        end = max((*ends, *(span.end for span in session.predicted.spans)), default=0)
+    return frozenset(row_id(span) for span in flat if end is None or span.start < end)

@@ -22,13 +22,13 @@ from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import TurningRow, row
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.actions import AnnotateActions
+    from workbench.ui.panels.annotate.desk import Desk
 
 
 class UnitButton(Button):
     """Says which unit of how many is in focus; its menu chooses the kind of units."""
 
-    def __init__(self, state: AnnotateActions, parent: QWidget) -> None:
+    def __init__(self, state: Desk, parent: QWidget) -> None:
         self._menu = QMenu(parent)
         super().__init__(_("Whole document"), small=True, menu=self._menu)
         self._state = state
@@ -37,15 +37,15 @@ class UnitButton(Button):
 
     def render(self, *, short: bool = False) -> None:
         """`short`: in a narrow column."""
-        state, units = self._state, self._state.units
-        self.setVisible(state.doc is not None and state.doc.document.form == 1)
+        state, units = self._state, self._state.session.units
+        self.setVisible(state.session.doc is not None and state.session.doc.document.form == 1)
         whole = _("Whole") if short else _("Whole document")
         self.set_text(units.message or (whole if units.kind == WHOLE else _(TITLES[units.kind])))
         keys = _("Enter: next, Alt+Up and Alt+Down: previous and next")
         escaping.set_tip(self, keys if units.ranges else _("Label by sentence or paragraph"))
 
     def _fill(self) -> None:
-        units, menu = self._state.units, self._menu
+        units, menu = self._state.session.units, self._menu
         menu.clear()
         for kind, title in TITLES.items():
             action = menu.addAction(_(title))
@@ -60,17 +60,17 @@ class UnitButton(Button):
         free.triggered.connect(units.set_free)
         menu.addSeparator()
         split = menu.addAction(_("Split the document…"))
-        split.setEnabled(self._state.can_edit)
+        split.setEnabled(self._state.session.can_edit)
         split.triggered.connect(self._split)
 
     def _split(self) -> None:
         from workbench.ui.dialogs import parts
 
-        if self._state.document_id is not None:
-            parts.ask(self.window(), self._state.context, [self._state.document_id])
+        if self._state.session.document_id is not None:
+            parts.ask(self.window(), self._state.context, [self._state.session.document_id])
 
     def _choose(self, kind: str, _checked: bool = False) -> None:
-        self._state.units.choose_kind(kind)
+        self._state.session.units.choose_kind(kind)
 
 
 STATE_TONES = {"submitted": "good", "draft": "warn", "discarded": "bad", "pending": ""}
@@ -85,7 +85,7 @@ class DocumentHead(QWidget):
     hidden before the key.
     """
 
-    def __init__(self, state: AnnotateActions) -> None:
+    def __init__(self, state: Desk) -> None:
         super().__init__()
         self._state = state
         self._key = Elided("", "ui", weight=600, mode=Qt.TextElideMode.ElideMiddle)
@@ -96,8 +96,8 @@ class DocumentHead(QWidget):
         self.layers.hide()
         self._undo = icon_button("undo-2", _("Undo"), lambda: state.context.app.undo())
         self._redo = icon_button("redo-2", _("Redo"), lambda: state.context.app.redo())
-        back = icon_button("chevron-left", _("Previous document"), lambda: state.step(-1))
-        on = icon_button("chevron-right", _("Next document"), lambda: state.step(1))
+        back = icon_button("chevron-left", _("Previous document"), lambda: state.queue.step(-1))
+        on = icon_button("chevron-right", _("Next document"), lambda: state.queue.step(1))
         steps = (self._undo, self._redo, back, on)
         self._parts = (self._split, self.states, self.layers, self._unit, *steps)
         layout = QVBoxLayout(self)
@@ -118,17 +118,21 @@ class DocumentHead(QWidget):
             )
         )
 
+    def render_unit(self, _fields: frozenset[str]) -> None:
+        """Another unit is in focus, or there are others."""
+        self.render()
+
     def render(self) -> None:
         state = self._state
-        document = state.doc.document if state.doc else None
+        document = state.session.doc.document if state.session.doc else None
         self._key.setText(document.key if document else "")
         self._key.setMaximumWidth(self._width_of_key())
         self._split.setVisible(bool(document and document.split))
         if document and document.split:
             self._split.set(term(document.split))
-        escaping.set_tip(self.states, state.states_text)
+        escaping.set_tip(self.states, state.submission.states_text)
         for part in (self._undo, self._redo):
-            part.setEnabled(state.can_edit)
+            part.setEnabled(state.session.can_edit)
         self._fit()
 
     def show_layers(self, visible: bool) -> None:
@@ -149,8 +153,10 @@ class DocumentHead(QWidget):
     def _fits(self, step: int) -> bool:
         """Shorten the words as in a step; whether there is room for all then."""
         state = self._state
-        kind = state.state_of_document
-        self.states.set(state.states_short if not step else term(kind), tone=STATE_TONES[kind])
+        kind = state.session.state_of_document
+        self.states.set(
+            state.submission.states_short if not step else term(kind), tone=STATE_TONES[kind]
+        )
         self._unit.render(short=step > 1)
         return self._needed(undo=step < STEPS[-1]) <= self.width()
 

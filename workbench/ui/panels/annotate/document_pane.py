@@ -10,19 +10,21 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt, QT
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
+from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.text.labels import QUESTIONS, TEXT
 from workbench.text.rows import row_id
 from workbench.ui.panels.annotate.card_layout import SIDE, CardLayout
-from workbench.ui.panels.annotate.choice_list import ChoiceList
-from workbench.ui.panels.annotate.editors import EDITORS
+from workbench.ui.panels.annotate.choices.choice_list import ChoiceList
+from workbench.ui.panels.annotate.classes.many_labels import ManyLabels
+from workbench.ui.panels.annotate.document_text import DocumentText
 from workbench.ui.panels.annotate.label_bars import BarStack
-from workbench.ui.panels.annotate.links import LinkLine, signed
-from workbench.ui.panels.annotate.many_labels import ManyLabels
-from workbench.ui.panels.annotate.shown_arcs import ShownArcs
-from workbench.ui.panels.annotate.shown_spans import ShownSpans
-from workbench.ui.panels.annotate.token_pane import TokenPane
-from workbench.ui.panels.annotate.value_stack import ValueStack
+from workbench.ui.panels.annotate.relations.link_line import LinkLine, signed
+from workbench.ui.panels.annotate.relations.shown_arcs import ShownArcs
+from workbench.ui.panels.annotate.spans.shown_spans import ShownSpans
+from workbench.ui.panels.annotate.tokens.token_pane import TokenPane
+from workbench.ui.panels.annotate.values.editors import EDITORS
+from workbench.ui.panels.annotate.values.value_stack import ValueStack
 from workbench.ui.project import folded_labels
 from workbench.ui.style import theme
 from workbench.ui.widgets.controls.key_cap import CommandCap
@@ -31,25 +33,15 @@ from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.layout import layout_of, line, remove, scrolled
 from workbench.ui.widgets.text.offsets import is_rtl
 from workbench.ui.widgets.text.scroll import LEFT
-from workbench.ui.widgets.text.view import TextView
 
 if TYPE_CHECKING:
     from workbench.text.labels import Layer
-    from workbench.ui.panels.annotate.actions import AnnotateActions
+    from workbench.ui.panels.annotate.desk import Desk
 
 FOCUS = QEvent.Type.FocusIn, QEvent.Type.FocusOut
 # from the edges of the card: beyond them are its border and its corners
 INSIDE = 2, theme.RADIUS, -2, -theme.RADIUS
 UNBOUNDED = 16_777_215  # QWIDGETSIZE_MAX
-
-
-class DocumentText(TextView):
-    """One text of a document; `field` is its name."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.field = "text"
-        self.shown_text: str | None = None
 
 
 class DocumentPane(QFrame):
@@ -63,7 +55,7 @@ class DocumentPane(QFrame):
     more = Signal()
     text_made = Signal(object)
 
-    def __init__(self, state: AnnotateActions) -> None:
+    def __init__(self, state: Desk) -> None:
         super().__init__()
         self.state = state
         self.texts: list[DocumentText] = []
@@ -71,8 +63,9 @@ class DocumentPane(QFrame):
         self._many: dict[int, ManyLabels] = {}
         self._titles: list[QLabel] = []
         self._last = 0
-        self._shown_spans = ShownSpans(state)
-        self._arcs = ShownArcs(state, theme.NO_LABEL)
+        self._document_id: int | None = None
+        self._shown_spans = ShownSpans(state.session, lambda: state.questions.shown_answers)
+        self._arcs = ShownArcs(state.relations, theme.NO_LABEL)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._tab_start = QWidget(self)  # hidden: setTabOrder needs a widget that takes focus
         self._tab_start.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -80,12 +73,13 @@ class DocumentPane(QFrame):
         self._classes, self._spans = self._stacks = BarStack(), BarStack()
         for stack in self._stacks:
             stack.widened.connect(self._fit_bars)
-        self._middle, self._values = QVBoxLayout(), ValueStack(state)
+        self._middle, self._values = QVBoxLayout(), ValueStack(state.values)
         self._values.left.connect(self.focus_text)
+        self._values.done.connect(state.submission.submit)
         self._room = CardLayout(self, self._stacks, self._values)
         self._upper, self._lower = line(), line()
         self._remark = words("", "small", "muted", wrap=True)
-        self._link = LinkLine(state)
+        self._link = LinkLine(state.relations)
         layout = QVBoxLayout(self)
         self.tighten(False)
         self._middle.setContentsMargins(0, 0, 0, 0)
@@ -100,13 +94,13 @@ class DocumentPane(QFrame):
         layout.addWidget(self._remark)
         layout.addWidget(self._lower)
         layout.addWidget(self._spans)
-        self.tokens = TokenPane(state)
+        self.tokens = TokenPane(state.tokens)
         self.tokens.grid.installEventFilter(self)
         self._before, self._after = context_words(), context_words()
         self._middle.addWidget(self._before)
         self._middle.addWidget(self.tokens, 1)
         self.choices = ChoiceList()
-        self.choices.picked.connect(state.choose_number)
+        self.choices.picked.connect(state.choices.choose_number)
         self._choices = scrolled(self.choices)
         self._middle.addWidget(self._choices, 2)
         self._tab_order: list[QWidget] = []
@@ -116,7 +110,7 @@ class DocumentPane(QFrame):
         self._middle.addWidget(self._after)
         self._middle.addWidget(self._rest)  # no stretch: it takes the height that the texts leave
         self._need_texts(1)
-        self.texts[0].hold_in(state.units.limits)
+        self.texts[0].hold_in(state.session.units.limits)
 
     @property
     def text(self) -> DocumentText:
@@ -126,7 +120,7 @@ class DocumentPane(QFrame):
     def _caret_moved(self) -> None:
         first = self.texts[0]
         if first.hasFocus():
-            self.state.units.follow(first.caret)
+            self.state.session.units.follow(first.caret)
 
     def _need_texts(self, count: int) -> None:
         while len(self.texts) < count:
@@ -204,17 +198,28 @@ class DocumentPane(QFrame):
 
     # ------------------------------------------------------------ showing
 
-    def render(self, *, new: bool) -> None:
+    def render(self, fields: frozenset[str]) -> None:
+        """Show changed fields of the session."""
+        if concerns(fields, "doc", "off", "predicted", "layers", "errors", "arrange"):
+            new = self.state.session.document_id != self._document_id
+            self._document_id = self.state.session.document_id
+            self._show_document(new=new)
+        elif "spans" in fields:
+            self._show_spans()
+        if concerns(fields, "chosen", "doc", "off", "predicted", "spans"):
+            self.show_chosen()
+
+    def _show_document(self, *, new: bool) -> None:
         """`new`: the document has changed; its text is shown from the start."""
         self._show_bars()
-        doc = self.state.doc
+        doc = self.state.session.doc
         texts = doc.document.texts if doc else (("text", ""),)
         texts = texts[: len(texts) - self._show_choices()]
         self._need_texts(len(texts))
-        in_text = any(layer.traits.editor == TEXT for layer in self.state.active)
+        in_text = any(layer.traits.editor == TEXT for layer in self.state.session.active)
         state = self.state
-        tagging = bool(state.tag_layers) and doc is not None
-        lanes = int(in_text or state.question_layer is not None)
+        tagging = bool(state.session.tag_layers) and doc is not None
+        lanes = int(in_text or state.session.question_layer is not None)
         arcs = self._arcs.by_text()
         if new:
             self._last = 0
@@ -230,29 +235,29 @@ class DocumentPane(QFrame):
         self._shown_spans.show_in(self.texts[: len(texts)])
         for text, (name, _content) in zip(self.texts, texts, strict=False):
             text.set_arcs(arcs.get(name, ()))
-            text.connects = self.state.can_link
-            text.set_snap(state.snap)
-        self.show_unit()
+            text.connects = self.state.relations.can_link
+            text.set_snap(state.spans.snap)
+        self._place_unit()
         self.tokens.setVisible(tagging)
         self.tokens.render_tokens()
-        if tagging and not in_text and not state.units.ranges:
+        if tagging and not in_text and not state.session.units.ranges:
             self.texts[0].hide()
         self._fit()
 
-    def show_spans(self) -> None:
+    def _show_spans(self) -> None:
         """Show the spans of the document, of which nothing else has changed."""
-        doc = self.state.doc
+        doc = self.state.session.doc
         self._shown_spans.show_in(self.texts[: len(doc.document.texts) if doc else 1])
 
     def _show_choices(self) -> int:
         """Returns their number. They are the last texts of a document."""
-        state, choices = self.state, self.state.choices
+        state, choices = self.state, self.state.choices.choices
         self._choices.setVisible(bool(choices))
-        layer = state.choice_layer
-        origins = state.made_here(layer) if layer is not None else {}
+        layer = state.session.choice_layer
+        origins = state.session.origins.made_here(layer) if layer is not None else {}
         names = {label.name: origins.get(label.id, "") for label in layer.labels} if layer else {}
         tips = tuple(names.get(str(number), "") for number in range(1, len(choices) + 1))
-        self.choices.set(choices, tips, enabled=state.can_edit and layer is not None)
+        self.choices.set(choices, tips, enabled=state.session.can_edit and layer is not None)
         return len(choices)
 
     def focus_text(self, text: QWidget | None = None) -> None:
@@ -278,7 +283,7 @@ class DocumentPane(QFrame):
         """
         texts = [text for text in self.texts if not text.isHidden()]
         choosing = not self._choices.isHidden()
-        several = choosing or len(texts) > 1 or any(self.state.units.beside)
+        several = choosing or len(texts) > 1 or any(self.state.session.units.beside)
         self._rest.setVisible(several)
         needed = self.choices.heightForWidth(self._choices.viewport().width())
         self._choices.setMaximumHeight(max(needed, self.choices.sizeHint().height()) + 2)
@@ -324,12 +329,12 @@ class DocumentPane(QFrame):
 
     def _show_bars(self) -> None:
         state = self.state
-        listed = state.choice_layer  # its labels are the texts themselves
-        self._values.show_layers(state.active)
-        active = {row_id(layer) for layer in state.active}
+        listed = state.session.choice_layer  # its labels are the texts themselves
+        self._values.show_layers(state.session.active)
+        active = {row_id(layer) for layer in state.session.active}
         bars = {
             row_id(layer): layer
-            for layer in state.active
+            for layer in state.session.active
             if layer != listed and layer.traits.editor not in (*EDITORS, QUESTIONS)
         }
         bars = {id: layer for id, layer in bars.items() if not self._show_many(layer)}
@@ -346,16 +351,16 @@ class DocumentPane(QFrame):
             many = (
                 sum(other.traits.in_text for other in bars.values()) > 1 or not layer.traits.in_text
             )
-            title = layer.name if many else _("Tag") if state.tag_layers else _("Span")
+            title = layer.name if many else _("Tag") if state.session.tag_layers else _("Span")
             self._bars[row_id(layer)].set(
                 title,
-                signed(self.state, layer),
-                chosen=state.marked | self._arcs.label_of_chosen(),
+                signed(self.state.session, layer),
+                chosen=state.session.marked | self._arcs.label_of_chosen(),
                 checkable=layer.traits.on_document,
-                enabled=state.can_edit,
+                enabled=state.session.can_edit,
                 groups=folded_labels.groups(layer),
                 folded=folded_labels.folded(state.context, layer),
-                tips=state.made_here(layer),
+                tips=state.session.origins.made_here(layer),
             )
         self._order_tabs()
         kinds = {layer.traits.on_document for layer in bars.values()}
@@ -366,7 +371,7 @@ class DocumentPane(QFrame):
     def _show_many(self, layer: Layer) -> bool:
         """Show the first labels of a layer with many; False for other layers."""
         state, id = self.state, row_id(layer)
-        first = state.first_labels(layer)
+        first = state.session.keys.first_labels(layer)
         if first is None:
             return False
         if id not in self._many:
@@ -375,28 +380,33 @@ class DocumentPane(QFrame):
             part.found.connect(self.found)
             part.left.connect(self.focus_text)
             part.more.connect(self.more)
-            part.switched.connect(state.toggle_instant)
+            part.switched.connect(state.instant.toggle)
             self._firsts.addWidget(part)
-        order = state.order_of_use()
-        topics, known = state.by_topic(layer)
+        order = state.session.keys.order_of_use()
+        topics, known = state.classes.by_topic(layer)
         labels = {id: known[id] for id in sorted(known, key=lambda id: order.get(id, len(order)))}
-        alone = len(state.active) == 1
+        alone = len(state.session.active) == 1
         self._many[id].set(
-            layer, first, labels, chosen=state.marked, enabled=state.can_edit, alone=alone
+            layer,
+            first,
+            labels,
+            chosen=state.session.marked,
+            enabled=state.session.can_edit,
+            alone=alone,
         )
-        self._many[id].set_all(topics, labels, state.documents_with(), by_letter=not layer.grouped)
-        self._many[id].set_instant(*state.instant_on(layer))
+        self._many[id].set_all(
+            topics, labels, state.classes.documents_with(), by_letter=not layer.grouped
+        )
+        self._many[id].set_instant(*state.instant.offer(layer))
         return True
-
-    def show_instant(self) -> None:
-        """The instant model was turned on or off, or has learned."""
-        for layer in self.state.active:
-            if row_id(layer) in self._many:
-                self._show_many(layer)
 
     def find_class(self) -> bool:
         """Focus the search of the only layer, if it has one with room for what it finds."""
-        (many,) = self._many.values() if len(self.state.active) == len(self._many) == 1 else (None,)
+        (many,) = (
+            self._many.values()
+            if len(self.state.session.active) == len(self._many) == 1
+            else (None,)
+        )
         if many is None or not many.has_room:
             return False
         many.find()
@@ -428,7 +438,7 @@ class DocumentPane(QFrame):
 
     def _fold(self, ids: list[int], folded: bool) -> None:
         """Hide or show the sublabels of these labels."""
-        known = self.state.label_of
+        known = self.state.session.label_of
         labels = [known[id][1] for id in ids if id in known]
         folded_labels.fold(self.state.context, labels, folded)
         self._show_bars()
@@ -436,21 +446,43 @@ class DocumentPane(QFrame):
 
     def _say_remark(self, name: Any) -> None:
         remark = without_labels(layer.name for layer in name.values() if not layer.labels)
-        if self.state.doc is not None and not self.state.active:
+        if self.state.session.doc is not None and not self.state.session.active:
             remark = _("None of the selected layers applies to this document. Select layers above.")
         self._remark.setText(remark)
         self._remark.setVisible(bool(remark))
 
-    def show_answers(self) -> None:
+    def _show_answers(self) -> None:
         """Show the answers of another question."""
         self._shown_spans.show_in(text for text in self.texts if not text.isHidden())
-        answers = self.state.shown_answers
+        answers = self.state.questions.shown_answers
         if answers:
             self.texts[0].show_range(answers[0].start, answers[0].end)
 
-    def show_unit(self) -> None:
+    def render_unit(self, _fields: frozenset[str]) -> None:
+        """Another unit is in focus, or there are others."""
+        self._place_unit()
+
+    def render_token(self, _fields: frozenset[str]) -> None:
+        """Another token is selected."""
+        self.tokens.show_token()
+
+    def render_question(self, _fields: frozenset[str]) -> None:
+        """Another question is the current one."""
+        self._show_answers()
+
+    def render_link(self, _fields: frozenset[str]) -> None:
+        """A relation is being made, or no longer."""
+        self.show_chosen()
+
+    def render_instant(self, _fields: frozenset[str]) -> None:
+        """The instant model was turned on or off, or has learned."""
+        for layer in self.state.session.active:
+            if row_id(layer) in self._many:
+                self._show_many(layer)
+
+    def _place_unit(self) -> None:
         """Dim the text around the sentence or paragraph in focus, and put the caret into it."""
-        units, text = self.state.units, self.texts[0]
+        units, text = self.state.session.units, self.texts[0]
         lit = units.range
         text.set_lit(lit)
         before, after = units.beside
@@ -468,18 +500,20 @@ class DocumentPane(QFrame):
 
     def show_chosen(self) -> None:
         self._link.render(self.texts)
-        name = self.state.chosen
-        if self.state.chosen_relation() is not None:
+        name = self.state.session.chosen
+        if self.state.relations.chosen_relation() is not None:
             self._link.show_relation(self.texts)
             return
-        row = self.state.chosen_span() or self.state.chosen_suggestion()
-        if row is not None and row.layer_id in {layer.id for layer in self.state.tag_layers}:
+        row = self.state.session.chosen_span() or self.state.session.chosen_suggestion()
+        if row is not None and row.layer_id in {
+            layer.id for layer in self.state.session.tag_layers
+        }:
             row = None  # shown below its token
         for text in self.texts:
             if row is None or row.start is None or row.end is None or row.field != text.field:
                 text.choose(None)
             else:
-                text.boundary_snap = self.state.snap_of_chosen
+                text.boundary_snap = self.state.spans.snap_of_chosen
                 text.choose(name)
                 text.show_range(row.start, row.end)
 
@@ -491,7 +525,7 @@ class DocumentPane(QFrame):
                 text.select(start, end, show=False)
                 text.show_range(start, end)
         if field == self.texts[0].field and self.tokens.isVisible():
-            self.state.choose_token_at(start)
+            self.state.tokens.choose_token_at(start)
 
     def restyle(self) -> None:
         for bar in self._bars.values():

@@ -49,7 +49,7 @@ class Keys(QObject):
         self._actions = {
             _Key.Key_Return: view.links.enter,
             _Key.Key_Enter: view.links.enter,
-            _Key.Key_Space: self._state.skip,
+            _Key.Key_Space: self._state.queue.skip,
             _Key.Key_Backspace: self._state.delete_chosen,
             _Key.Key_Delete: self._state.delete_chosen,
             _Key.Key_Escape: view.unselect,
@@ -62,7 +62,7 @@ class Keys(QObject):
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             if self._jump.reading and self._jump.press(event):
                 return True
-            meant = self._own.meant(event, self._state.keys)
+            meant = self._own.meant(event, self._state.session.keys.by_key)
             if meant is None:
                 return event.key() not in _LINES  # of a changed key; texts have lines as well
             return self._pressed(watched, meant)
@@ -78,7 +78,7 @@ class Keys(QObject):
         inside = self._view.occurrences.isAncestorOf(focused) if focused else False
         if inside or not isinstance(focused, QAbstractButton) or event.modifiers() & _COMMAND:
             return False
-        meant = self._own.meant(event, self._state.keys)
+        meant = self._own.meant(event, self._state.session.keys.by_key)
         return meant is not None and self._letter(meant, {}, in_tokens=False)
 
     def _pressed(self, watched: QObject, event: QKeyEvent) -> bool:
@@ -88,10 +88,17 @@ class Keys(QObject):
             return True
         if modifiers & _COMMAND:
             return False
-        if self._state.linking is not None and event.key() in (_Key.Key_Return, _Key.Key_Enter):
+        if self._state.relations.linking is not None and event.key() in (
+            _Key.Key_Return,
+            _Key.Key_Enter,
+        ):
             self._view.links.enter(only_this=bool(modifiers & _Mod.ShiftModifier))
             return True
-        if in_text and self._state.question_layer is not None and self._asked(event, modifiers):
+        if (
+            in_text
+            and self._state.session.question_layer is not None
+            and self._asked(event, modifiers)
+        ):
             return True
         if in_text and self._moved(cast(TextView, watched), event):
             return True
@@ -107,45 +114,45 @@ class Keys(QObject):
         ):
             return self._stretch(event.key() == _Key.Key_Right)
         if in_tokens and not modifiers and event.key() in _CLEAR:
-            self._state.clear_tag()
+            self._state.tokens.clear_tag()
             return True
         if in_tokens and event.key() in _LINES and modifiers == _Mod.ShiftModifier:
-            self._state.step_tag(1 if event.key() == _Key.Key_Down else -1)
+            self._state.tokens.step_tag(1 if event.key() == _Key.Key_Down else -1)
             return True
         if in_tokens and event.key() == _Key.Key_A and modifiers == _Mod.ShiftModifier:
             if not event.isAutoRepeat():
-                self._state.accept_other_tags()
+                self._state.tokens.accept_other_tags()
             return True
         if not modifiers and event.key() in self._actions:
             # ignore auto-repeat: a held key must not run through the queue
             if not event.isAutoRepeat():
                 self._actions[_Key(event.key())]()
             return True
-        return self._letter(event, self._state.tag_keys if in_tokens else {}, in_tokens)
+        return self._letter(event, self._state.tokens.tag_keys if in_tokens else {}, in_tokens)
 
     def _asked(self, event: QKeyEvent, modifiers: Qt.KeyboardModifier) -> bool:
         """Keys for questions, while a layer with questions is shown."""
         key, written, state = event.key(), event.text().lower(), self._state
         shift = bool(modifiers & _Mod.ShiftModifier)
-        spans = any(layer.traits.in_text for layer in state.active)
+        spans = any(layer.traits.in_text for layer in state.session.active)
         if key in (_Key.Key_Tab, _Key.Key_Backtab) and not spans:
-            state.step_question(-1 if key == _Key.Key_Backtab or shift else 1)
-        elif written in (",", ".") and not state.typing_number:
-            state.step_question(1 if written == "." else -1)
+            state.questions.step_question(-1 if key == _Key.Key_Backtab or shift else 1)
+        elif written in (",", ".") and not state.values.typing_number:
+            state.questions.step_question(1 if written == "." else -1)
         elif written == "?":
             self._view.asking.ask()
         elif key == _Key.Key_F2:
             self._view.asking.edit()
         elif key == _Key.Key_Delete and shift:
-            state.delete_question()
+            state.questions.delete_question()
         elif event.isAutoRepeat():
             return False
         elif key in (_Key.Key_Return, _Key.Key_Enter) and not shift:
             return self._view.asking.answer()
-        elif written == "n" and not shift and written not in state.keys:
-            state.toggle_null()
-        elif key in _CLEAR and not shift and state.chosen is None:
-            state.remove_last_answer()
+        elif written == "n" and not shift and written not in state.session.keys.by_key:
+            state.questions.toggle_null()
+        elif key in _CLEAR and not shift and state.session.chosen is None:
+            state.questions.remove_last_answer()
         else:
             return False
         return True
@@ -153,7 +160,7 @@ class Keys(QObject):
     def _moved(self, text: TextView, event: QKeyEvent) -> bool:
         """Keys that move the caret by words; a point after digits belongs to a number."""
         written = event.text()
-        if written in (".", ",") and self._state.typing_number:
+        if written in (".", ",") and self._state.values.typing_number:
             return False
         if written in (jump.KEY, jump.EXTEND) and key_positions.meant(event) != "w":  # Hebrew
             self._jump.start(text, extend=written == jump.EXTEND)
@@ -177,24 +184,24 @@ class Keys(QObject):
         elif letter in first:
             self._view.label(first[letter])
         elif letter == "a":
-            if not (in_tokens and self._state.accept_tag()):
+            if not (in_tokens and self._state.tokens.accept_tag()):
                 self._state.accept()
         elif letter == "x":
             self._state.reject()
         elif letter == "u":
             self._view.unselect()
-        elif letter.isdecimal() and self._state.choices:
-            self._state.choose_number(int(letter))
-        elif letter in self._state.keys:
-            self._view.label_by_key(self._state.keys[letter])
+        elif letter.isdecimal() and self._state.choices.choices:
+            self._state.choices.choose_number(int(letter))
+        elif letter in self._state.session.keys.by_key:
+            self._view.label_by_key(self._state.session.keys.by_key[letter])
         elif letter == "+" and self._starts_chain():
             self._view.links.new_chain()
-        elif self._state.type_number(letter):
+        elif self._state.values.type_number(letter):
             pass
         elif letter == "m":
             self._view.occurrences.open()
-        elif letter == "c" and self._state.can_link:
-            self._state.start_link()
+        elif letter == "c" and self._state.relations.can_link:
+            self._state.relations.start_link()
         else:
             return self._view.links.sign(letter)
         return True
@@ -202,16 +209,18 @@ class Keys(QObject):
     def _starts_chain(self) -> bool:
         """Whether + is about chains, where it also raises a number: text or a span is chosen."""
         marked = self._view.document_pane.text.selection is not None
-        return bool(self._state.chain_layers) and (marked or self._state.chosen_span() is not None)
+        return bool(self._state.session.chain_layers) and (
+            marked or self._state.session.chosen_span() is not None
+        )
 
     def _letter_of(self, event: QKeyEvent) -> str:
         """The character that the key writes; for foreign layouts, the one at its position on a US
         keyboard.
         """
         written, there = event.text().lower(), key_positions.meant(event)
-        if written in self._state.keys or not there:
+        if written in self._state.session.keys.by_key or not there:
             return written
-        return there if there in self._state.keys or written != "/" else written
+        return there if there in self._state.session.keys.by_key or written != "/" else written
 
     # ------------------------------------------------------------ boundaries of the selected span
 
@@ -224,27 +233,27 @@ class Keys(QObject):
         )
         if not which or modifiers & _Mod.MetaModifier:
             return False
-        span, text = self._state.chosen_span(), self._view.text_of_chosen()
+        span, text = self._state.session.chosen_span(), self._view.text_of_chosen()
         if span is not None and text is not None:
             letters = (
                 modifiers == _Mod.ControlModifier
                 or modifiers == _Mod.ControlModifier | _Mod.ShiftModifier
             )  # AltGr is reported together with Alt
-            snap = self._state.snap_of_chosen
+            snap = self._state.spans.snap_of_chosen
             at = span.start, span.end
-            self._state.resize(*moved(text, *at, which, letters=letters, snap=snap))
+            self._state.spans.resize(*moved(text, *at, which, letters=letters, snap=snap))
         return True
 
     def _stretch(self, to_right: bool) -> bool:
         """Shift and an arrow key: move the end of the selected span by a character, in visual
         order.
         """
-        span, text = self._state.chosen_span(), self._view.text_of_chosen()
+        span, text = self._state.session.chosen_span(), self._view.text_of_chosen()
         if span is None or text is None:
             return False
         rtl = text.text.rtl(text.text.paragraph_at(span.end))
         step = caret.following if to_right != rtl else caret.previous
-        self._state.resize(span.start, step(text.pieces, span.end))
+        self._state.spans.resize(span.start, step(text.pieces, span.end))
         return True
 
 

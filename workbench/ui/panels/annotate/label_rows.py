@@ -26,6 +26,7 @@ from workbench.ui.widgets.tables.table import Column, RowsModel, Table
 
 if TYPE_CHECKING:
     from workbench.text.labels import Label
+    from workbench.ui.panels.annotate.session import Name
 
 CROSS = 30  # width at the end of a span's row, pixels at 100%, where a click deletes the span
 PICTURES = 300  # of rows that are kept: some screens full
@@ -332,3 +333,10 @@ class LabelTable(Table):
         self._in_steps &= left
         if left:
             self._next_step.start()
+
+
+def choose_row(table: Table, name: Name | None, kind: str) -> None:
+    """Choose the row of what is selected, if that is of this kind."""
+    ids = {name[1]} if name is not None and name[0] == kind else set[int]()
+    if {item.id for item in table.chosen_rows()} != ids:
+        table.choose(ids)

@@ -12,13 +12,13 @@ from workbench.ui.style import escaping
 from workbench.ui.widgets.controls.button import Button
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.actions import AnnotateActions
+    from workbench.ui.panels.annotate.desk import Desk
 
 
 class LayersButton(Button):
     """The layers are checked in its menu. short: without a text."""
 
-    def __init__(self, state: AnnotateActions, parent: QWidget, *, short: bool = False) -> None:
+    def __init__(self, state: Desk, parent: QWidget, *, short: bool = False) -> None:
         self._menu = QMenu(parent)
         super().__init__(
             "" if short else _("Layers"),
@@ -35,15 +35,15 @@ class LayersButton(Button):
         """Fill the menu again."""
         state = self._state
         self._menu.clear()
-        for layer in state.layers:
+        for layer in state.session.layers:
             action = QAction(escaping.menu_text(layer.name), self._menu)
             action.setCheckable(True)
-            action.setChecked(layer.id not in state.off)
-            action.toggled.connect(lambda on, id=layer.id: state.switch_layer(id, on))
+            action.setChecked(layer.id not in state.session.off)
+            action.toggled.connect(lambda on, id=layer.id: state.session.switch_layer(id, on))
             self._menu.addAction(action)
         self._menu.addSeparator()
         tell = QAction(_("&Say which layers are submitted without labels"), self._menu)
         tell.setCheckable(True)
-        tell.setChecked(state.tells_empty)
-        tell.toggled.connect(state.tell_empty)
+        tell.setChecked(state.submission.tells_empty)
+        tell.toggled.connect(state.submission.tell_empty)
         self._menu.addAction(tell)

@@ -19,7 +19,7 @@ from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.layout import line, row
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.actions import AnnotateActions
+    from workbench.ui.panels.annotate.session import DocumentSession
 
 _KEY = "annotate.metadata"  # in the settings of the window: False while folded
 VALUE_LENGTH = 2_000  # characters of a value that are shown
@@ -31,10 +31,10 @@ AROUND = 14  # pixels: border and padding of a text in the style sheet
 class MetadataPane(QFrame):
     """Name and value of each field, to read and to copy. Hidden without metadata."""
 
-    def __init__(self, state: AnnotateActions) -> None:
+    def __init__(self, session: DocumentSession) -> None:
         super().__init__()
-        self._state = state
-        self._kept = state.context.settings.window
+        self._session = session
+        self._kept = session.context.settings.window
         self._shown: tuple[tuple[str, str], ...] = ()
         self._head = icon_button("chevron-down", _("Show or hide metadata"), self._fold, small=True)
         self.text = QTextEdit()
@@ -56,7 +56,7 @@ class MetadataPane(QFrame):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def render(self) -> None:
-        doc = self._state.doc
+        doc = self._session.doc
         now = shown(doc.document.meta) if doc is not None else ()
         if now != self._shown:
             self._shown = now

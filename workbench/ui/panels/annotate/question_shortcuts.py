@@ -26,9 +26,9 @@ class QuestionShortcuts:
     def answer(self) -> bool:
         """Make the selected text an answer of the current question; whether text was selected."""
         text, state = self._view.document_pane.text, self._view.state
-        if not text.selection or text.target is None or state.question is None:
+        if not text.selection or text.target is None or state.questions.question is None:
             return False
-        state.answer_question(*text.target)
+        state.questions.answer_question(*text.target)
         text.select(text.caret, text.caret, show=False)
         return True
 

@@ -63,11 +63,15 @@ class SelectionBar(QFrame):
     def _released(self, text: TextView) -> None:
         """The mouse was released in a text: show the bar if it selected something."""
         state, place = self._state, text.selection
-        span = state.chosen_span()
+        span = state.session.chosen_span()
         if place is None and span is not None and text.chosen is not None:
             place = span.start, span.end
-        labels = state.latest_labels
-        enabled = state.context.settings.selection_bar and state.can_edit and state.linking is None
+        labels = state.session.keys.latest_labels
+        enabled = (
+            state.context.settings.selection_bar
+            and state.session.can_edit
+            and state.relations.linking is None
+        )
         if place is None or not labels or not enabled:
             self.hide()
             return

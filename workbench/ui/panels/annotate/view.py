@@ -23,20 +23,19 @@ from workbench.ui.panels.annotate.context_menus import ContextMenus
 from workbench.ui.panels.annotate.document_head import DocumentHead
 from workbench.ui.panels.annotate.document_pane import DocumentPane
 from workbench.ui.panels.annotate.empty_states import empty_states
-from workbench.ui.panels.annotate.error_review import ErrorReview
-from workbench.ui.panels.annotate.find import Find
+from workbench.ui.panels.annotate.find_in_text import Find
 from workbench.ui.panels.annotate.folding import Sides
+from workbench.ui.panels.annotate.instant.instant_part import InstantPart
 from workbench.ui.panels.annotate.keys import Keys
 from workbench.ui.panels.annotate.layers_button import LayersButton
 from workbench.ui.panels.annotate.links import Links
-from workbench.ui.panels.annotate.occurrences_pane import OccurrencesPane
+from workbench.ui.panels.annotate.patterns.occurrences_pane import OccurrencesPane
+from workbench.ui.panels.annotate.prefetch.prefetch_part import PreannotationPart
 from workbench.ui.panels.annotate.question_shortcuts import QuestionShortcuts
-from workbench.ui.panels.annotate.queue_dialogs import QueueDialogs
-from workbench.ui.panels.annotate.queue_side import QueueSide
-from workbench.ui.panels.annotate.remarks_view import RemarkParts
+from workbench.ui.panels.annotate.queue.queue_side import QueueSide
+from workbench.ui.panels.annotate.remarks.remarks_view import RemarkParts
+from workbench.ui.panels.annotate.review.error_review import ErrorReview
 from workbench.ui.panels.annotate.selection_bar import SelectionBar
-from workbench.ui.panels.annotate.sources import EVERY
-from workbench.ui.panels.annotate.spans_only import SpansOnly
 from workbench.ui.style import escaping, theme
 from workbench.ui.widgets.controls.button import Button
 from workbench.ui.widgets.controls.key_cap import follow_tip, with_key
@@ -46,26 +45,34 @@ from workbench.ui.widgets.pages import PageLayout
 from workbench.ui.widgets.text.view import TextView
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.actions import AnnotateActions
-    from workbench.ui.panels.annotate.remarks import Name
+    from workbench.ui.panels.annotate.desk import Desk
+    from workbench.ui.panels.annotate.session import Name
 
 BELOW = 16  # pixels between the card with the text and the actions
 SPARED = 60  # pixels, more than what tighter margins save
-# fields that change neither the page nor the height of its parts
-FITS_AS_BEFORE = frozenset({"stale_rows", "chosen", "progress", "left"})
+# fields of the session that change neither the page nor the height of its parts
+FITS_AS_BEFORE = frozenset({"spans", "chosen", "place"})
 AGAIN = "annotate.again"  # the command that trains the newest run again
 
 
 class AnnotateView(View):
-    state: AnnotateActions
+    state: Desk
 
-    def __init__(self, state: AnnotateActions) -> None:
+    def __init__(self, state: Desk) -> None:
         super().__init__(state)
         self._kept = state.context.settings.window
         self._build_header()
         self._build_centre()
-        self.dialogs = QueueDialogs(self, state)
-        self.queue, self.right = QueueSide(state, self.dialogs), AnnotationPane(state)
+        self.ahead = PreannotationPart(state.prefetch, self)
+        self.instant = InstantPart(state.instant)
+        self.queue = QueueSide(
+            state.queue,
+            beside=self.ahead.button,
+            note=self.ahead.line,
+            foot=self.instant,
+            compact=self.instant.compact,
+        )
+        self.right = AnnotationPane(state)
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
         self._splitter.setChildrenCollapsible(False)
         for part in (self.queue, self._centre, self.right):
@@ -94,14 +101,13 @@ class AnnotateView(View):
         for text in self._document_pane.texts:
             self._watch_text(text)
         self._document_pane.text_made.connect(self._watch_text)
-        self._shown_document: int | None = None
-        self._spans_only = SpansOnly(state)
         self._shown_layers: tuple[object, ...] | None = None
         self._sides = Sides(self._splitter, self._kept, lambda: self._document_pane.focus_text())
         self.right.show_guideline(bool(self._kept.get("annotate.guideline")))
         state.listen(theme.changed, self._restyle)
         self.first = self._document_pane.texts[0]
         self.asking = QuestionShortcuts(self)
+        self._follow_tools(state)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if not self._keys.press(event):
@@ -121,13 +127,13 @@ class AnnotateView(View):
 
     def _train_again(self) -> None:
         """Train the newest run of the layers again, or open Train for the first one."""
-        if self.state.last_run is not None and self.state.can_write:
-            self.state.train_again()
+        if self.state.instant.last_run is not None and self.state.session.can_write:
+            self.state.instant.train_again()
         else:
             self.state.context.go("train")
 
     def _show_train(self) -> None:
-        run = self.state.last_run if self.state.can_write else None
+        run = self.state.instant.last_run if self.state.session.can_write else None
         self._train.set_text(_("Train again") if run is not None else _("Train"))
         message = _("Train {run} again on the current labels", run=run.name) if run else ""
         key = (AGAIN, "Ctrl+Shift+T")
@@ -137,10 +143,12 @@ class AnnotateView(View):
     def _build_centre(self) -> None:
         state = self.state
         self.head = DocumentHead(state)
-        self._errors = ErrorReview(state)
+        self._errors = ErrorReview(state.review)
         self._document_pane = DocumentPane(state)
         self._find = Find(state, self._document_pane)
-        self.occurrences = OccurrencesPane(state, self._document_pane)
+        self.occurrences = OccurrencesPane(
+            state.occurrences, self._selected_text, self._document_pane.focus_text
+        )
         self._document_pane.picked.connect(self.label)
         self._document_pane.found.connect(self.label_found)
         self._document_pane.more.connect(self._show_palette)
@@ -167,9 +175,9 @@ class AnnotateView(View):
         self._beside.watch(text)
         text.word_steps = False  # Ctrl+Left and Ctrl+Right go to the neighbouring documents
         text.set_zoom(int(self._kept.get("annotate.zoom", 100)))
-        text.boundaries_move = self.state.can_write
-        text.span_clicked.connect(self.state.choose)
-        text.span_resized.connect(self.state.resize)
+        text.boundaries_move = self.state.session.can_write
+        text.span_clicked.connect(self.state.session.choose)
+        text.span_resized.connect(self.state.spans.resize)
         text.connected.connect(self.links.connect)
         text.zoomed.connect(self._zoomed)
 
@@ -178,64 +186,69 @@ class AnnotateView(View):
     def _state_changed(self, fields: frozenset[str]) -> None:
         super()._state_changed(fields)
         if "selected" in fields and self.isVisible():  # in a window of its own
-            QTimer.singleShot(0, self.state.follow)
+            QTimer.singleShot(0, self.state.session.follow)
+
+    def _follow_tools(self, desk: Desk) -> None:
+        """Each part shows what changes of its tool; `render` shows changes of the session."""
+        pane, right = self._document_pane, self.right
+        for state, *renders in (
+            (desk.queue, self.queue.render, self._render_total),
+            (desk.prefetch, self.ahead.render),
+            (desk.instant, self.instant.render, pane.render_instant, self._fit),
+            (desk.submission, self._actions.render_option),
+            (desk.session.units, pane.render_unit, self.head.render_unit, self._fit),
+            (desk.tokens, pane.render_token, right.token.render_token),
+            (desk.questions, pane.render_question, right.questions.render_question),
+            (desk.relations, self._render_link, pane.render_link, self._fit),
+            (desk.suggested, right.suggested.render_sure),
+            (desk.remarks, self.remarks.render),
+        ):
+            for render in renders:
+                self.shows(state, render)
 
     def render(self, fields: frozenset[str]) -> None:
-        state = self.state
+        """Show changed fields of the session."""
         if concerns(fields, "layers", "off", "doc"):
             self._show_layers()
         if concerns(fields, "layers", "off", "run_changes"):
             self._show_train()
-        if concerns(
-            fields,
-            *("ids", "stale_rows", "left", "total", "document_id", "doc", "off", "narrowed"),
-            *("query_changes", "progress", "queue_order", "computing", "instant", "instant_line"),
-            *("ahead_line", "ahead_tip"),
-        ):
-            self.queue.render(fields)
-        listed = ("source", "order", "scores", *(("sure",) if state.scores != EVERY else ()))
-        few = False  # whether only spans have changed
-        if concerns(fields, "doc", "off", "predicted", "layers", "errors", *listed):
-            few = self._spans_only.follow(fields)
-        if few:
-            self._document_pane.show_spans()
-            self.right.show_spans()
-        elif concerns(fields, "doc", "off", "predicted", "layers", "errors", *listed):
-            new = state.document_id != self._shown_document
-            self._shown_document = state.document_id
-            self._document_pane.render(new=new)
-            self.right.render()
+        self.queue.render(fields)
+        if concerns(fields, "layers", "off", "errors"):
+            self.instant.render(fields)
+            self.ahead.render(fields)
+        self._document_pane.render(fields)
+        self.right.render(fields)
+        if concerns(fields, "doc", "off", "predicted", "layers", "errors", "arrange"):
             self._sides.show_empty(self.right.empty)
             self._show_head()
             self._find.render()
-        if concerns(fields, "remark_changes"):
-            self.remarks.render()
-            self.right.show_remarks()
-        if concerns(fields, "instant", "instant_line"):
-            self._document_pane.show_instant()
-        if concerns(fields, "goes_on_changes"):
-            self._actions.render()
-        if concerns(fields, "unit_changes"):
-            self._document_pane.show_unit()
-            self._show_head()
-        if concerns(fields, "token"):
-            self._document_pane.tokens.show_token()
-            self.right.token.render()
-        if concerns(fields, "sure"):
-            self.right.show_sure()
-        elif concerns(fields, "asked"):
-            self._document_pane.show_answers()
-            self.right.questions.render()
-        if concerns(fields, "chosen", "doc", "off", "predicted", "linking"):
+        if concerns(fields, "remarks"):
+            self.remarks.render(fields)
+        if concerns(fields, "chosen", "doc", "off", "predicted", "spans"):
             self._beside.hide()
-            self._document_pane.show_chosen()
-            self.right.show_chosen()
-        if not (few or fields <= FITS_AS_BEFORE):
+        if not fields <= FITS_AS_BEFORE:
             self._show_page()
+
+    def _render_total(self, fields: frozenset[str]) -> None:
+        if "total" in fields:
+            self._show_page()
+
+    def _render_link(self, _fields: frozenset[str]) -> None:
+        self._beside.hide()
+
+    def _fit(self, _fields: frozenset[str]) -> None:
+        """After a change of a tool that may change the height of a part."""
+        self._fit_header()
 
     def _show_page(self) -> None:
         state = self.state
-        page = 1 if not state.total and state.doc is None else 2 if not state.has_labels else 0
+        page = (
+            1
+            if not state.queue.total and state.session.doc is None
+            else 2
+            if not state.session.has_labels
+            else 0
+        )
         if page and self._stack.count() == 1:  # rarely shown, so created on first use
             for part in empty_states(state.context.go):
                 self._stack.addWidget(part)
@@ -264,23 +277,27 @@ class AnnotateView(View):
 
     def _show_layers(self) -> None:
         state = self.state
-        now = state.layers, state.off, tuple(layer.id for layer in state.active)
+        now = (
+            state.session.layers,
+            state.session.off,
+            tuple(layer.id for layer in state.session.active),
+        )
         if now == self._shown_layers:
             return
         self._shown_layers = now
         self._layers.show_layers()
         self.head.layers.show_layers()
         on = (
-            [layer.name for layer in state.active]
-            if state.doc
-            else [layer.name for layer in state.layers if layer.id not in state.off]
+            [layer.name for layer in state.session.active]
+            if state.session.doc
+            else [layer.name for layer in state.session.layers if layer.id not in state.session.off]
         )
         self._header.set_hint(
             _("Labelling: {layers}", layers=", ".join(on))
             if on
             else _("No layer for this document is selected")
         )
-        self._guideline.setEnabled(bool(state.guideline))
+        self._guideline.setEnabled(bool(state.session.guideline))
 
     def _show_head(self) -> None:
         self.head.render()
@@ -313,47 +330,64 @@ class AnnotateView(View):
         """A label was picked by key, chip or palette: apply it to the selected span, text or word
         at the caret.
         """
-        before, snap = self.state.chosen, self.state.snap_of(label_id)
-        self.state.label(label_id, self.links.target(self._document_pane.text, snap))
+        before, snap = self.state.session.chosen, self.state.spans.snap_of(label_id)
+        self.state.session.label(label_id, self.links.target(self._document_pane.text, snap))
         self.leave_selection(before)
 
     def label_by_key(self, label_id: int) -> None:
         """As `label`; a key also steps through sublabels, or submits and goes on."""
-        if self.state.goes_on or not self.state.step_sublabel(label_id):
+        if self.state.submission.goes_on or not self.state.session.step_sublabel(label_id):
             self.label_found(label_id)
 
     def label_found(self, label_id: int) -> None:
         """As `label`; what was typed to find it can also submit and go on."""
-        if self.state.goes_on:
-            self.state.choose_and_go_on(label_id)
+        if self.state.submission.goes_on:
+            self.state.submission.choose_and_go_on(label_id)
         else:
             self.label(label_id)
 
     def leave_selection(self, before: Name | None) -> None:
         """Select no words any more if they became a span. `before`: what was chosen."""
         text = self._document_pane.text
-        if self.state.chosen != before and text.selection:
+        if self.state.session.chosen != before and text.selection:
             text.select(text.caret, text.caret, show=False)
 
     def open_palette(self) -> None:
         """The search of the card where that is of all there is to label, else the palette."""
-        if self.state.can_edit and not self._document_pane.find_class():
+        if self.state.session.can_edit and not self._document_pane.find_class():
             self._show_palette()
 
     def _show_palette(self) -> None:
         """All labels, beside the text to be labelled; while a relation is being made, those that it
         may have.
         """
-        if self.state.can_edit:
+        if self.state.session.can_edit:
             middle = QPoint(self._document_pane.width() // 2, self._document_pane.height() - 52)
             above = self._document_pane.mapTo(self, middle)
             texts = self._document_pane.text_areas(self)
             self._palette.ask(self.links.choices(), above, beside=self.links.place(), texts=texts)
 
-    def show_patterns(self) -> None:
-        from workbench.ui.panels.annotate.patterns_dialog import PatternsDialog
+    def _selected_text(self) -> tuple[str, int | None] | None:
+        """The selected span or suggestion with its label, else the selected words; where only tags
+        are shown, the selected token with its tag or the one suggested first.
+        """
+        session, text = self.state.session, self._document_pane.text
+        chosen = session.chosen_span() or session.chosen_suggestion()
+        if chosen is not None and chosen.start is not None and chosen.end is not None:
+            content = session.shown_doc.document.content(chosen.field)
+            return content[chosen.start : chosen.end], chosen.label_id
+        if session.only_tags or self._document_pane.tokens.grid.hasFocus():
+            return self.state.tokens.token_text, self.state.tokens.likely_tag
+        if not text.target:
+            return None
+        start, end = text.target
+        return text.text.text[start:end], None
 
-        PatternsDialog(self.window(), self.state).exec()
+    def show_patterns(self) -> None:
+        from workbench.ui.panels.annotate.patterns.patterns import PatternTool
+        from workbench.ui.panels.annotate.patterns.patterns_dialog import PatternsDialog
+
+        PatternsDialog(self.window(), PatternTool(self.state.session)).exec()
 
     def find(self) -> None:
         self._find.open()
@@ -374,21 +408,21 @@ class AnnotateView(View):
             return
         if self.state.finder.shown:
             self._find.leave()
-        elif self.state.linking is not None:
-            self.state.leave_link()
+        elif self.state.relations.linking is not None:
+            self.state.relations.leave_link()
         elif self.occurrences.state.shown:
             self.occurrences.leave()
-        elif self.state.chosen is not None:
-            self.state.choose(None)
+        elif self.state.session.chosen is not None:
+            self.state.session.choose(None)
         elif text.selection:
             text.select(text.caret, text.caret)
 
     def step_span(self, way: int) -> None:
         text = self._document_pane.text
-        self.state.choose_step(way, text.field, text.caret)
+        self.state.spans.choose_step(way, text.field, text.caret)
 
     def text_of_chosen(self) -> TextView | None:
-        span = self.state.chosen_span()
+        span = self.state.session.chosen_span()
         return next(
             (
                 text
@@ -399,14 +433,14 @@ class AnnotateView(View):
         )
 
     def go_unlabelled(self) -> None:
-        if not self.state.next_unlabelled():
-            self.state.say_all_is_done()
+        if not self.state.queue.next_unlabelled():
+            self.state.queue.say_all_is_done()
 
     def choose_ahead(self) -> None:
         """Ask which run pre-annotates the next documents."""
         if self.folded("left"):
             self.fold("left")
-        self.queue.ahead.popup()
+        self.ahead.popup()
 
     def panes(self) -> list[QWidget]:
         """The text, suggestions, relations, spans and queue, as far as they are visible."""

@@ -1,0 +1,1 @@
+"""Find in the text of the document."""

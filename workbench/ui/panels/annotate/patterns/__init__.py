@@ -1,0 +1,1 @@
+"""All occurrences of a text, and patterns that suggest labels."""

@@ -1,0 +1,1 @@
+"""Runs that predict the next documents of the queue before they are opened."""

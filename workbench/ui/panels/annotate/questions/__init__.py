@@ -1,0 +1,1 @@
+"""Questions about a document, and their answers in the text."""

@@ -1,0 +1,1 @@
+"""Relations, chains and parts of spans."""

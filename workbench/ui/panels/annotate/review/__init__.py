@@ -1,0 +1,1 @@
+"""Error review: predictions of a run beside gold."""

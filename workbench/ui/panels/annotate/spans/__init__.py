@@ -1,0 +1,1 @@
+"""Spans in the texts."""

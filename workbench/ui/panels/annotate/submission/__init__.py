@@ -1,0 +1,1 @@
+"""Submitting and discarding a document."""

@@ -1,0 +1,1 @@
+"""Suggestions of labels, and where they come from."""
