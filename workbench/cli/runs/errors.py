@@ -21,8 +21,8 @@ from workbench.text.columns import Column
 from workbench.text.mistakes import KINDS
 
 if TYPE_CHECKING:
-    from workbench.operations.evaluation.errors import ErrorItem
     from workbench.operations.evaluation.label_errors import Suspect, SuspectRanking
+    from workbench.operations.evaluation.reviews import ReviewItem
     from workbench.text.result_view import ResultView
 
 
@@ -110,7 +110,7 @@ def errors(
         table(operations.columns(selected[:limit]), selected[:limit])
 
 
-def _check_labels(labels: Sequence[str], names: Sequence[str], every: Sequence[ErrorItem]) -> None:
+def _check_labels(labels: Sequence[str], names: Sequence[str], every: Sequence[ReviewItem]) -> None:
     """Raises WorkbenchError for a label that neither the layer nor an error has."""
     sides = {side for item in every for side in (item.mistake.gold, item.mistake.predicted)}
     for label in labels:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.operations.annotation import document_view
 from workbench.operations.evaluation import reviews, scoring
-from workbench.operations.evaluation.reviews import Review
+from workbench.operations.evaluation.reviews import Review, ReviewItem
 from workbench.operations.evaluation.scoring import GoldDocument
 from workbench.operations.runs import predict, results
 from workbench.storage.documents import documents
@@ -36,40 +36,7 @@ SORTS = result_view.ORDERS
 OPEN, REVIEWED = "open", "reviewed"
 
 
-@dataclass(frozen=True)
-class ErrorItem:
-    """One mistake in a document. text: of the field it is in; review: None while it is open."""
-
-    document_id: int
-    key: str
-    text: str
-    mistake: Mistake
-    review: Review | None = None
-
-    @property
-    def identity(self) -> tuple[object, ...]:
-        return self.document_id, *self.mistake.identity
-
-    @property
-    def quote(self) -> str:
-        """The words at the place, or the beginning of the document."""
-        place = self.mistake.place
-        return self.text[slice(*place) if place else slice(160)]
-
-    @property
-    def verdict(self) -> str:
-        return self.review.verdict if self.review is not None else ""
-
-    def to_json(self) -> dict[str, object]:
-        return {
-            "key": self.key,
-            **self.mistake.to_json(),
-            "quote": self.quote,
-            "review": self.verdict or None,
-        }
-
-
-def columns(items: Iterable[ErrorItem]) -> tuple[Column, ...]:
+def columns(items: Iterable[ReviewItem]) -> tuple[Column, ...]:
     """Of these errors; with their distances if any has one."""
     columns = (
         Column(_("Kind"), lambda item: _(TITLES[item.mistake.kind])),
@@ -109,7 +76,7 @@ class ErrorFilters:
 
 def items(
     project: Project, run: Run, split: str = "dev", ids: Collection[int] | None = None
-) -> tuple[ErrorItem, ...]:
+) -> tuple[ReviewItem, ...]:
     """Every mistake of the stored predictions on a split against current gold, by document.
 
     Those that were accepted as gold stay, with their review. `ids` restricts it to few documents;
@@ -120,7 +87,7 @@ def items(
     scored_documents = _scored(project, run, layer, split, ids)
     answers = predict.stored(project, run, [scored.document for scored in scored_documents])
     known = _known(project, row_id(layer), ids)
-    by_identity: dict[tuple[object, ...], ErrorItem] = {}
+    by_identity: dict[tuple[object, ...], ReviewItem] = {}
     for scored in scored_documents:
         document, id = scored.document, row_id(scored.document)
         if id in answers:
@@ -128,7 +95,7 @@ def items(
             for mistake in info.mistakes(document, scored.gold, answers[id]):
                 if distance is not None:
                     mistake = replace(mistake, distance=distance)
-                item = ErrorItem(id, document.key, _content(document, mistake), mistake)
+                item = ReviewItem(id, document.key, _content(document, mistake), mistake)
                 by_identity[item.identity] = replace(item, review=_still(known.get(item.identity)))
     documents_by_id = {row_id(scored.document): scored.document for scored in scored_documents}
     for review in known.values():
@@ -137,15 +104,15 @@ def items(
             continue
         if review.verdict == reviews.ACCEPTED:
             text = _content(reviewed_document, review.mistake)
-            by_identity[review.identity] = ErrorItem(
+            by_identity[review.identity] = ReviewItem(
                 review.document_id, reviewed_document.key, text, review.mistake, review
             )
     return tuple(sorted(by_identity.values(), key=_by_document))
 
 
 def refreshed(
-    project: Project, run: Run, split: str, before: Iterable[ErrorItem], ids: Collection[int]
-) -> tuple[ErrorItem, ...]:
+    project: Project, run: Run, split: str, before: Iterable[ReviewItem], ids: Collection[int]
+) -> tuple[ReviewItem, ...]:
     """The list updated after the gold labels of a few documents have changed."""
     unchanged = [item for item in before if item.document_id not in ids]
     return tuple(sorted((*unchanged, *items(project, run, split, ids)), key=_by_document))
@@ -189,7 +156,7 @@ def _content(document: Document, mistake: Mistake) -> str:
         return document.text
 
 
-def arranged(items: Iterable[ErrorItem], filters: ErrorFilters) -> tuple[ErrorItem, ...]:
+def arranged(items: Iterable[ReviewItem], filters: ErrorFilters) -> tuple[ReviewItem, ...]:
     """The errors that pass, in the order of the filters."""
     needle = filters.match.casefold()
     matches = [
@@ -216,22 +183,12 @@ def arranged(items: Iterable[ErrorItem], filters: ErrorFilters) -> tuple[ErrorIt
     return tuple(matches)
 
 
-def _by_document(item: ErrorItem) -> tuple[int, tuple[int, int], str, str]:
+def _by_document(item: ReviewItem) -> tuple[int, tuple[int, int], str, str]:
     mistake = item.mistake
     return item.document_id, mistake.place or (0, 0), mistake.gold, mistake.predicted
 
 
-class HasMistake(Protocol):
-    """An error of a run, or a doubtful label."""
-
-    @property
-    def mistake(self) -> Mistake: ...
-
-
-H = TypeVar("H", bound=HasMistake)
-
-
-def same_confusion(items: Iterable[H], item: HasMistake) -> list[H]:
+def same_confusion(items: Iterable[ReviewItem], item: ReviewItem) -> list[ReviewItem]:
     """Every error with the gold and predicted label of this one, itself included."""
     pair = item.mistake.gold, item.mistake.predicted
     return [item for item in items if (item.mistake.gold, item.mistake.predicted) == pair]
@@ -310,7 +267,7 @@ def place_in_annotate(detail: Detail | None, mistake: Mistake) -> dict[str, obje
     return {"at": (mistake.field, *place)} if place is not None else {}
 
 
-def orders(view: ResultView, items: Iterable[ErrorItem]) -> tuple[str, ...]:
+def orders(view: ResultView, items: Iterable[ReviewItem]) -> tuple[str, ...]:
     """The orders of a list of errors, the default one first. Errors of a task that measures how
     far a prediction is from gold can be sorted by it.
     """
@@ -320,7 +277,7 @@ def orders(view: ResultView, items: Iterable[ErrorItem]) -> tuple[str, ...]:
     return (*orders[:-1], DISTANCE, orders[-1])
 
 
-def counts(items: Iterable[ErrorItem]) -> Counter[str]:
+def counts(items: Iterable[ReviewItem]) -> Counter[str]:
     """Number of errors by kind."""
     return Counter(item.mistake.kind for item in items)
 
@@ -328,7 +285,7 @@ def counts(items: Iterable[ErrorItem]) -> Counter[str]:
 # ---------------------------------------------------------------- decisions
 
 
-def accept(project: Project, run: Run, item: ErrorItem, *, origin: object = None) -> None:
+def accept(project: Project, run: Run, item: ReviewItem, *, origin: object = None) -> None:
     """Make the prediction gold at this place. Raises WorkbenchError if gold has changed there."""
     title = _("Accept prediction of {run}", run=run.name)
     layer = results.layer_of(project, run)
@@ -336,7 +293,7 @@ def accept(project: Project, run: Run, item: ErrorItem, *, origin: object = None
     reviews.accept(project, *place, title=title, run_id=run.id, origin=origin)
 
 
-def keep(project: Project, run: Run, item: ErrorItem, *, origin: object = None) -> None:
+def keep(project: Project, run: Run, item: ReviewItem, *, origin: object = None) -> None:
     """Keep gold, and remember that it was reviewed."""
     layer = results.layer_of(project, run)
     reviews.keep(project, layer, item.document_id, item.mistake, run_id=run.id, origin=origin)

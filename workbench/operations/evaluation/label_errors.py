@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -15,63 +15,56 @@ from workbench.metrics import confident as learning
 from workbench.metrics import regression
 from workbench.operations.evaluation import folds, reviews
 from workbench.operations.evaluation.folds import FoldPredictions
-from workbench.operations.evaluation.label_units import LabelledUnits, units_of
-from workbench.operations.evaluation.reviews import Review
+from workbench.operations.evaluation.reviews import Review, ReviewItem
 from workbench.operations.evaluation.scoring import GoldDocument
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo
-from workbench.text.fields import Prediction
+from workbench.text import result_view
+from workbench.text.fields import Answers, Prediction
 from workbench.text.mistakes import LABEL, MISSED, SPURIOUS, Mistake, loss_of
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
+    from workbench.text.document import Document
     from workbench.text.labels import Layer
+    from workbench.text.questions import PredictedAnswer
 
 FAR = 2.5  # robust standard deviations from which a number is doubtful (Leys et al. 2013)
 LEAST_GAIN = 0.2  # of what chance leaves to predict, below which a measurement says little
 GOOD_GAIN = 0.9  # from which most disagreement can be that of gold, so that its share is estimated
 FARTHEST = 1e3  # distance above which the order no longer matters
+NO_LABEL = ""  # of a word outside of every span
+GIVEN, OTHER = ("given", "other")  # an answer has no label: it is the given one or another
 
 
 @dataclass(frozen=True)
-class Suspect:
+class Suspect(ReviewItem):
     """A gold label that is probably wrong.
 
     margin: the order, low ones first; see `metrics.confident`. Of a number, 1 minus its distance
     from the prediction as a multiple of FAR.
     """
 
-    document_id: int
-    key: str
-    text: str
-    mistake: Mistake
-    margin: float
-    fold: int
-    review: Review | None = None
-
-    @property
-    def identity(self) -> tuple[object, ...]:
-        return self.document_id, *self.mistake.identity
-
-    @property
-    def verdict(self) -> str:
-        return self.review.verdict if self.review is not None else ""
-
-    @property
-    def quote(self) -> str:
-        place = self.mistake.place
-        return self.text[slice(*place) if place else slice(160)]
+    margin: float = field(kw_only=True)
+    fold: int = field(kw_only=True)
 
     def to_json(self) -> dict[str, object]:
-        return {
-            "key": self.key,
-            **self.mistake.to_json(),
-            "quote": self.quote,
-            "margin": self.margin,
-            "fold": self.fold + 1,
-            "review": self.verdict or None,
-        }
+        about = super().to_json()
+        verdict = about.pop("review")
+        return {**about, "margin": self.margin, "fold": self.fold + 1, "review": verdict}
+
+
+def _suspect(
+    document: Document,
+    mistake: Mistake,
+    margin: float,
+    fold: Mapping[int, int],
+    review: Review | None = None,
+) -> Suspect:
+    id = row_id(document)
+    about = id, document.key, document.text, mistake, review
+    return Suspect(*about, margin=margin, fold=fold.get(id, 0))
 
 
 @dataclass(frozen=True)
@@ -188,11 +181,8 @@ def _decided(
         document = documents.get(review.document_id)
         if review.verdict != reviews.CHANGED or document is None or identity in listed:
             continue
-        mistake, id = review.mistake, review.document_id
-        margin = 1 - 2 * mistake.confidence
-        yield Suspect(
-            id, document.key, document.text, mistake, margin, measured.fold.get(id, 0), review
-        )
+        margin = 1 - 2 * review.mistake.confidence
+        yield _suspect(document, review.mistake, margin, measured.fold, review)
 
 
 def _labels(
@@ -254,12 +244,9 @@ def _numbers(
     ):
         if far <= FAR:
             continue
-        document, id = scored.document, row_id(scored.document)
-        for mistake in info.mistakes(document, scored.gold, answer):
-            margin = 1 - min(float(far), FARTHEST) / FAR
-            suspects.append(
-                Suspect(id, document.key, document.text, mistake, margin, fold.get(id, 0))
-            )
+        margin = 1 - min(float(far), FARTHEST) / FAR
+        mistakes = info.mistakes(scored.document, scored.gold, answer)
+        suspects += [_suspect(scored.document, mistake, margin, fold) for mistake in mistakes]
     correlation = regression.pearson(golds, predicted)
     return _Found(suspects, None, (None, None), len(pairs), None, correlation)
 
@@ -299,9 +286,7 @@ def _of_documents(
         sure, own = (float(units.probabilities[at, number]) for number in (theirs, mine))
         kind = LABEL if units.names[0] else (MISSED if mine else SPURIOUS)
         mistake = Mistake(kind, units.names[mine], units.names[theirs], sure, loss_of(own))
-        id = row_id(document)
-        margin = float(judged.margin[at])
-        yield Suspect(id, document.key, document.text, mistake, margin, fold.get(id, 0))
+        yield _suspect(document, mistake, float(judged.margin[at]), fold)
 
 
 def _of_words(
@@ -323,9 +308,7 @@ def _of_words(
             place = mistake.place or (0, 0)
             inside = [margin for start, end, margin in words if start < place[1] and end > place[0]]
             if inside:
-                id = row_id(document)
-                worst = min(inside)
-                yield Suspect(id, document.key, document.text, mistake, worst, fold.get(id, 0))
+                yield _suspect(document, mistake, min(inside), fold)
 
 
 def _range(place: tuple[int, int] | str | None) -> tuple[int, int]:
@@ -345,11 +328,156 @@ def _of_answers(
     for at in np.flatnonzero(judged.suspect):
         doubtful[int(units.document[at])][units.place[at]] = float(judged.margin[at])
     for number, questions in doubtful.items():
-        document, id = labelled[number].document, row_id(labelled[number].document)
+        document = labelled[number].document
         for mistake in info.mistakes(document, labelled[number].gold, answers[number]):
             margin = questions.get(mistake.gold or mistake.predicted)
             if margin is not None:
-                yield Suspect(id, document.key, document.text, mistake, margin, fold.get(id, 0))
+                yield _suspect(document, mistake, margin, fold)
+
+
+# ---------------------------------------------------------------- units
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledUnits:
+    """given int (N,): the labels; probabilities float (N, K); document int (N,): its place.
+
+    place: what each label is of: the range of a word, the question of an answer, None for a
+    document. common: whether all labels share one threshold.
+    """
+
+    names: tuple[str, ...]
+    given: np.ndarray
+    probabilities: np.ndarray
+    document: np.ndarray
+    place: tuple[tuple[int, int] | str | None, ...]
+    common: bool = False
+
+
+def units_of(
+    layer: Layer, documents: Sequence[GoldDocument], answers: Sequence[Prediction]
+) -> Iterator[LabelledUnits]:
+    """The labels of documents with their out-of-fold predictions, which are judged together."""
+    if layer.traits.asks:
+        yield _answers(documents, answers)
+    elif layer.traits.on_document and layer.traits.several:
+        yield from _binary(layer, documents, answers)
+    elif layer.traits.on_document:
+        yield _classes(layer, documents, answers)
+    else:
+        yield _words(layer, documents, answers)
+
+
+def _scores(names: Sequence[str], answer: Prediction) -> list[float]:
+    scores = result_view.of(answer).shares(answer)
+    return [scores.get(name, 0.0) for name in names]
+
+
+def _classes(
+    layer: Layer, labelled: Sequence[GoldDocument], answers: Sequence[Prediction]
+) -> LabelledUnits:
+    names = layer.names
+    rows = [names.index(next(iter(scored.gold.labels()))) for scored in labelled]
+    scores = np.array([_scores(names, answer) for answer in answers]).reshape(-1, len(names))
+    return LabelledUnits(
+        names, np.array(rows, int), scores, np.arange(len(labelled)), (None,) * len(labelled)
+    )
+
+
+def _binary(
+    layer: Layer, labelled: Sequence[GoldDocument], answers: Sequence[Prediction]
+) -> Iterator[LabelledUnits]:
+    """Every label on its own: absent (0) or present (1)."""
+    scores = np.array([_scores(layer.names, answer) for answer in answers]).reshape(
+        len(labelled), -1
+    )
+    for at, name in enumerate(layer.names):
+        has = np.array([name in set(scored.gold.labels()) for scored in labelled], int)
+        both = np.stack([1 - scores[:, at], scores[:, at]], axis=1)
+        yield LabelledUnits(
+            (NO_LABEL, name), has, both, np.arange(len(labelled)), (None,) * len(labelled)
+        )
+
+
+def _words(
+    layer: Layer, labelled: Sequence[GoldDocument], answers: Sequence[Prediction]
+) -> LabelledUnits:
+    """Every word with its label. The probability of a label that is given but not predicted is at
+    most the rest; that is what it gets, so that thresholds are cautious.
+    """
+    names = (NO_LABEL, *layer.names)
+    number = {name: at for at, name in enumerate(names)}
+    rows, scores, documents, places = [], [], [], []
+    for at, (scored, answer) in enumerate(zip(labelled, answers, strict=True)):
+        gold = _gold_words(scored.gold, [(word.start, word.end) for word in answer.words])
+        for word, label in zip(answer.words, gold, strict=True):
+            if label is None and not layer.traits.several:
+                continue  # a token without a tag is not labelled, rather than labelled as none
+            row = np.zeros(len(names))
+            mine, theirs = number[label or NO_LABEL], number.get(word.label or NO_LABEL, 0)
+            row[mine] = min(1 - word.score, word.score)
+            row[theirs] = word.score
+            rows.append(mine)
+            scores.append(row)
+            documents.append(at)
+            places.append((word.start, word.end))
+    table = np.array(scores).reshape(-1, len(names))
+    return LabelledUnits(names, np.array(rows, int), table, np.array(documents, int), tuple(places))
+
+
+def _gold_words(gold: Any, words: Sequence[tuple[int, int]]) -> list[str | None]:
+    """The label of the gold span that covers each word."""
+    labels: list[str | None] = [None] * len(words)
+    for span in gold.spans:
+        for at, (start, end) in enumerate(words):
+            if start < span.end and span.start < end:
+                labels[at] = span.label
+    return labels
+
+
+def _answers(labelled: Sequence[GoldDocument], answers: Sequence[Prediction]) -> LabelledUnits:
+    """Every question. Each has an answer of its own, so there are no labels that several share:
+    the threshold is the mean probability of all given answers.
+    """
+    rows, documents, questions = [], [], []
+    for at, (scored, answer) in enumerate(zip(labelled, answers, strict=True)):
+        predicted_answers, gold = answer.get(Answers), cast(Any, scored.gold)
+        for gold_question in gold.questions:
+            predicted = (
+                predicted_answers.to(gold_question.question)
+                if predicted_answers is not None
+                else None
+            )
+            if predicted is None:
+                continue
+            rows.append(_given_and_other(gold_question.ranges, predicted))
+            documents.append(at)
+            questions.append(gold_question.question)
+    table = np.array(rows).reshape(-1, 2)
+    zeros = np.zeros(len(rows), int)
+    return LabelledUnits(
+        (GIVEN, OTHER), zeros, table, np.array(documents, int), tuple(questions), True
+    )
+
+
+def _given_and_other(
+    ranges: Sequence[tuple[int, int]], predicted: PredictedAnswer
+) -> tuple[float, float]:
+    """Probabilities of the gold answers and of the best other answer; () is "no answer".
+
+    Ranges that overlap gold count as gold: where an answer begins and ends varies too much
+    between annotators to be an error.
+    """
+    if not ranges:
+        best = max((candidate.score for candidate in predicted.candidates), default=0.0)
+        return predicted.null_score, best
+    own, other = 0.0, predicted.null_score if predicted.is_null else 0.0
+    for candidate in predicted.candidates:
+        if any(candidate.start < end and start < candidate.end for start, end in ranges):
+            own += candidate.score
+        else:
+            other = max(other, candidate.score)
+    return min(own, 1.0), other
 
 
 # ---------------------------------------------------------------- decisions

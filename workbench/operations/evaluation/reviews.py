@@ -49,6 +49,37 @@ class Review:
         return self.document_id, *self.mistake.identity
 
 
+@dataclass(frozen=True)
+class ReviewItem:
+    """A possible error of gold or of a model. text: of the field that it is in; review: None while
+    it is open.
+    """
+
+    document_id: int
+    key: str
+    text: str
+    mistake: Mistake
+    review: Review | None = None
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return self.document_id, *self.mistake.identity
+
+    @property
+    def quote(self) -> str:
+        """The words at the place, or the beginning of the document."""
+        place = self.mistake.place
+        return self.text[slice(*place) if place else slice(160)]
+
+    @property
+    def verdict(self) -> str:
+        return self.review.verdict if self.review is not None else ""
+
+    def to_json(self) -> dict[str, object]:
+        about = {"key": self.key, **self.mistake.to_json(), "quote": self.quote}
+        return {**about, "review": self.verdict or None}
+
+
 def reviews(project: Project, layer_id: int, document_id: int | None = None) -> tuple[Review, ...]:
     """The reviews of a layer, oldest first; those that cannot be read are left out."""
     rows = []

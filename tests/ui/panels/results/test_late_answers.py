@@ -95,7 +95,7 @@ def test_a_run_is_trained_again_once_however_often_the_button_is_clicked(page):
 
 def test_errors_that_were_read_before_a_change_do_not_replace_later_ones(page):
     browser, held = page.browser, Held(page.context)
-    browser._read = None
+    browser._known = None
     browser.follow()
     (first,) = held.asking("items")
     held.compute(first)
@@ -278,24 +278,24 @@ def test_a_decision_is_not_undone_by_a_ranking_that_was_read_before_it(doubts):
     shown, held = doubts
     shown._load()
     shown.keep()
-    assert shown.suspects[0].verdict == reviews.KEPT
+    assert shown.items[0].verdict == reviews.KEPT
     changes = SimpleNamespace(origin=shown, rows={}, documents={1}, touches=lambda *_given: True)
     shown.project_changed(changes)
     before = len(held)
 
     held.answer(0)
 
-    assert before == 2 and shown.suspects[0].verdict == reviews.KEPT
+    assert before == 2 and shown.items[0].verdict == reviews.KEPT
 
 
 def test_a_ranking_that_cannot_be_read_leaves_no_message_that_it_is_read(doubts):
     shown, held = doubts
     shown.choose_layer(shown.layer.name)
-    assert not shown.loaded
+    assert shown.items is None
 
     held.fail(0, error := ValueError("damaged"))
 
-    assert shown.loaded and shown.context.faults == [error]
+    assert shown.items is not None and shown.context.faults == [error]
 
 
 def test_a_measurement_that_is_cancelled_while_it_is_prepared_is_not_started(doubts, monkeypatch):

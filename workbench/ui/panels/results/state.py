@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from workbench.operations.evaluation.errors import ErrorFilters
     from workbench.project.changes import Changes
     from workbench.ui.panel import PanelContext
-    from workbench.ui.panels.results.review.errors_state import Identity
+    from workbench.ui.panels.results.review.state import Identity
 
 
 @dataclass(frozen=True)

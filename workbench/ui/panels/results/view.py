@@ -293,8 +293,7 @@ class ResultsView(WatchingView):
             part = self._body.widget(VIEWS.index(self.state.view))
             cast(BoardView | LabelErrorsView, part).take_focus()
         elif self.state.shown_part == "errors" and self._selection.run is not None:
-            page = self._pages.widget(ERRORS)
-            cast(ErrorsView, page).table.setFocus()
+            cast(ErrorsView, self._pages.widget(ERRORS)).take_focus()
         else:
             super().take_focus()
 

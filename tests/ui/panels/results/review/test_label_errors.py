@@ -15,6 +15,7 @@ from workbench.text.mistakes import LABEL, Mistake
 from workbench.ui.panels.results.review.error_keys import ERROR_COMMANDS
 from workbench.ui.shell.keys import remap
 from workbench.ui.widgets.controls.meter import Tile
+from workbench.ui.widgets.tables.table import CHIP
 
 
 @pytest.fixture
@@ -52,7 +53,7 @@ def table(panel):
 
 def test_keys_change_keep_and_undo_leads_back(panel, qtbot):
     doubts = panel.state.doubts
-    assert [suspect.key for suspect in doubts.suspects] == ["k1", "k4"]
+    assert [suspect.key for suspect in doubts.items] == ["k1", "k4"]
     keep = next(
         error_command
         for error_command in ERROR_COMMANDS
@@ -61,21 +62,21 @@ def test_keys_change_keep_and_undo_leads_back(panel, qtbot):
     remap(keep, ["G"], panel.context.settings)
 
     qtbot.keyClick(table(panel), Qt.Key.Key_K)
-    assert doubts.suspects[0].verdict == ""
+    assert doubts.items[0].verdict == ""
     qtbot.keyClick(table(panel), Qt.Key.Key_G)
-    assert doubts.chosen == doubts.suspects[1].identity
+    assert doubts.chosen == doubts.items[1].identity
 
     panel.context.app.undo()
-    qtbot.waitUntil(lambda: doubts.suspects[0].verdict == "")
-    assert doubts.chosen == doubts.suspects[0].identity
+    qtbot.waitUntil(lambda: doubts.items[0].verdict == "")
+    assert doubts.chosen == doubts.items[0].identity
 
     qtbot.keyClick(table(panel), Qt.Key.Key_G)
     qtbot.keyClick(table(panel), Qt.Key.Key_1)  # the first class, as the folds answer
-    assert [suspect.verdict for suspect in doubts.suspects] == ["kept", "changed"]
+    assert [suspect.verdict for suspect in doubts.items] == ["kept", "changed"]
 
     panel.context.app.undo()
-    qtbot.waitUntil(lambda: [suspect.verdict for suspect in doubts.suspects] == ["kept", ""])
-    assert doubts.chosen == doubts.suspects[1].identity
+    qtbot.waitUntil(lambda: [suspect.verdict for suspect in doubts.items] == ["kept", ""])
+    assert doubts.chosen == doubts.items[1].identity
 
 
 def test_after_a_click_on_label_errors_its_keys_work_at_once(panel, app, qtbot):
@@ -88,7 +89,7 @@ def test_after_a_click_on_label_errors_its_keys_work_at_once(panel, app, qtbot):
     qtbot.waitUntil(table(panel).hasFocus)
 
     qtbot.keyClick(app.qt.focusWidget(), Qt.Key.Key_K)
-    assert panel.state.doubts.suspects[0].verdict == "kept"
+    assert panel.state.doubts.items[0].verdict == "kept"
 
 
 def test_a_share_that_would_measure_the_model_is_not_shown(panel):
@@ -113,7 +114,7 @@ def test_too_few_documents_are_reported_beside_the_button(panel, qtbot):
 
 def test_without_a_measurement_the_page_says_what_measuring_does(panel):
     doubts = panel.state.doubts
-    doubts.update(ranking=None, suspects=())
+    doubts.update(ranking=None, items=(), shown=())
 
     assert panel.view._body.widget(2)._none.isVisible()
 
@@ -125,21 +126,23 @@ def test_a_layer_without_a_model_for_the_folds_says_what_is_needed(panel, qtbot)
     qtbot.waitUntil(lambda: len(doubts.layers) == 2)
 
     doubts.choose_layer("qa")
-    qtbot.waitUntil(lambda: doubts.loaded)
+    qtbot.waitUntil(lambda: doubts.items is not None)
 
     empty = panel.view._body.widget(2)._none
     shown = " ".join(label.text() for label in empty.findChildren(QLabel))
     assert "No baseline can predict layer 'qa'" in shown and "Train a model" in shown
-    assert empty.isVisible() and not doubts.can_measure and doubts.asks
+    assert empty.isVisible() and not doubts.can_measure and doubts.view.asks
     measure = panel.view._body.widget(2)._measure
     assert not measure.isEnabled() and "No baseline" in measure.toolTip()
 
 
 def test_the_list_of_a_number_layer_shows_the_difference(panel):
-    doubts, view = panel.state.doubts, panel.view._body.widget(2)
-    doubts.layer, doubts.ranking = Layer("rating", "score"), None
+    doubts = panel.state.doubts
     mistake = Mistake(LABEL, "0.6", "3.874", 0.0, 3.274)
-    suspect = Suspect(1, "k1", "text", mistake, -1.0, 0)
+    items = (Suspect(1, "k1", "text", mistake, margin=-1.0, fold=0),)
 
-    assert doubts.view.by_size and not doubts.asks
-    assert (view._value(suspect), view._chip(suspect, gold=True)[0]) == ("3.27", "0.6")
+    doubts.update(layer=Layer("rating", "score"), ranking=None, items=items, shown=items)
+
+    model = table(panel).model()
+    assert doubts.view.by_size and not doubts.view.asks
+    assert model.index(0, 2).data(CHIP)[0] == "0.6" and model.index(0, 4).data() == "3.27"

@@ -19,8 +19,8 @@ from workbench.text.mistakes import BOUNDARY, LABEL, MISSED, Mistake
 from workbench.text.result_view import KIND
 from workbench.text.scale import Scale, shortest
 from workbench.ui.panels.results.review.error_keys import ERROR_COMMANDS
-from workbench.ui.panels.results.review.errors_state import NONE, VERDICTS
 from workbench.ui.panels.results.review.similar_list import SimilarList
+from workbench.ui.panels.results.review.state import NONE, VERDICTS
 from workbench.ui.style import escaping, theme
 from workbench.ui.style.formats import points
 from workbench.ui.widgets.controls.button import Button, Segments
@@ -35,13 +35,12 @@ from workbench.ui.widgets.text.span_layout import GOLD, PREDICTED, TextSpan
 from workbench.ui.widgets.text.view import TextView
 
 if TYPE_CHECKING:
-    from workbench.operations.evaluation.errors import Detail, ErrorItem
-    from workbench.operations.evaluation.label_errors import Suspect
+    from workbench.operations.evaluation.errors import Detail
+    from workbench.operations.evaluation.reviews import ReviewItem
     from workbench.text.labels import Label, Layer
     from workbench.text.result_view import DetailRow, ResultView
     from workbench.text.spans import Span
-    from workbench.ui.panels.results.review.errors_state import ErrorsState
-    from workbench.ui.panels.results.review.label_errors_state import LabelErrorsState
+    from workbench.ui.panels.results.review.state import ReviewState
 
 MOST_ROWS, FEW_ROWS = 5, 3  # of the tables below the text, and below a passage with questions
 WORD, MARK = 92, 56  # widths of a column with words, and with "gold" alone
@@ -98,7 +97,7 @@ class PredictionWidget(QWidget):
 class ErrorDetail(QFrame):
     """titles: `accept` and `keep` may name the {label}."""
 
-    def __init__(self, state: ErrorsState | LabelErrorsState, titles: Titles | None = None):
+    def __init__(self, state: ReviewState, titles: Titles | None = None):
         super().__init__()
         self._state = state
         self._titles = titles = titles or Titles()
@@ -262,7 +261,7 @@ class ErrorDetail(QFrame):
         self._show_answers(item, detail)
         self._show_others(item)
 
-    def _show_others(self, item: ErrorItem | Suspect) -> None:
+    def _show_others(self, item: ReviewItem) -> None:
         """Errors of the same confusion, or labelled documents with a similar text."""
         state, similar = self._state, self._state.similar
         confused = state.view.by_label
@@ -292,7 +291,7 @@ class ErrorDetail(QFrame):
         if isValid(self) and self._state.item is not None and self.isVisibleTo(self.window()):
             self._show_others(self._state.item)
 
-    def _show_texts(self, item: ErrorItem | Suspect, detail: Detail) -> None:
+    def _show_texts(self, item: ReviewItem, detail: Detail) -> None:
         texts = detail.document.texts[:2]
         for number, view in enumerate(self._texts):
             view.setVisible(number < len(texts))
@@ -325,7 +324,7 @@ class ErrorDetail(QFrame):
         QTimer.singleShot(0, self, self._fit_texts)  # when the texts have their new width
 
     def _spans(
-        self, item: ErrorItem | Suspect, detail: Detail, field: str
+        self, item: ReviewItem, detail: Detail, field: str
     ) -> tuple[list[TextSpan], tuple[str, int] | None]:
         """What is painted in one text, and the name of the chosen error."""
         mistake = item.mistake
@@ -367,7 +366,7 @@ class ErrorDetail(QFrame):
         label = self._look(name)
         return (label.colour or label.position) if label is not None else GREY
 
-    def _show_answers(self, item: ErrorItem | Suspect, detail: Detail) -> None:
+    def _show_answers(self, item: ReviewItem, detail: Detail) -> None:
         rows, view = detail.rows(item.mistake), self._state.view
         in_text = item.mistake.place is not None
         texts = in_text or view.asks or any(row.text for row in rows)
@@ -386,7 +385,7 @@ class ErrorDetail(QFrame):
         self._answers.choose({row for row in marked if own and row[1] == decided})
         self._answer_note.setText(view.count(len(rows)) if texts else "")
 
-    def _show_own(self, item: ErrorItem | Suspect, detail: Detail) -> bool:
+    def _show_own(self, item: ReviewItem, detail: Detail) -> bool:
         """Show the widget of the kind of prediction, and no other. Returns whether it has one."""
         key = detail.view.key
         if key not in self._own and (widget := registry().view(KIND, key) if key else None):
@@ -398,7 +397,7 @@ class ErrorDetail(QFrame):
             self._own[key].show_prediction(detail, item.mistake)
         return key in self._own
 
-    def _mark(self, row: DetailRow, item: ErrorItem | Suspect) -> str:
+    def _mark(self, row: DetailRow, item: ReviewItem) -> str:
         """The third cell of a label: the word, or for a document its threshold and "gold"."""
         if item.mistake.place is not None:
             return row.text
@@ -413,7 +412,7 @@ def _keys(spans: tuple[Span, ...], field: str) -> set[tuple[int, int, str]]:
     return {(span.start, span.end, span.label) for span in spans if span.field == field}
 
 
-def _asked(item: ErrorItem | Suspect, detail: Detail) -> str:
+def _asked(item: ReviewItem, detail: Detail) -> str:
     """The gold answer and the predicted one. The label of a mistake is its question."""
     mistake, text = item.mistake, detail.document.text
     gold, predicted = (
@@ -423,7 +422,7 @@ def _asked(item: ErrorItem | Suspect, detail: Detail) -> str:
     return _("Gold: {gold} · Predicted: {predicted}", gold=gold, predicted=predicted)
 
 
-def _headline(item: ErrorItem | Suspect) -> str:
+def _headline(item: ReviewItem) -> str:
     mistake = item.mistake
     about: dict[str, Any] = {
         "text": item.quote.replace("\n", " ")[:60],

@@ -1,69 +1,50 @@
-"""State of the Errors part: the errors of the selected run, filtered, and what is done to them."""
+"""State of the Errors part: the errors of the selected run, filtered."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
-from workbench.base.events import State
 from workbench.base.i18n import N_, _
 from workbench.operations.evaluation import errors, reviews
-from workbench.operations.evaluation.errors import Detail, ErrorFilters, ErrorItem
+from workbench.operations.evaluation.errors import Detail, ErrorFilters
 from workbench.operations.runs import results
 from workbench.tasks import spec as tasks
-from workbench.text.result_view import UNKNOWN
-from workbench.ui.panels.results.review.similar import SimilarState
+from workbench.ui.panels.results.review.state import LABELLED, Identity, ReviewState
 
 if TYPE_CHECKING:
+    from workbench.operations.evaluation.reviews import ReviewItem
     from workbench.project.changes import Changes
+    from workbench.storage.runs.runs import Run
     from workbench.text.labels import Layer
     from workbench.text.result_view import ResultView
     from workbench.ui.panels.results.selection import RunSelection
 
-LOSS, DOCUMENT, SORTS = errors.LOSS, errors.DOCUMENT, errors.SORTS
+LOSS, SORTS = errors.LOSS, errors.SORTS
+OPEN, REVIEWED, ACCEPTED = errors.OPEN, errors.REVIEWED, reviews.ACCEPTED
 _DIFFERENCE = N_("Difference from gold")  # the loss of numbers
-OPEN, REVIEWED = errors.OPEN, errors.REVIEWED
-VERDICTS, NONE = reviews.TITLES, tasks.NONE
-LABELLED = ("span", "mark", "state", "flag")  # changes of a document that change its errors
 WHOLE = ("label", "layer", "document", "body", "run", "prediction")
 MAX_SINGLE_READS = 50  # changed documents that are read again on the main thread
 READING = "errors"  # key of the task
-Identity = tuple[object, ...]
 
 
-class ErrorsState(State):
+class ErrorsState(ReviewState):
     """Follows the selected run while its part is visible."""
 
+    END = N_("All errors shown here are reviewed.")
+
     def __init__(self, selection: RunSelection) -> None:
-        super().__init__()
-        self.selection, self.project = selection, selection.project
-        self.context = selection.context
-        self.items: tuple[ErrorItem, ...] | None = None  # None while they are read
-        self.problem = ""  # why they cannot be read
-        self.shown: tuple[ErrorItem, ...] = ()
+        super().__init__(selection.context)
+        self.selection = selection
         self.filters = ErrorFilters()
         self.caption = ""  # what restricts the documents, such as a cell of the matrix
         self.split = "dev"
-        self.chosen: Identity | None = None
-        self.detail: Detail | None = None
-        self.asked = False  # the list was asked for from elsewhere: it takes the focus when shown
-        self.similar = SimilarState(self.context)
-        self._on = False
-        self._read: tuple[int, str] | None = None  # run and split of `items`
+        self._known: tuple[int, str] | None = None  # run and split of `items`
         self._sorted_for: ResultView | None = None  # the kind that the order was chosen for
-
-    def close(self) -> None:
-        self.similar.close()
-        super().close()
-
-    def watch(self, on: bool) -> None:
-        self._on = on
-        if on:
-            self.follow()
 
     def follow(self) -> None:
         """Read the errors of the selected run unless they are known."""
@@ -71,12 +52,12 @@ class ErrorsState(State):
         if not self._on or run is None:
             return
         split = self.split if self.split in self.selection.splits_shown else "dev"
-        if self._read == (run.id, split):
+        if self._known == (run.id, split):
             return
-        if self._read is not None and self._read[0] != run.id:
+        if self._known is not None and self._known[0] != run.id:
             self.update(items=None, shown=(), chosen=None, detail=None)
             self.update(filters=ErrorFilters(sort=self.filters.sort), caption="")
-        elif self._read is not None:
+        elif self._known is not None:
             self.update(items=None, shown=(), detail=None)  # of the other split
         self.update(split=split)
         self._load()
@@ -85,18 +66,18 @@ class ErrorsState(State):
         run, split = self.selection.run, self.split
         if run is None:
             return
-        self._read = run.id, split
+        self._known = run.id, split
 
         def failed(error: Exception) -> None:
             self.update(items=(), shown=(), problem=str(error))
 
         work = partial(errors.items, self.project, run, split)
-        self.context.task(READING, work, self._take, failed=failed)
+        self.context.task(READING, work, self._show_items, failed=failed)
 
     def project_changed(self, changes: Changes) -> None:
         """Called by the page: read changed documents again, or all of them when next shown."""
         self.similar.project_changed(changes)
-        if self._read is None:
+        if self._known is None:
             return
         documents = changes.documents
         whole = changes.rows is None or any(map(changes.touches, WHOLE))
@@ -113,44 +94,51 @@ class ErrorsState(State):
             or self.context.waiting(READING)  # what is read may be that before the change
         ):
             self.context.drop(READING)
-            self._read = None
+            self._known = None
             self.follow()
             return
-        before = {item.identity for item in self.items if item.review}
-        self._take(errors.refreshed(self.project, run, self.split, self.items, documents))
-        if changes.origin is None:  # an undo leads back to the error
-            reopened = [item for item in self.shown if not item.review and item.identity in before]
-            if reopened:
-                self.choose(reopened[0].identity)
+        items = errors.refreshed(self.project, run, self.split, self.items, documents)
+        self._show_items(items, undone=changes.origin is None)  # an undo leads back to the error
 
-    def _take(self, items: tuple[ErrorItem, ...]) -> None:
-        self.update(items=items, problem="")
+    def _show_items(self, items: tuple[ReviewItem, ...], *, undone: bool = False) -> None:
         view = self.view
         known = errors.orders(view, items)
         if view is not self._sorted_for or self.filters.sort not in known:
             self.update(filters=replace(self.filters, sort=view.orders[0]))
         self._sorted_for = view
-        self._arrange()
+        self.update(problem="")
+        self._take(items, undone=undone)
 
-    def _arrange(self) -> None:
-        arranged = errors.arranged(self.items or (), self.filters)
-        self.update(shown=arranged)
-        known = {item.identity for item in arranged}
-        if self.chosen not in known:
-            first = next(
-                (item for item in arranged if not item.verdict), next(iter(arranged), None)
-            )
-            self.choose(first.identity if first is not None else None)
-        else:
-            self.choose(self.chosen)
+    def _arranged(self) -> tuple[ReviewItem, ...]:
+        return errors.arranged(self.items or (), self.filters)
+
+    def _read(self, item: ReviewItem) -> Detail | None:
+        run = self.selection.run
+        return errors.detail(self.project, run, item.document_id) if run is not None else None
 
     # ---------------------------------------------------------------- shown values
 
     @property
-    def view(self) -> ResultView:
-        """How predictions of the selected run are shown."""
+    def run(self) -> Run | None:
+        return self.selection.run
+
+    @property
+    def task(self) -> str:
         run = self.selection.run
-        return tasks.view_of(results.task_of(run)) if run is not None else UNKNOWN
+        return results.task_of(run) if run is not None else ""
+
+    @property
+    def layer(self) -> Layer | None:
+        """The layer of the selected run; None if it was deleted."""
+        try:
+            run = self.selection.run
+            return results.layer_of(self.project, run) if run is not None else None
+        except WorkbenchError:
+            return None
+
+    @property
+    def sort(self) -> str:
+        return self.filters.sort
 
     @property
     def orders(self) -> list[tuple[str, str]]:
@@ -160,22 +148,9 @@ class ErrorsState(State):
         return [(_(titles[value]), value) for value in orders]
 
     @property
-    def item(self) -> ErrorItem | None:
-        """The chosen error."""
-        return next((item for item in self.shown if item.identity == self.chosen), None)
-
-    @property
     def counts(self) -> Counter[str]:
         """Number of errors by kind."""
         return errors.counts(self.items or ())
-
-    @property
-    def reviewed(self) -> int:
-        return sum(bool(item.verdict) for item in self.items or ())
-
-    @property
-    def accepted(self) -> int:
-        return sum(item.verdict == reviews.ACCEPTED for item in self.items or ())
 
     def labels(self, side: str) -> list[str]:
         """The labels of one side, "gold" or "predicted", that occur in an error."""
@@ -183,28 +158,8 @@ class ErrorsState(State):
         return sorted(names, key=lambda name: (name != tasks.NONE, name.casefold()))
 
     @property
-    def layer(self) -> Layer | None:
-        """The layer of the selected run; None if it was deleted."""
-        try:
-            return (
-                results.layer_of(self.project, self.selection.shown_run)
-                if self.selection.run
-                else None
-            )
-        except WorkbenchError:
-            return None
-
-    def same_confusion(self) -> list[ErrorItem]:
-        return errors.same_confusion(self.items or (), self.item) if self.item else []
-
-    @property
     def can_inspect(self) -> bool:
         return self.item is not None and not self.selection.cannot_inspect
-
-    @property
-    def can_decide(self) -> bool:
-        item = self.item
-        return item is not None and not item.verdict and not self.project.read_only
 
     # ---------------------------------------------------------------- choosing
 
@@ -248,20 +203,15 @@ class ErrorsState(State):
         self, split: str, filters: ErrorFilters, caption: str, chosen: Identity | None
     ) -> None:
         run = self.selection.shown_run
-        if self._read is not None and self._read != (run.id, split):
+        if self._known is not None and self._known != (run.id, split):
             self.context.drop(READING)
-            self._read = None
+            self._known = None
             self.update(items=None, shown=())
         self.update(filters=filters, caption=caption, split=split, chosen=chosen)
-        if self._read is not None:
+        if self._known is not None:
             self._arrange()
         elif self._on:
             self._load()
-
-    def take_asked(self) -> bool:
-        """Whether the list was asked for since the last call."""
-        was_asked, self.asked = self.asked, False
-        return was_asked
 
     def open_cell(self, gold: str, predicted: str) -> None:
         """Show the errors of a cell of the matrix; documents of the diagonal are opened on Data."""
@@ -290,80 +240,24 @@ class ErrorsState(State):
         self.update(split=split)
         self.follow()
 
-    def choose(self, identity: Identity | None) -> None:
-        self.update(chosen=identity)
-        item, run = self.item, self.selection.run
-        detail = None
-        if item is not None and run is not None:
-            try:
-                detail = errors.detail(self.project, run, item.document_id)
-            except (KeyError, WorkbenchError):
-                detail = None  # deleted meanwhile: the list is read again
-        self.update(detail=detail)
-        if run is not None:
-            document = item.document_id if detail is not None and item is not None else None
-            self.similar.follow(self.layer, results.task_of(run), run, document)
-
-    def next(self) -> None:
-        """The next open error below the chosen one, else the first open one."""
-        places = [number for number, item in enumerate(self.shown) if item.identity == self.chosen]
-        at = places[0] + 1 if places else 0
-        rest = (*self.shown[at:], *self.shown[:at])
-        following = next((item for item in rest if not item.verdict), None)
-        if following is None or following.identity == self.chosen:
-            last = _("This is the last open error.")
-            done = _("All errors shown here are reviewed.")
-            self.context.note(done if following is None else last)
-        else:
-            self.choose(following.identity)
-
     # ---------------------------------------------------------------- decisions
 
     def accept(self) -> None:
-        """Make the prediction gold at this place, and continue."""
-        self._decide(errors.accept, _("Accepted the prediction as gold for {key}."))
+        message = _("Accepted the prediction as gold for {key}.")
+        self._decide(errors.accept, reviews.ACCEPTED, message)
 
     def keep(self) -> None:
-        """Keep gold, remember it, and continue."""
-        self._decide(errors.keep, _("Gold labels of {key} unchanged."))
-
-    def _decide(self, act: Callable[..., None], message: str) -> None:
-        item, run = self.item, self.selection.run
-        if item is None or run is None or not self.can_decide:
-            return
-
-        def decide() -> bool:
-            act(self.project, run, item, origin=self)
-            return True
-
-        if self.context.attempt(decide):
-            self.context.note(message.format(key=item.key), undo=True)
-            self.next()
-
-    def others(self) -> tuple[str, ...]:
-        """No other labels are offered than the prediction."""
-        return ()
-
-    def set_label_at(self, place: int) -> None:
-        """No other labels are offered."""
+        self._decide(errors.keep, reviews.KEPT, _("Gold labels of {key} unchanged."))
 
     # ---------------------------------------------------------------- other pages
 
-    def open(self) -> None:
-        """Open the chosen error in Annotate at its place, with the prediction beside gold."""
-        item, run, detail = self.item, self.selection.run, self.detail
-        if item is None or run is None:
-            return
-        args = errors.place_in_annotate(detail, item.mistake)
-        if self.layer is not None and self.layer.traits.asks:
-            args["question"] = item.mistake.gold or item.mistake.predicted
+    def _beside(self, item: ReviewItem) -> dict[str, Any]:
+        """The prediction beside gold, and the other errors to go through."""
         ids = tuple(dict.fromkeys(item.document_id for item in self.shown))
-        self.context.go("annotate", document=item.document_id, run=run.id, errors=ids, **args)
-
-    def inspect(self) -> None:
-        item, run = self.item, self.selection.run
-        if item is not None and run is not None:
-            self.context.go("inspect", run=run.id, document=item.document_id)
+        args: dict[str, Any] = {"run": self.selection.shown_run.id, "errors": ids}
+        if self.view.asks:
+            args["question"] = item.mistake.gold or item.mistake.predicted
+        return args
 
     def show_documents(self, ids: Collection[int] = (), what: str = "") -> None:
         """Documents on Data; by default those of the present restriction, correct ones included."""

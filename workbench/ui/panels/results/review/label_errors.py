@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QVBoxLayout
-from shiboken6 import isValid
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui.panels.results.review.error_detail import ErrorDetail, Titles
-from workbench.ui.panels.results.review.errors import CHOSEN, ErrorKeys, ErrorTable
-from workbench.ui.panels.results.review.errors_state import NONE, VERDICTS
-from workbench.ui.panels.results.review.label_errors_state import CHOICES, FOLDS, LabelErrorsState
+from workbench.ui.panels.results.review.error_detail import Titles
+from workbench.ui.panels.results.review.label_errors_state import (
+    CHANGED,
+    CHOICES,
+    FOLDS,
+    KEPT,
+    LabelErrorsState,
+)
+from workbench.ui.panels.results.review.state import NONE, VERDICTS
+from workbench.ui.panels.results.review.view import ReviewView, combo, fill
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.style.formats import decimal, points, when_iso
 from workbench.ui.widgets.callout import Callout
@@ -25,19 +31,30 @@ from workbench.ui.widgets.layout import column, row
 from workbench.ui.widgets.tables.table import Column
 
 if TYPE_CHECKING:
-    from workbench.operations.evaluation.label_errors import Suspect, SuspectRanking
-    from workbench.text.labels import Label
+    from workbench.operations.evaluation.label_errors import SuspectRanking
+    from workbench.operations.evaluation.reviews import ReviewItem
+    from workbench.ui.panels.results.review.state import Identity
 
 LIST, NARROW_LIST = 560, 430  # widths of the list in pixels at 100%
 MEASURE_TIP = _("Each part is predicted by a model that was trained on the others")
 VALUE = 4  # column of the confidence, or of the difference of numbers
 
 
-class LabelErrorsView(QFrame):
+class LabelErrorsView(ReviewView):
+    state: LabelErrorsState
+
     def __init__(self, state: LabelErrorsState):
-        super().__init__()
-        self.state = state
-        self._looks: dict[str, Label] = {}
+        titles = Titles(
+            _("Change to {label}"),
+            _("Keep {label}"),
+            _("Skip"),
+            _("Model says"),
+            remove=_("Remove {label}"),
+            add=_("Add {label}"),
+            without=_("Do not add"),
+        )
+        super().__init__(state, EmptyState("list-checks", "", "", None), titles)
+        self._ranks: dict[Identity, int] = {}
         self._head = self._measure_bar(state)
         self._progress = Meter(name=_("Progress of the folds"))
         self._running = words("", "small", "muted")
@@ -55,45 +72,18 @@ class LabelErrorsView(QFrame):
             Tile(_("Reviewed")),
             Tile(_("So far")),
         )  # fmt: skip
-        self._keys = ErrorKeys(state.context.settings)
-        self.table = self._suspect_table(state)
-        self.table.keys = self._keys
-        titles = Titles(
-            _("Change to {label}"),
-            _("Keep {label}"),
-            _("Skip"),
-            _("Model says"),
-            remove=_("Remove {label}"),
-            add=_("Add {label}"),
-            without=_("Do not add"),
-        )
-        self._detail = ErrorDetail(state, titles)
-        self._left = column((self.table, 1))
-        self._body = QFrame()
-        body = QHBoxLayout(self._body)
-        body.setContentsMargins(0, 0, 0, 0)
-        body.setSpacing(12)
-        body.addWidget(self._left)
-        body.addWidget(self._detail, 1)
-        self._none = EmptyState("list-checks", "", "", None)
         self._tile_row = row(*((tile, 1) for tile in self._tiles), gap=10)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(20, 12, 20, 14)
-        layout.setSpacing(10)
-        for part in (self._head, self._wait, self._problem, self._tile_row):
-            layout.addWidget(part)
-        layout.addWidget(self._body, 1)
-        layout.addWidget(self._none, 1)
-        state.listen(state.changed, self._changed)
+        above = (self._head, self._wait, self._problem, self._tile_row)
+        self._lay_out(column((self.table, 1)), *above, margins=(20, 12, 20, 14), gap=10)
 
     # ---------------------------------------------------------------- parts
 
     def _measure_bar(self, state: LabelErrorsState) -> QFrame:
-        self._layer = _combo(_("Layer"))
+        self._layer = combo(_("Layer"))
         self._layer.activated.connect(lambda _at: state.choose_layer(self._layer.currentData()))
         self._message = words("", "small", "muted", wrap=True)
-        self._model = _combo(_("Model of the folds"))
-        self._folds = _combo(_("Number of folds"))
+        self._model = combo(_("Model of the folds"))
+        self._folds = combo(_("Number of folds"))
         for count in CHOICES:
             title = ngettext("{n} fold", "{n} folds", count, n=formats.count(count))
             self._folds.addItem(title, count)
@@ -106,17 +96,11 @@ class LabelErrorsView(QFrame):
         controls = flow(self._layer, self._model, self._folds, self._measure, gap=8)
         return column(controls, self._message, gap=6)
 
-    def _suspect_table(self, state: LabelErrorsState) -> ErrorTable:
+    def _list(self) -> tuple[str, Sequence[Column]]:
         columns = (
             Column("#", self._rank, 30, right=True),
             Column(_("Key"), lambda row: row.key, 90, tip=lambda row: row.quote),
-            Column(_("Gold"), chip=lambda row: self._chip(row, gold=True), width=118, most=200),
-            Column(
-                _("Model says"),
-                chip=lambda row: self._chip(row, gold=False),
-                width=118,
-                most=200,
-            ),
+            *self._sides(_("Model says"), 118, 200),
             Column(
                 _("Conf."),
                 self._value,
@@ -133,70 +117,40 @@ class LabelErrorsView(QFrame):
                 icon=lambda row: ("check", "good") if row.verdict else ("circle", "faint"),
             ),
         )
-        table = ErrorTable(columns, name=_("Label errors"), key=lambda item: item.identity)
-        table.chosen.connect(self._row_chosen)
-        table.opened.connect(lambda _one: state.open())
-        return table
+        return _("Label errors"), columns
 
-    def _rank(self, suspect: Suspect) -> str:
-        return formats.count(self._ranks.get(suspect.identity, 0))
-
-    def _chip(self, suspect: Suspect, *, gold: bool) -> tuple[str, Any, str]:
-        mistake = suspect.mistake
-        side = self.state.view.side(mistake, suspect.text, gold=gold)
-        return side or NONE, None if suspect.verdict else self._looks.get(side), ""
-
-    def _value(self, suspect: Suspect) -> str:
-        mistake = suspect.mistake
-        return decimal(mistake.loss, 2) if self.state.view.by_size else points(mistake.confidence)
-
-    def _row_chosen(self) -> None:
-        rows = self.table.chosen_rows()
-        if rows and rows[0].identity != self.state.chosen:
-            self.state.choose(rows[0].identity)
+    def _rank(self, item: ReviewItem) -> str:
+        return formats.count(self._ranks.get(item.identity, 0))
 
     # ---------------------------------------------------------------- showing
 
     def take_focus(self) -> None:
         """The list, whose keys answer; before a measurement the button that starts it."""
-        (self.table if self.state.suspects else self._measure).setFocus()
-
-    def render_part(self, _fields: frozenset[str]) -> None:
-        self._changed(frozenset())
-
-    def _changed(self, fields: frozenset[str]) -> None:
-        if not isValid(self) or not self.isVisibleTo(self.window()):
-            return
-        if not fields or not fields <= CHOSEN:  # reading all rows again takes a while
-            self._show_list()
-        chosen = self.state.chosen
-        self.table.choose({chosen} if chosen is not None else set())
-        self._detail.show_state()
+        (self.table if self.state.items else self._measure).setFocus()
 
     def _show_list(self) -> None:
         state = self.state
-        self._looks = {label.name: label for label in state.layer.labels} if state.layer else {}
         waited = self._cancel.hasFocus() or (self._measure.hasFocus() and self._body.isHidden())
-        self._ranks = {suspect.identity: at for at, suspect in enumerate(state.suspects, 1)}
+        self._ranks = {item.identity: at for at, item in enumerate(state.shown, 1)}
         self._show_controls()
-        has = bool(state.suspects)
+        has = bool(state.shown)
         self._tile_row.setVisible(state.ranking is not None)
         self._body.setVisible(has)
-        self._none.setVisible(state.loaded and not has)
+        self._none.setVisible(state.items is not None and not has)
         self._show_empty()
         if state.ranking is not None:
             self._show_tiles()
-        self.table.rows_model.set_title(VALUE, _("Error") if state.view.by_size else _("Conf."))
-        self.table.set_rows(state.suspects)
+        self.table.rows_model.set_title(VALUE, self._value_title())
+        self.table.set_rows(state.shown)
         if waited and state.share is None:
             self.take_focus()
 
     def _show_controls(self) -> None:
         state, ranking = self.state, self.state.ranking
         names = [(layer.name, layer.name) for layer in state.layers]
-        _fill(self._layer, names, state.layer.name if state.layer else "")
+        fill(self._layer, names, state.layer.name if state.layer else "")
         models = [(title, value) for value, title in state.models]
-        _fill(self._model, models, self._model.currentData())
+        fill(self._model, models, self._model.currentData())
         self._wait.setVisible(state.share is not None)
         if self._measure.hasFocus() and not state.can_measure:
             self._cancel.setFocus()  # Qt would move the focus to the first button of the window
@@ -255,7 +209,7 @@ class LabelErrorsView(QFrame):
             return
         doubtful, share, reviewed, sofar = self._tiles
         share.set(*_share(ranking))
-        n = len(state.suspects)
+        n = len(state.shown)
         message = ngettext(
             "of {n:,} label, most doubtful first",
             "of {n:,} labels, most doubtful first",
@@ -264,29 +218,9 @@ class LabelErrorsView(QFrame):
         doubtful.set(formats.count(n), message.format(n=ranking.units))
         done = _("{done} of {n}", done=formats.count(state.count()), n=formats.count(n))
         reviewed.set(done, _("labels"))
-        message = _("{changed} changed · {kept} kept")
-        counts = {"changed": formats.count(state.corrected), "kept": formats.count(state.kept)}
-        sofar.set(message.format(**counts), _("each can be undone"))
-
-    # ---------------------------------------------------------------- events
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        action = self._keys.action(event)
-        if event.text().isdigit() and not event.modifiers():
-            self.state.set_label_at(int(event.text()) - 1)
-        elif action:
-            getattr(self.state, action)()
-        else:
-            super().keyPressEvent(event)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self.state.watch(True)
-        self._changed(frozenset())
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        self.state.watch(False)
-        super().hideEvent(event)
+        changed, kept = (formats.count(state.count(verdict)) for verdict in (CHANGED, KEPT))
+        so_far = _("{changed} changed · {kept} kept", changed=changed, kept=kept)
+        sofar.set(so_far, _("each can be undone"))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         wide = self.width() > theme.px(1250)
@@ -324,18 +258,3 @@ def _share(ranking: SuspectRanking) -> tuple[str, str]:
     )
     text = interval
     return _("{share}%", share=points(ranking.share)), text
-
-
-def _combo(name: str) -> QComboBox:
-    box = QComboBox()
-    box.setAccessibleName(name)
-    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-    return box
-
-
-def _fill(box: QComboBox, choices: list[tuple[str, str]], value: object) -> None:
-    if [box.itemData(at) for at in range(box.count())] != [value for _title, value in choices]:
-        box.clear()
-        for title, data in choices:
-            box.addItem(title, data)
-    box.setCurrentIndex(max(box.findData(value), 0))
