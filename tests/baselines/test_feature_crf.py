@@ -10,8 +10,14 @@ import pytest
 from workbench.base.errors import ModelError
 from workbench.baselines import job
 from workbench.baselines.base import MIN_LOGIT, prepared
-from workbench.baselines.feature_crf.baseline import SETTINGS, FeatureCrf
-from workbench.baselines.feature_crf.features import described, shape, short_shape, word_features
+from workbench.baselines.feature_crf.baseline import (
+    SETTINGS,
+    FeatureCrf,
+    described,
+    shape,
+    short_shape,
+    word_features,
+)
 from workbench.runtime.decoding import bio_tags
 from workbench.tasks import spec as tasks
 from workbench.tasks.heads.info import SpanGold

@@ -88,7 +88,7 @@ def needed(
 ) -> float:
     """Number of documents at which the score is reached, all if it never is."""
     from workbench.active.base import Pool
-    from workbench.active.head import Head
+    from workbench.active.instant import Head
     from workbench.base.registry import registry
 
     order = np.random.default_rng(seed).permutation(len(train))
@@ -129,7 +129,7 @@ def learn(head, train: Split, chosen: np.ndarray, layer: int = 0) -> None:
 
 
 def fitted(train: Split, chosen: np.ndarray, names: list):
-    from workbench.active.head import Head
+    from workbench.active.instant import Head
 
     head = Head(len(names))
     for _time in range(4):  # until it has converged

@@ -105,8 +105,7 @@ def first_fit(name: str, source: dict[str, str], rows: list[tuple[str, str]]) ->
     """Print time and accuracy of the first training, and of one that has converged."""
     from sklearn.linear_model import LogisticRegression
 
-    from workbench.active.head import STRENGTH
-    from workbench.active.instant import BESIDE, InstantModel
+    from workbench.active.instant import BESIDE, STRENGTH, InstantModel
 
     names = sorted({label for _text, label in rows})
     targets = np.array([names.index(label) for _text, label in rows])

@@ -12,7 +12,7 @@ from workbench.inspection.corpus import index, job
 from workbench.inspection.corpus.spec import DOCUMENTS, USES, IndexFiles
 from workbench.inspection.serve import Inspecting
 from workbench.inspection.subject import Subject
-from workbench.inspection.uses import senses
+from workbench.inspection.uses import inspector
 from workbench.runtime.inputs import stack
 from workbench.text import dataset
 from workbench.text.document import Document
@@ -149,7 +149,7 @@ def test_centroids_leave_the_use_out_as_a_loop_does():
         ]
         expected.append(int(np.argmax(scores)))
 
-    assert senses.centroid_predictions(vectors, gold).tolist() == expected
+    assert inspector.centroid_predictions(vectors, gold).tolist() == expected
 
 
 def test_macro_f1_is_that_of_scikit_learn():
@@ -158,16 +158,16 @@ def test_macro_f1_is_that_of_scikit_learn():
     gold, predicted = random.integers(0, 4, 60), random.integers(0, 3, 60)
 
     expected = metrics.f1_score(gold, predicted, average="macro", zero_division=0)
-    assert senses.macro_f1(gold, predicted, 4) == pytest.approx(expected)
+    assert inspector.macro_f1(gold, predicted, 4) == pytest.approx(expected)
 
 
 def test_separated_senses_score_one_and_equal_vectors_as_a_static_vector():
     gold = np.array([0] * 20 + [1] * 20)
     apart = index.unit(np.eye(2)[gold] + 0.01)
-    assert senses.macro_f1(gold, senses.centroid_predictions(apart, gold), 2) == 1.0
-    assert senses.same_among_nearest(apart, gold) == 1.0
-    assert senses.pair_accuracy(apart, gold) == 1.0
-    assert senses.same_at_random(gold) == pytest.approx(19 / 39)
+    assert inspector.macro_f1(gold, inspector.centroid_predictions(apart, gold), 2) == 1.0
+    assert inspector.same_among_nearest(apart, gold) == 1.0
+    assert inspector.pair_accuracy(apart, gold) == 1.0
+    assert inspector.same_at_random(gold) == pytest.approx(19 / 39)
 
 
 def test_a_copy_of_a_document_is_nearest(subject, tmp_path):

@@ -14,7 +14,7 @@ from workbench.exporters.model.spec import ExportSpec  # noqa: E402
 from workbench.inspection.serve import Inspecting  # noqa: E402
 from workbench.inspection.subject import Subject  # noqa: E402
 from workbench.models.spec import card as card_of  # noqa: E402
-from workbench.operations.runs import published_views  # noqa: E402
+from workbench.operations.runs.published import folder as folder_with_view  # noqa: E402
 from workbench.runtime.inputs import stack  # noqa: E402
 from workbench.tasks.predictor import Predictor  # noqa: E402
 from workbench.text import dataset  # noqa: E402
@@ -92,7 +92,7 @@ def test_a_model_of_entailment_predicts_pairs_as_the_pipeline(family, published)
 def test_a_classifier_that_the_user_chose_for_pairs_predicts_as_the_pipeline(published, by_run):
     folder = published("SequenceClassification", ["same", "other"], "roberta")
     if by_run:
-        folder = published_views.folder(folder, "pairs")
+        folder = folder_with_view(folder, "pairs")
     else:  # as earlier versions kept it
         chosen = settings.load()
         chosen.model_tasks = {str(folder): "pairs"}

@@ -25,7 +25,7 @@ from workbench.storage.connections.reading import Reader
 from workbench.storage.integrity import checksums
 from workbench.storage.journal.journal import Journal
 from workbench.storage.queries import search, state_keys
-from workbench.storage.schema import foreign, migrations, tables
+from workbench.storage.schema import migrations, schema_check, tables
 
 BUSY_SECONDS = 10
 _LATEST = "select id, at, undone from journal_step order by id desc limit 1"
@@ -109,7 +109,7 @@ class Database:
             if reason:
                 raise
             return cls._started(path, head, None, _("its disk is full"))
-        except foreign.ForeignObject as error:
+        except schema_check.ForeignObject as error:
             return cls._started(path, head, None, error.reason)
 
     @classmethod
@@ -180,7 +180,7 @@ class Database:
         make_logs_writable(self.path)
         conn = self._connect(f"{self.path.as_uri()}?mode=rw", sqlite3.Connection)
         self._writer = conn  # so that `close` finds it if the following steps fail
-        foreign.refuse(conn)  # before anything is written, as that would run a trigger
+        schema_check.refuse(conn)  # before anything is written, as that would run a trigger
         if head.version < migrations.CURRENT:
             self.upgraded_copy = backup.before_upgrade(conn, self.path, head.version)
             migrations.apply(conn)

@@ -12,7 +12,7 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models import pickled
 from workbench.models.base import Documents, LoadOptions
-from workbench.models.families.char_lm import tagger_files
+from workbench.models.families.char_lm import tagger
 from workbench.models.families.char_lm.encoder import CharacterEncoder
 from workbench.models.families.char_lm.info import INFO, files, reading
 from workbench.models.families.char_lm.network import CharacterModel
@@ -51,7 +51,7 @@ class CharacterLmFamily:
             return CharacterEncoder(info, preparer, models).eval()
         words = CharacterEncoder(info, CharacterTexts(preparer.tables), models)
         content = contents[model_files.tagger.path]
-        return tagger_files.load(
+        return tagger.load(
             info, model_files.tagger, cast(TaggedTexts, preparer), words, content, options
         )
 
@@ -60,7 +60,7 @@ class CharacterLmFamily:
         as its SequenceTagger does.
         """
         if isinstance(encoder, TaggerEncoder):
-            pickled.save(tagger_files.content(encoder), folder / files.TAGGER, CLASSES)
+            pickled.save(tagger.content(encoder), folder / files.TAGGER, CLASSES)
         else:
             for direction in encoder.directions:
                 model = encoder.model(direction)

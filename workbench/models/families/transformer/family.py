@@ -14,14 +14,7 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models import spec
 from workbench.models.base import Documents, LoadOptions
-from workbench.models.families.transformer import (
-    adapters,
-    creating,
-    delimiting,
-    peft,
-    quantized,
-    saving,
-)
+from workbench.models.families.transformer import adapters, creating, peft, quantized, saving
 from workbench.models.families.transformer.encoder import TransformerEncoder
 from workbench.models.families.transformer.fairseq import state_dict as fairseq_weights
 from workbench.models.families.transformer.google import state_dict as google_weights
@@ -42,6 +35,7 @@ from workbench.runtime.tokenizer_files import read_config, read_json
 
 if TYPE_CHECKING:
     from transformers import PretrainedConfig, PreTrainedModel
+
 
 # Heads and the classes that load them. An encoder–decoder without its head may have no decoder.
 _CLASSES = {
@@ -120,7 +114,7 @@ class TransformerFamily:
             setattr(model.config, key, value)
         tokenizer = Tokenizer.load(info.path)
         _fit_vocabulary(info, model, tokenizer)
-        tokenizer = delimiting.delimited(info, model, tokenizer, options.delimited)
+        tokenizer = delimited(info, model, tokenizer, options.delimited)
         if model.config.pad_token_id is None or info.architecture in DECODERS:
             # Decoders use it to find the last token of a padded text: it must equal our padding.
             model.config.pad_token_id = tokenizer.pad
@@ -331,3 +325,35 @@ def _attention(implementation: str, family: str) -> str:
 def _fit_vocabulary(info: spec.ModelInfo, model: PreTrainedModel, tokenizer: Tokenizer) -> None:
     rows = cast(nn.Embedding, model.get_input_embeddings()).num_embeddings
     tokenizers.check(info.path, tokenizer.size, rows)
+
+
+DEVIATION = 0.02  # of new embeddings: section 4.1
+
+
+def delimited(
+    info: spec.ModelInfo, model: PreTrainedModel, tokenizer: Tokenizer, delimit: bool
+) -> Tokenizer:
+    """The tokenizer, and the model's embeddings, with the special tokens if they are wanted.
+
+    Raises ModelError for any other than a decoder, and for a tokenizer with special tokens of its
+    own.
+    """
+    if not delimit or tokenizer.delimiter is not None:
+        return tokenizer
+    if info.architecture not in DECODERS or tokenizer.added:
+        raise ModelError(
+            _(
+                "{model} has special tokens of its own: the input form of GPT-1 is for decoders "
+                "without them.",
+                model=info.name,
+            ),
+            hint=_("Set input_form to plain, or choose a GPT or GPT-2 model."),
+        )
+    first, extended = tokenizer.size, tokenizer.delimited()
+    rows = cast(nn.Embedding, model.get_input_embeddings()).num_embeddings
+    if extended.size > rows:
+        model.resize_token_embeddings(extended.size, mean_resizing=False)
+    table = cast(nn.Embedding, model.get_input_embeddings()).weight
+    with torch.no_grad():
+        table[first : extended.size].normal_(std=DEVIATION)
+    return extended
