@@ -11,8 +11,8 @@ from workbench.storage.runs import runs
 
 
 @pytest.fixture
-def context():
-    return panel_tasks.context()
+def context(queue):
+    return panel_tasks.context(queue=queue)
 
 
 @pytest.fixture

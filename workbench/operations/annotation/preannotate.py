@@ -22,7 +22,8 @@ from workbench.storage.runs import runs
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
-    from workbench.jobs.queue import Queue
+    from workbench.jobs.events import Event
+    from workbench.jobs.queue import Job, Queue
     from workbench.project.project import Project
     from workbench.storage.queries.listing import Filter
     from workbench.storage.runs.runs import Run
@@ -126,7 +127,7 @@ def _unfinished(layer: Layer, ids: Sequence[int]) -> Filter:
 
 
 class TaskRunner(Protocol):
-    """Runs operations in threads, as the context of a panel does."""
+    """Runs operations in threads and follows jobs, as the context of a panel does."""
 
     def task(
         self,
@@ -138,6 +139,8 @@ class TaskRunner(Protocol):
     ) -> None: ...
 
     def drop(self, key: Hashable) -> None: ...
+
+    def follow(self, what: None, on_event: Callable[[Job, Event], None]) -> Callable[[], None]: ...
 
 
 class Preannotation:
@@ -171,7 +174,7 @@ class Preannotation:
         self.ready, self.wanted = 0, None
         self.fresh, self.counts, self._counted = frozenset(self.counts), {}, {}
         if self._listening is None and runs:
-            self._listening = self._queue.changed.connect(self._on_job_event)
+            self._listening = self._tasks.follow(None, self._on_job_event)
         self.changed.emit()
         self._look()
 
@@ -276,7 +279,7 @@ class Preannotation:
             self.message = ""
         self.changed.emit()
 
-    def _on_job_event(self, _job: Any, _event: Any) -> None:
+    def _on_job_event(self, _job: Job, _event: Event) -> None:
         """A job has ended or begun: the device may be free now."""
         if self.status == WAITING and not any(_is_needed(self._queue, run) for run in self.runs):
             self._look()
