@@ -30,7 +30,7 @@ LABEL_TABLES = tuple(dict.fromkeys(TABLES.values()))
 WITH_LABEL = ("relation", "span", "mark")  # tables whose rows have one of the layer's labels
 CLASSES, TEXT, TOKENS, CHOICES = "classes", "text", "tokens", "choices"  # editors of Annotate
 QUESTIONS = "questions"  # editor of Annotate: answers to questions, marked in the text
-NUMBER, WRITING = "number", "writing"  # editors of a value, see `ui.panels.annotate.editors`
+NUMBER, WRITING = "number", "writing"  # editors of a value, see `ui.panels.annotate.values`
 ARCS = "arcs"  # editor of Annotate: relations, drawn between the spans of a text
 NO_CLASS = N_("{layer} has no class yet; the document stays a draft.")
 
