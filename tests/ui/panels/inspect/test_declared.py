@@ -61,7 +61,7 @@ def test_a_part_that_reads_a_selection_is_shown_again_when_it_changes(view):
     shown.part("words").selectRow(1)
     assert texts(shown) == ["chosen: again"] and chosen == ["again"]
 
-    shown.context.choose("words", {"late"})  # by another part
+    shown.choose("words", {"late"})  # by another part
     assert texts(shown) == ["chosen: late"] and chosen == ["again"]
 
     renew(shown, SimpleNamespace(words=("again",)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtWidgets import QLineEdit, QWidget
@@ -14,11 +14,9 @@ from workbench.ui.panels.inspect.base import Examination, InspectorView
 from workbench.ui.panels.inspect.controls import LayerChoice, OptionField, OptionForm
 from workbench.ui.panels.inspect.examined import Examined
 from workbench.ui.panels.inspect.inspector_state import InspectorState
-from workbench.ui.panels.inspect.parts import ViewContext, ViewSpec
+from workbench.ui.panels.inspect.parts import ViewSpec
 from workbench.ui.widgets.charts.chart import Chart
 from workbench.ui.widgets.charts.legend import ChartLegend
-from workbench.ui.widgets.charts.signed_bars import SignedBars
-from workbench.ui.widgets.charts.step_line import StepLine
 from workbench.ui.widgets.controls.button import Button
 from workbench.ui.widgets.controls.field import TitledField, combo, fill
 from workbench.ui.widgets.controls.words import Elided, IconLabel, words
@@ -27,7 +25,6 @@ from workbench.ui.widgets.tables.heat_table import HeatTable
 from workbench.ui.widgets.tables.table import Table
 from workbench.ui.widgets.text.context_menu import RowMenu
 from workbench.ui.widgets.text.span_layout import starts_rtl
-from workbench.ui.widgets.tokens.numbers_strip import NumbersStrip
 from workbench.ui.widgets.tokens.word_strip import WordStrip, strip_scrolled
 
 P = TypeVar("P", bound=parts.Part)
@@ -43,7 +40,6 @@ class DeclaredView(InspectorView):
     def __init__(self, state: InspectorState, spec: ViewSpec) -> None:
         super().__init__(state)
         self.spec = spec
-        self.context = ViewContext(state, self._selection, self._renew)
         self._rendered: list[Rendered[Any, Any]] = []
         self._by_id: dict[str, Rendered[Any, Any]] = {}
         self._readers: dict[str, dict[Rendered[Any, Any], None]] = {}  # by id, in order
@@ -84,27 +80,42 @@ class DeclaredView(InspectorView):
         return row(words(title, weight=600), *beside, *actions)
 
     def _controls(self) -> QWidget | None:
-        items = [self._item(item) for item in self.spec.controls if _offers(self.state, item)]
-        stretched = [item if isinstance(item, tuple) else (item, 1) for item in items]
-        return row(*stretched, gap=12) if items else None
+        shown = [self._item(part) for part in self.spec.controls if _offers(self.state, part)]
+        items = [item if isinstance(item, tuple) else (item, 1) for item in shown]
+        return row(*items, gap=12) if items else None
 
-    def _item(self, item: parts.Item) -> Any:
+    def _item(self, part: parts.Part | None) -> Any:
         """What the helpers of layouts take."""
-        if isinstance(item, tuple):
-            return self._item(item[0]), item[1]
-        if item is None:
+        if part is None:
             return None
-        rendered = RENDERERS[type(item)](self, item)
+        rendered = RENDERERS[type(part)](self, part)
         self._rendered.append(rendered)
-        if item.id:
-            self._by_id[item.id] = rendered
-        return rendered.widget
+        if part.id:
+            self._by_id[part.id] = rendered
+        return (rendered.widget, part.stretch) if part.stretch else rendered.widget
 
     def items(self, box: parts.Box) -> list[Any]:
         return [self._item(item) for item in box.items]
 
     def part(self, id: str) -> Any:
         return self._by_id[id].inner
+
+    @property
+    def result(self) -> Any:
+        return self.visible
+
+    @property
+    def examined(self) -> Examined:
+        return cast(Examined, self.state)
+
+    @property
+    def text(self) -> str:
+        return self.page.document.text if self.page.document else ""
+
+    @property
+    def duration(self) -> str:
+        answer = self.state.answer
+        return _("{ms:.0f} ms", ms=answer.milliseconds if answer else 0)
 
     # ---------------------------------------------------------------- showing
 
@@ -115,29 +126,29 @@ class DeclaredView(InspectorView):
             if rendered.live or rendered.part.always:
                 self._show(rendered, renew=False)
         if self.spec.changed is not None:
-            self.spec.changed(self.context, fields)
+            self.spec.changed(self, fields)
         if self._examination is not None and self._content is not None:
             self._examination.show_state(self._content)
 
     def show_result(self, result: Any) -> None:
-        self.context.result, self._is_current = result, True
-        self._renew()
+        self.visible, self._is_current = result, True
+        self.renew()
 
     def clear(self) -> None:
-        self.context.result, self._is_current = None, True
-        self._renew()
+        self.visible, self._is_current = None, True
+        self.renew()
 
-    def _renew(self) -> None:
+    def renew(self) -> None:
         for rendered in self._rendered:
             self._show(rendered)
 
     def _show(self, rendered: Rendered[Any, Any], *, renew: bool = True) -> None:
         """renew: for another result or selection, not for other fields of the state."""
         part, before = rendered.part, self._reading
-        known = part.always or self.context.result is not None
+        known = part.always or self.result is not None
         self._reading = rendered
         try:
-            visible = part.visible is None or known and bool(part.visible(self.context))
+            visible = part.visible is None or known and bool(part.visible(self))
             if part.visible is not None:
                 rendered.widget.setVisible(visible)
             if not known:
@@ -153,21 +164,33 @@ class DeclaredView(InspectorView):
 
     # ---------------------------------------------------------------- selection
 
-    def _selection(self, id: str) -> parts.Selectable:
+    def chosen(self, id: str) -> Any:
+        return self._read(id).chosen()
+
+    def chosen_rows(self, id: str) -> Sequence[Any]:
+        rows: Sequence[Any] = self._read(id).inner.chosen_rows()
+        return rows
+
+    def choose(self, id: str, value: Any) -> None:
+        self._by_id[id].choose(value)
+        self.tell(self._by_id[id])
+
+    def _read(self, id: str) -> Rendered[Any, Any]:
+        """A part whose selection is asked for, by the part that is being shown."""
         rendered = self._by_id[id]
         if self._reading is not None and self._reading is not rendered:
             self._readers.setdefault(id, {})[self._reading] = None
-        return _Telling(self, rendered)
+        return rendered
 
     def tell(self, rendered: Rendered[Any, Any]) -> None:
         """The selection in a part has changed: show the parts again that depend on it."""
-        if self.context.result is not None:
+        if self.result is not None:
             for reader in self._readers.get(rendered.part.id, {}):
                 self._show(reader)
 
     def data(self) -> list[list[object]]:
         data = self.spec.data
-        rows: list[list[object]] = data(self.context) if data is not None else super().data()
+        rows: list[list[object]] = data(self) if data is not None else super().data()
         return rows
 
 
@@ -178,25 +201,7 @@ def view_of(
     return DeclaredView(state, view) if isinstance(view, ViewSpec) else view(state)
 
 
-class _Telling:
-    """The selection of a part, as functions of a description see it."""
-
-    def __init__(self, view: DeclaredView, rendered: Rendered[Any, Any]):
-        self._view, self._rendered = view, rendered
-
-    def chosen_rows(self) -> Sequence[Any]:
-        rows: Sequence[Any] = self._rendered.inner.chosen_rows()
-        return rows
-
-    def chosen(self) -> Any:
-        return self._rendered.chosen()
-
-    def choose(self, value: Any) -> None:
-        self._rendered.choose(value)
-        self._view.tell(self._rendered)
-
-
-def _offers(state: InspectorState, control: parts.Item) -> bool:
+def _offers(state: InspectorState, control: parts.Part | None) -> bool:
     """Whether a control has anything to set."""
     return not isinstance(control, parts.Options) or bool(state.info and state.info.options)
 
@@ -213,7 +218,7 @@ class Rendered(Generic[P, W]):
     live = False
 
     def __init__(self, view: DeclaredView, part: P):
-        self.view, self.part, self.context = view, part, view.context
+        self.view, self.part = view, part
         self.inner: W = self.make()
         self.widget: QWidget = self.placed()
 
@@ -242,7 +247,7 @@ class Rendered(Generic[P, W]):
 
     def act(self, function: parts.Function | None, *values: Any) -> None:
         if function is not None:
-            function(self.context, *values)
+            function(self.view, *values)
 
     def picked(self, function: parts.Function | None, *values: Any) -> None:
         """The user has selected something."""
@@ -272,7 +277,7 @@ class _Choice(Rendered[parts.Choice, Any]):
     live = True
 
     def make(self) -> Any:
-        part, option = self.part, self.context.state.described(self.part.option)
+        part, option = self.part, self.view.state.described(self.part.option)
         known: list[tuple[object, str]] = []
         if part.items is None and option is not None:
             known = [*zip(option.choices, map(_, option.choice_titles), strict=True)]
@@ -290,23 +295,23 @@ class _Choice(Rendered[parts.Choice, Any]):
         if part.act is not None:
             self.act(part.act, value)
         elif part.option:
-            self.context.state.set_options(**{part.option: value})
+            self.view.state.set_options(**{part.option: value})
         self.view.tell(self)
 
     def show(self) -> None:
         part = self.part
         value = self.inner.currentData() if not part.option else None
         if part.value is not None:
-            value = part.value(self.context)
+            value = part.value(self.view)
         elif part.option:
-            value = self.context.state.option(part.option)
-        items = None if part.items is None else part.items(self.context)
+            value = self.view.state.option(part.option)
+        items = None if part.items is None else part.items(self.view)
         if items is None:
             self.inner.setCurrentIndex(max(0, self.inner.findData(value)))
         else:
             fill(self.inner, items, value)
         if part.enabled is not None:
-            self.inner.setEnabled(bool(part.enabled(self.context)))
+            self.inner.setEnabled(bool(part.enabled(self.view)))
 
     def chosen(self) -> Any:
         return self.inner.currentData()
@@ -317,12 +322,12 @@ class _Entry(Rendered[parts.Entry, OptionField]):
 
     def make(self) -> OptionField:
         part = self.part
-        return OptionField(self.context.state, part.option, part.title, resets=part.resets)
+        return OptionField(self.view.state, part.option, part.title, resets=part.resets)
 
     def show(self) -> None:
         self.inner.show_value()
         if self.part.hint is not None:
-            self.inner.set_hint(self.part.hint(self.context))
+            self.inner.set_hint(self.part.hint(self.view))
 
     def refresh(self) -> None:
         self.inner.show_value()
@@ -362,7 +367,7 @@ class _Layers(Rendered[parts.Layers, LayerChoice]):
     def make(self) -> LayerChoice:
         choice = LayerChoice()
         choice.chosen.connect(
-            lambda layer: self.context.state.set_options(**{self.part.option: layer})
+            lambda layer: self.view.state.set_options(**{self.part.option: layer})
         )
         return choice
 
@@ -370,12 +375,12 @@ class _Layers(Rendered[parts.Layers, LayerChoice]):
         return self.inner.field()
 
     def show(self) -> None:
-        self.inner.set(self.part.layers(self.context), self.part.layer(self.context))
+        self.inner.set(self.part.layers(self.view), self.part.layer(self.view))
 
 
 class _Options(Rendered[parts.Options, OptionForm]):
     def make(self) -> OptionForm:
-        return OptionForm(self.context.state)
+        return OptionForm(self.view.state)
 
 
 class _Button(Rendered[parts.Button, Button]):
@@ -389,9 +394,9 @@ class _Button(Rendered[parts.Button, Button]):
 
     def show(self) -> None:
         if callable(self.part.text):
-            self.inner.set_text(self.part.text(self.context))
+            self.inner.set_text(self.part.text(self.view))
         if self.part.enabled is not None:
-            self.inner.setEnabled(bool(self.part.enabled(self.context)))
+            self.inner.setEnabled(bool(self.part.enabled(self.view)))
 
 
 class _Text(Rendered[parts.Text, Any]):
@@ -407,7 +412,7 @@ class _Text(Rendered[parts.Text, Any]):
 
     def show(self) -> None:
         if callable(self.part.text):
-            self.inner.setText(self.part.text(self.context))
+            self.inner.setText(self.part.text(self.view))
 
     def clear(self) -> None:
         if callable(self.part.text):
@@ -419,7 +424,7 @@ class _Mark(Rendered[parts.Mark, IconLabel]):
         return IconLabel("circle", "muted", 16)
 
     def show(self) -> None:
-        self.inner.set(*self.part.icon(self.context))
+        self.inner.set(*self.part.icon(self.view))
 
 
 class _Figures(Rendered[parts.Figures, QWidget]):
@@ -428,7 +433,7 @@ class _Figures(Rendered[parts.Figures, QWidget]):
         return row(gap=12)
 
     def show(self) -> None:
-        self._set(tuple(self.part.values(self.context)))
+        self._set(tuple(self.part.values(self.view)))
 
     def clear(self) -> None:
         self._set(())
@@ -453,7 +458,7 @@ class _Table(Rendered[parts.Table, Table]):
 
     def _columns(self) -> Any:
         columns = self.part.columns
-        return columns(self.context) if callable(columns) else columns
+        return columns(self.view) if callable(columns) else columns
 
     def _new(self, columns: Any) -> Table:
         part = self.part
@@ -465,7 +470,7 @@ class _Table(Rendered[parts.Table, Table]):
             table.removed.connect(lambda: self.act(part.removed))
         if part.menu is not None:
             menu = part.menu
-            RowMenu(table, lambda: menu(self.context))
+            RowMenu(table, lambda: menu(self.view))
         return table
 
     def placed(self) -> QWidget:
@@ -477,15 +482,15 @@ class _Table(Rendered[parts.Table, Table]):
             self.act(self.part.chosen, item)
 
     def show(self) -> None:
-        part, context = self.part, self.context
+        part, view = self.part, self.view
         if callable(part.columns):
             self._show_columns()
-        self.inner.set_rows(list(part.rows(context)))
+        self.inner.set_rows(list(part.rows(view)))
         if part.fit:
             self.inner.fit_height(part.fit)
         if part.spans is not None:
             self._span(part.spans)
-        hidden = part.hidden(context) if part.hidden is not None else ()
+        hidden = part.hidden(view) if part.hidden is not None else ()
         for number in range(self.inner.model().columnCount()):
             self.inner.setColumnHidden(number, number in hidden)
         self.refresh()
@@ -494,13 +499,13 @@ class _Table(Rendered[parts.Table, Table]):
             and self.inner.rows()
             and not (self.inner.has_chosen and not part.anew)
         ):
-            self.inner.choose({part.first(context)})
+            self.inner.choose({part.first(view)})
             if part.anew:
                 self.inner.scrollToTop()
 
     def refresh(self) -> None:
         if self.part.follow is not None:
-            self.inner.choose(set(self.part.follow(self.context)))
+            self.inner.choose(set(self.part.follow(self.view)))
 
     def _show_columns(self) -> None:
         columns, model = self._columns(), self.inner.rows_model
@@ -549,19 +554,19 @@ class _Strip(Rendered[parts.Strip, WordStrip]):
         return self._scroll
 
     def _tip(self, number: int) -> str:
-        known = self.context.result is not None and self.part.tip is not None
-        return str(self.part.tip(self.context, number)) if known and self.part.tip else ""
+        known = self.view.result is not None and self.part.tip is not None
+        return str(self.part.tip(self.view, number)) if known and self.part.tip else ""
 
     def _see(self, area: QRectF) -> None:
         center = area.center()
         self._scroll.ensureVisible(int(center.x()), int(center.y()), 0, int(area.height() / 2) + 4)
 
     def show(self) -> None:
-        part, context = self.part, self.context
-        text = part.text(context) if part.text is not None else context.text
-        self.inner.set(list(part.words(context)), rtl=starts_rtl(text))
+        part, view = self.part, self.view
+        text = part.text(view) if part.text is not None else view.text
+        self.inner.set(list(part.words(view)), rtl=starts_rtl(text))
         if part.follow is not None:
-            self.inner.choose(part.follow(context))
+            self.inner.choose(part.follow(view))
 
     def clear(self) -> None:
         self.inner.set(())
@@ -573,20 +578,21 @@ class _Strip(Rendered[parts.Strip, WordStrip]):
         self.inner.choose(value)
 
 
-class _SignedBars(Rendered[parts.SignedBars, SignedBars]):
-    def make(self) -> SignedBars:
-        bars = SignedBars(self.part.name)
-        bars.chosen.connect(lambda number: self.picked(self.part.chosen, number))
-        return bars
+class _Plot(Rendered[parts.Plot, Any]):
+    def make(self) -> Any:
+        widget = self.part.make(self.part.name)
+        if self.part.chosen is not None:
+            widget.chosen.connect(lambda value: self.picked(self.part.chosen, value))
+        return widget
 
     def placed(self) -> QWidget:
-        return scrolled(self.inner)
+        return scrolled(self.inner) if self.part.scrolled else self.inner
 
     def show(self) -> None:
-        self.inner.set(self.part.rows(self.context))
+        self.inner.set(self.part.values(self.view))
 
     def clear(self) -> None:
-        self.inner.set(())
+        self.inner.set(self.part.empty)
 
     def choose(self, value: Any) -> None:
         self.inner.choose(value)
@@ -600,16 +606,16 @@ class _Heat(Rendered[parts.Heat, HeatTable]):
         return table
 
     def show(self) -> None:
-        part, context = self.part, self.context
+        part, view = self.part, self.view
         self.inner.set_cells(
-            part.down(context),
-            part.across(context),
-            lambda row, column: part.cell(context, row, column),
-            lambda row, column: part.tip(context, row, column),
+            part.down(view),
+            part.across(view),
+            lambda row, column: part.cell(view, row, column),
+            lambda row, column: part.tip(view, row, column),
         )
         if part.first is None or self.inner.currentIndex().isValid():
             return
-        if (place := part.first(context)) is not None:
+        if (place := part.first(view)) is not None:
             self.inner.choose(*place)
 
     def clear(self) -> None:
@@ -640,14 +646,14 @@ class _Curves(Rendered[parts.Curves, Chart]):
         return self.inner if self._legend is None else column(self._legend, (self.inner, 1), gap=8)
 
     def show(self) -> None:
-        part, series = self.part, list(self.part.series(self.context))
+        part, series = self.part, list(self.part.series(self.view))
         self.inner.set_series(series)
         if part.level is not None:
-            self.inner.set_level(part.level(self.context))
+            self.inner.set_level(part.level(self.view))
         if self._legend is not None:
             self._legend.set(series)
         if part.follow is not None:
-            self.inner.choose(*part.follow(self.context))
+            self.inner.choose(*part.follow(self.view))
 
     def clear(self) -> None:
         self.inner.set_series(())
@@ -656,35 +662,13 @@ class _Curves(Rendered[parts.Curves, Chart]):
         self.inner.choose(*value)
 
 
-class _Vector(Rendered[parts.Vector, NumbersStrip]):
-    def make(self) -> NumbersStrip:
-        return NumbersStrip(self.part.name)
-
-    def show(self) -> None:
-        self.inner.set(*self.part.numbers(self.context))
-
-    def clear(self) -> None:
-        self.inner.set((), "")
-
-
-class _Steps(Rendered[parts.Steps, StepLine]):
-    def make(self) -> StepLine:
-        return StepLine(self.part.name)
-
-    def show(self) -> None:
-        self.inner.set(self.part.points(self.context))
-
-    def clear(self) -> None:
-        self.inner.set(())
-
-
 class _Custom(Rendered[parts.Custom, Any]):
     def make(self) -> Any:
         return self.part.make()
 
     def show(self) -> None:
         if self.part.show is not None:
-            self.part.show(self.inner, self.context.result)
+            self.part.show(self.inner, self.view.result)
 
     clear = show
 
@@ -703,10 +687,8 @@ RENDERERS: dict[type[parts.Part], Callable[[DeclaredView, Any], Rendered[Any, An
     parts.Figures: _Figures,
     parts.Table: _Table,
     parts.Strip: _Strip,
-    parts.SignedBars: _SignedBars,
     parts.Heat: _Heat,
     parts.Curves: _Curves,
-    parts.Vector: _Vector,
-    parts.Steps: _Steps,
+    parts.Plot: _Plot,
     parts.Custom: _Custom,
 }

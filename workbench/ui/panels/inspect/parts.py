@@ -3,16 +3,14 @@
 A `ViewSpec` is named `view` in the index, in place of a class. `declared.DeclaredView` renders it:
 a result that is shown or cleared, other options, another theme, selection, keys, files. Functions
 of a description get the `ViewContext`; unless a part is `always` shown, they are called only with a
-result. In a sequence of parts, None is a stretch, and `(part, n)` gives a part the stretch n.
+result. None in a sequence of parts is empty room that takes what is left.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, cast
-
-from workbench.base.i18n import _
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from workbench.ui.panels.inspect.examined import Examined
@@ -20,83 +18,65 @@ if TYPE_CHECKING:
     from workbench.ui.panels.inspect.state import InspectState
 
 Function = Callable[..., Any]
-Item = Any  # a Part, None, or (Part or None, stretch)
 
 
-class Selectable(Protocol):
-    """A part in which something can be selected."""
-
-    def chosen_rows(self) -> Sequence[Any]: ...
-
-    def chosen(self) -> Any: ...
-
-    def choose(self, value: Any) -> None: ...
-
-
-class ViewContext:
-    """What functions of a description read.
+class ViewContext(Protocol):
+    """The view, as functions of a description see it.
 
     result: what is on screen, None before the first result and after a change of the model.
-    state: of the inspector; page: the document, gold, labels and what is selected in all views.
-    renew(): shows all parts again, after a change of what nobody tells.
+    state: of the inspector; examined: the same, of one that examines documents. page: the document,
+    gold, labels and what is selected in all views. text: of the document. duration: the time that
+    the result took, as a text.
     """
 
-    def __init__(
-        self,
-        state: InspectorState,
-        selection: Callable[[str], Selectable],
-        renew: Callable[[], None],
-    ):
-        self.state, self.renew = state, renew
-        self.result: Any = None
-        self._selection = selection
+    state: InspectorState
 
     @property
-    def page(self) -> InspectState:
-        return self.state.page
+    def result(self) -> Any: ...
 
     @property
-    def examined(self) -> Examined:
-        """The state of an inspector that examines documents."""
-        return cast("Examined", self.state)
+    def examined(self) -> Examined: ...
 
     @property
-    def text(self) -> str:
-        """The text of the document."""
-        return self.page.document.text if self.page.document else ""
+    def page(self) -> InspectState: ...
 
     @property
-    def duration(self) -> str:
-        """The time that the result took."""
-        answer = self.state.answer
-        return _("{ms:.0f} ms", ms=answer.milliseconds if answer else 0)
+    def text(self) -> str: ...
+
+    @property
+    def duration(self) -> str: ...
 
     def chosen(self, id: str) -> Any:
         """What is selected in a part: the first row of a `Table`, else None; the number of a word
         in a `Strip`, -1 for none; (row, column) in a `Heat`, -1 for none; the value of a `Choice`.
         A part whose functions ask for it is shown again when the selection changes.
         """
-        return self._selection(id).chosen()
+        ...
 
     def chosen_rows(self, id: str) -> Sequence[Any]:
         """All rows that are selected in a `Table`."""
-        return self._selection(id).chosen_rows()
+        ...
 
     def choose(self, id: str, value: Any) -> None:
         """Select in a part: the keys of rows in a `Table`, else what `chosen` returns; in `Curves`,
         (curve, point).
         """
-        self._selection(id).choose(value)
+        ...
+
+    def renew(self) -> None:
+        """Show all parts again, after a change of what nobody tells."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
     """id: by which functions name the part. visible: whether it is shown, always without one.
 
-    always: it is shown without a result, too.
+    always: it is shown without a result, too. stretch: its share of the room that is left.
     """
 
     id: str = ""
+    stretch: int = 0
     visible: Function | None = None
     always: bool = False
 
@@ -106,10 +86,10 @@ class Part:
 
 @dataclass(frozen=True, init=False)
 class Box(Part):
-    items: tuple[Item, ...]
+    items: tuple[Part | None, ...]
     gap: int
 
-    def __init__(self, *items: Item, gap: int = 8, **how: Any):
+    def __init__(self, *items: Part | None, gap: int = 8, **how: Any):
         object.__setattr__(self, "items", items)
         object.__setattr__(self, "gap", gap)
         super().__init__(**how)
@@ -128,7 +108,7 @@ class Card(Box):
 
     margins: tuple[int, int, int, int]
 
-    def __init__(self, *items: Item, margins: Any = (16, 14, 16, 16), **how: Any):
+    def __init__(self, *items: Part | None, margins: Any = (16, 14, 16, 16), **how: Any):
         object.__setattr__(self, "margins", margins)
         super().__init__(*items, **how)
 
@@ -309,15 +289,6 @@ class Strip(Part):
 
 
 @dataclass(frozen=True)
-class SignedBars(Part):
-    """`rows(context)`: (number, name, value) as bars on both sides of zero."""
-
-    name: str
-    rows: Function
-    chosen: Function | None = None
-
-
-@dataclass(frozen=True)
 class Heat(Part):
     """A cell for each pair of the names `down(context)` and `across(context)`: `cell(context, row,
     column)` returns a `HeatCell`, tip(context, row, column) its content as a sentence. axes: what
@@ -355,19 +326,18 @@ class Curves(Part):
 
 
 @dataclass(frozen=True)
-class Vector(Part):
-    """A vector as a strip of cells: `numbers(context)` returns them and a remark on them."""
+class Plot(Part):
+    """A widget with `set`, which gets `values(context)`, and `empty` without a result: `make(name)`
+    creates it. chosen(context, value): the user has selected something in it. scrolled: in a scroll
+    area.
+    """
 
+    make: Callable[[str], Any]
     name: str
-    numbers: Function
-
-
-@dataclass(frozen=True)
-class Steps(Part):
-    """A line over named steps: `points(context)` returns (name, value from 0)."""
-
-    name: str
-    points: Function
+    values: Function
+    empty: Any = ()
+    chosen: Function | None = None
+    scrolled: bool = False
 
 
 @dataclass(frozen=True)
@@ -391,10 +361,10 @@ class ViewSpec:
     cards: the parts are cards themselves.
     """
 
-    parts: Sequence[Item] = ()
+    parts: Sequence[Part | None] = ()
     title: str | None = ""
-    beside: Sequence[Item] = ()
-    controls: Sequence[Item] = ()
+    beside: Sequence[Part | None] = ()
+    controls: Sequence[Part | None] = ()
     data: Function | None = None
     changed: Function | None = None
     cards: bool = False

@@ -14,7 +14,7 @@ NAME = 150  # width of the names, pixels at 100%
 
 
 class NumbersStrip(QWidget):
-    """`set` replaces the numbers; colours are relative to the largest one."""
+    """`set` replaces the numbers and a remark on them; colours are relative to the largest one."""
 
     def __init__(self, title: str):
         super().__init__()
@@ -24,7 +24,8 @@ class NumbersStrip(QWidget):
         self.setFixedHeight(theme.px(18))
         self.setAccessibleName(title)
 
-    def set(self, numbers: Sequence[float], about: str) -> None:
+    def set(self, numbers_about: tuple[Sequence[float], str]) -> None:
+        numbers, about = numbers_about
         self._numbers, self._about = tuple(numbers), about
         message = ", ".join(formats.decimal(number, 2) for number in self._numbers)
         self.setAccessibleDescription(f"{about} {message}".strip())

@@ -14,16 +14,17 @@ from workbench.ui.panels.inspect.parts import (
     Choice,
     Entry,
     Mark,
+    Plot,
     Row,
     Rule,
     Table,
     Text,
-    Vector,
     ViewContext,
     ViewSpec,
 )
 from workbench.ui.style import formats
 from workbench.ui.widgets.tables.table import Column
+from workbench.ui.widgets.tokens.numbers_strip import NumbersStrip
 
 if TYPE_CHECKING:
     from workbench.inspection.attention_cell.info import AttentionCell
@@ -137,16 +138,20 @@ def _columns(view: ViewContext) -> list[Column]:
     ]
 
 
-def _of_key(numbers: Callable[[AttentionCell, int], Any], name: Callable[..., str]) -> Any:
-    """The numbers of the selected key, with the name of a token."""
+def _vector(
+    name: str,
+    numbers: Callable[[AttentionCell, int], Any],
+    token: Callable[[AttentionCell, int], str] = lambda _result, _at: "",
+) -> Plot:
+    """Numbers of the selected key, with the name of a token."""
 
-    def read(view: ViewContext) -> tuple[list[float], str]:
+    def values(view: ViewContext) -> tuple[list[float], str]:
         at = view.chosen("keys")
         if at is None:
             return [], ""
-        return numbers(view.result, at).tolist(), name(view.result, at)
+        return numbers(view.result, at).tolist(), token(view.result, at)
 
-    return read
+    return Plot(NumbersStrip, name, values, empty=((), ""))
 
 
 def _sum(view: ViewContext) -> str:
@@ -183,42 +188,36 @@ def _data(view: ViewContext) -> list[list[object]]:
 
 ATTENTION_CELL = ViewSpec(
     title=_("Attention, step by step"),
-    beside=((Text(_place, "small", "muted", elide=True), 1),),
+    beside=(Text(_place, "small", "muted", elide=True, stretch=1),),
     controls=(
         Entry("layer", _("Layer")),
         Entry("head", _("Head")),
-        (
-            Choice(
-                _("Query"),
-                "query",
-                lambda view: [
-                    (at, f"{at}  {query.shown}") for at, query in enumerate(view.result.queries)
-                ],
-                lambda view: view.result.query,
-                name=_("Query token"),
-            ),
-            2,
+        Choice(
+            _("Query"),
+            "query",
+            lambda view: [
+                (at, f"{at}  {query.shown}") for at, query in enumerate(view.result.queries)
+            ],
+            lambda view: view.result.query,
+            name=_("Query token"),
+            stretch=2,
         ),
-        (
-            Choice(
-                _("Kind"),
-                "kind",
-                lambda view: [(kind, KINDS[kind]) for kind in view.result.kinds],
-                lambda view: view.result.kind,
-                act=_take_kind,
-                name=_("Kind of attention"),
-            ),
-            2,
+        Choice(
+            _("Kind"),
+            "kind",
+            lambda view: [(kind, KINDS[kind]) for kind in view.result.kinds],
+            lambda view: view.result.kind,
+            act=_take_kind,
+            name=_("Kind of attention"),
+            stretch=2,
         ),
-        (
-            Entry(
-                "target",
-                _("Target text"),
-                resets="query",
-                hint=_target_hint,
-                visible=lambda view: "cross" in view.result.kinds,
-            ),
-            2,
+        Entry(
+            "target",
+            _("Target text"),
+            resets="query",
+            hint=_target_hint,
+            visible=lambda view: "cross" in view.result.kinds,
+            stretch=2,
         ),
     ),
     parts=(
@@ -227,26 +226,24 @@ ATTENTION_CELL = ViewSpec(
                 lambda view: ("circle-check", "good") if _is_equal(view) else ("circle-x", "bad"),
                 id="mark",
             ),
-            (Text(_difference, "small"), 1),
+            Text(_difference, "small", stretch=1),
         ),
-        Vector(_("q"), _of_key(lambda r, _at: r.q, lambda r, _at: r.queries[r.query].shown)),
-        Vector(_("k"), _of_key(lambda r, at: r.k[at], lambda r, at: r.keys[at].shown)),
-        Vector(_("q × k"), _of_key(lambda r, at: r.products[at], lambda _r, _at: "")),
+        _vector(_("q"), lambda r, _at: r.q, lambda r, _at: r.queries[r.query].shown),
+        _vector(_("k"), lambda r, at: r.k[at], lambda r, at: r.keys[at].shown),
+        _vector(_("q × k"), lambda r, at: r.products[at]),
         Text(_sum, "small", weight=600),
-        (
-            Table(
-                _("Keys"),
-                _columns,
-                lambda view: range(len(view.result.keys)),
-                key=lambda at: at,
-                first=lambda view: int(view.result.weights.argmax()),
-                hidden=lambda view: () if _has_bias(view.result) else (BIAS,),
-                id="keys",
-            ),
-            1,
+        Table(
+            _("Keys"),
+            _columns,
+            lambda view: range(len(view.result.keys)),
+            key=lambda at: at,
+            first=lambda view: int(view.result.weights.argmax()),
+            hidden=lambda view: () if _has_bias(view.result) else (BIAS,),
+            id="keys",
+            stretch=1,
         ),
         Rule(),
-        Vector(_("Σ weight · v"), _of_key(lambda r, _at: r.output, lambda _r, _at: "")),
+        _vector(_("Σ weight · v"), lambda r, _at: r.output),
     ),
     changed=_follow,
     data=_data,

@@ -119,8 +119,7 @@ class HeadsMap(QWidget):
             flat = (layers * size, heads * size)
             grey = np.broadcast_to(masked[:, None], shares.shape)
             self._atlas = heat.image(
-                shares.transpose(0, 2, 1, 3).reshape(flat),
-                grey.transpose(0, 2, 1, 3).reshape(flat),
+                shares.transpose(0, 2, 1, 3).reshape(flat), grey.transpose(0, 2, 1, 3).reshape(flat)
             )
         return self._atlas
 

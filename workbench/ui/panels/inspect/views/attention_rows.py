@@ -5,13 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QRectF, Qt, Signal
-from PySide6.QtGui import (
-    QFocusEvent,
-    QFont,
-    QFontMetricsF,
-    QPainter,
-    QResizeEvent,
-)
+from PySide6.QtGui import QFocusEvent, QFont, QFontMetricsF, QPainter, QResizeEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QSizePolicy
 
 from workbench.ui.style import theme

@@ -12,8 +12,8 @@ from workbench.base.i18n import _
 from workbench.ui.panels.inspect.parts import (
     Choice,
     Figures,
+    Plot,
     Rule,
-    SignedBars,
     Strip,
     Table,
     ViewContext,
@@ -21,6 +21,7 @@ from workbench.ui.panels.inspect.parts import (
     caption,
 )
 from workbench.ui.style import formats, theme
+from workbench.ui.widgets.charts.signed_bars import SignedBars
 from workbench.ui.widgets.tables.table import Column
 from workbench.ui.widgets.tokens.word_strip import StripWord
 
@@ -161,26 +162,24 @@ def _attributions(*controls: Choice) -> ViewSpec:
         ),
         controls=(target_choice(_("Target"), id="target"), *controls),
         parts=(
-            (
-                Strip(
-                    _("Words with attributions"),
-                    lambda view: _painted(view.result.words, view.result.scores),
-                    tip=_tip,
-                    chosen=lambda view, number: view.choose("bars", number),
-                    opened=_explain,
-                    id="words",
-                ),
-                3,
+            Strip(
+                _("Words with attributions"),
+                lambda view: _painted(view.result.words, view.result.scores),
+                tip=_tip,
+                chosen=lambda view, number: view.choose("bars", number),
+                opened=_explain,
+                id="words",
+                stretch=3,
             ),
             Rule(),
-            (
-                SignedBars(
-                    _("Attributions of the words, largest first"),
-                    _bars,
-                    chosen=lambda view, number: view.choose("words", number),
-                    id="bars",
-                ),
-                4,
+            Plot(
+                SignedBars,
+                _("Attributions of the words, largest first"),
+                _bars,
+                chosen=lambda view, number: view.choose("words", number),
+                scrolled=True,
+                id="bars",
+                stretch=4,
             ),
             Rule(),
             Figures(_figures, id="figures"),
@@ -267,25 +266,21 @@ WORD_WEIGHTS = ViewSpec(
     beside=(None, caption(_("Blue raises the logit; orange with dashes lowers it."))),
     controls=(target_choice(_("Class")),),
     parts=(
-        (
-            Strip(
-                _("Words with their contributions"),
-                lambda view: _painted(
-                    view.result.words, [score or None for score in view.result.scores]
-                ),
-                tip=_weight_tip,
+        Strip(
+            _("Words with their contributions"),
+            lambda view: _painted(
+                view.result.words, [score or None for score in view.result.scores]
             ),
-            2,
+            tip=_weight_tip,
+            stretch=2,
         ),
         Rule(),
-        (
-            Table(
-                _("Words and word pairs"),
-                _WEIGHT_COLUMNS,
-                lambda view: view.result.features,
-                key=lambda item: item.text,
-            ),
-            4,
+        Table(
+            _("Words and word pairs"),
+            _WEIGHT_COLUMNS,
+            lambda view: view.result.features,
+            key=lambda item: item.text,
+            stretch=4,
         ),
         Rule(),
         Figures(_weight_figures),

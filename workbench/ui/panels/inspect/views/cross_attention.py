@@ -74,23 +74,21 @@ def _data(view: ViewContext) -> list[list[object]]:
 CROSS_ATTENTION = ViewSpec(
     title=None,
     controls=(
-        (Entry("target", _("Target text")), 3),
+        Entry("target", _("Target text"), stretch=3),
         Entry("layer", _("Layer of the decoder")),
         Entry("head", _("Head")),
     ),
     parts=(
-        Row(title(_title), (Text(_about, "small", "muted", elide=True), 1), Custom(Legend)),
-        (
-            Heat(
-                _("Cross-attention"),
-                _("Rows: written tokens. Columns: source tokens."),
-                lambda view: view.result.written,
-                _source,
-                _cell,
-                _tip,
-                style=HeatStyle(MIN_COLUMN_WIDTH, widest=formats.decimal(0, 2), each=True),
-            ),
-            1,
+        Row(title(_title), Text(_about, "small", "muted", elide=True, stretch=1), Custom(Legend)),
+        Heat(
+            _("Cross-attention"),
+            _("Rows: written tokens. Columns: source tokens."),
+            lambda view: view.result.written,
+            _source,
+            _cell,
+            _tip,
+            style=HeatStyle(MIN_COLUMN_WIDTH, widest=formats.decimal(0, 2), each=True),
+            stretch=1,
         ),
     ),
     data=_data,

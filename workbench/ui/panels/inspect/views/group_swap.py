@@ -147,27 +147,23 @@ GROUP_SWAP = ViewSpec(
     controls=(Choice(_("Word list"), "list", _lists, always=True),),
     parts=(
         Text(_summary, "small", "muted", wrap=True),
-        (
-            Table(
-                _("Change by group"),
-                _effect_columns,
-                lambda view: view.result.effects,
-                key=lambda row: (row.label, row.group),
-                sortable=True,
-            ),
-            2,
+        Table(
+            _("Change by group"),
+            _effect_columns,
+            lambda view: view.result.effects,
+            key=lambda row: (row.label, row.group),
+            sortable=True,
+            stretch=2,
         ),
-        (
-            Table(
-                _("Swapped documents"),
-                _document_columns,
-                lambda view: view.result.rows,
-                key=lambda row: row.key,
-                sortable=True,
-                opened=lambda view, row: view.page.corpus.open_key(row.key),
-                id="documents",
-            ),
-            3,
+        Table(
+            _("Swapped documents"),
+            _document_columns,
+            lambda view: view.result.rows,
+            key=lambda row: row.key,
+            sortable=True,
+            opened=lambda view, row: view.page.corpus.open_key(row.key),
+            id="documents",
+            stretch=3,
         ),
         Text(_texts, "small", wrap=True, select=True),
     ),

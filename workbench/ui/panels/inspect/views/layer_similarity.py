@@ -78,17 +78,15 @@ LAYER_SIMILARITY = ViewSpec(
     controls=(Choice(_("Compare with"), "other", _models, always=True),),
     parts=(
         Text(_summary, "small", "muted", wrap=True),
-        (
-            Heat(
-                _("Similarity of layers"),
-                _("Rows and columns: layers."),
-                lambda view: [*map(_name, range(len(view.result.values) - 1, -1, -1))],
-                lambda view: [*map(_name, range(len(view.result.values[0])))],
-                _cell,
-                _sentence,
-                id="table",
-            ),
-            1,
+        Heat(
+            _("Similarity of layers"),
+            _("Rows and columns: layers."),
+            lambda view: [*map(_name, range(len(view.result.values) - 1, -1, -1))],
+            lambda view: [*map(_name, range(len(view.result.values[0])))],
+            _cell,
+            _sentence,
+            id="table",
+            stretch=1,
         ),
         Text(lambda view: _sentence(view, *view.chosen("table")), "small", select=True),
     ),

@@ -147,35 +147,31 @@ LOGIT_LENS = ViewSpec(
         caption(
             _("Text: the most probable token. Stronger colour: more probable final prediction.")
         ),
-        (
-            Heat(
-                _("Predictions by layer"),
-                _("Rows: layers, the last on top. Columns: tokens."),
-                _layers,
-                _tokens,
-                _cell,
-                _sentence,
-                first=lambda view: (0, len(view.result.positions) - 1),
-                id="table",
-            ),
-            3,
+        Heat(
+            _("Predictions by layer"),
+            _("Rows: layers, the last on top. Columns: tokens."),
+            _layers,
+            _tokens,
+            _cell,
+            _sentence,
+            first=lambda view: (0, len(view.result.positions) - 1),
+            id="table",
+            stretch=3,
         ),
         Rule(),
         Text(lambda view: _sentence(view, *view.chosen("table")), "small", wrap=True, select=True),
-        (
-            Curves(
-                _("Probability of the final prediction by layer"),
-                Axis(_("Layer"), whole=True),
-                Axis(_("Probability of the final prediction"), 0.0, 1.0),
-                _series,
-                _("Run the model on a text: the probability in each layer appears here."),
-                picked=lambda view, _curve, layer: view.choose(
-                    "table", (_last_row(view) - layer, _column(view))
-                ),
-                follow=lambda view: (0, _last_row(view) - max(0, view.chosen("table")[0])),
-                id="chart",
+        Curves(
+            _("Probability of the final prediction by layer"),
+            Axis(_("Layer"), whole=True),
+            Axis(_("Probability of the final prediction"), 0.0, 1.0),
+            _series,
+            _("Run the model on a text: the probability in each layer appears here."),
+            picked=lambda view, _curve, layer: view.choose(
+                "table", (_last_row(view) - layer, _column(view))
             ),
-            2,
+            follow=lambda view: (0, _last_row(view) - max(0, view.chosen("table")[0])),
+            id="chart",
+            stretch=2,
         ),
     ),
     data=_data,

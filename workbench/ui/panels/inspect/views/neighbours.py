@@ -90,68 +90,53 @@ NEIGHBOURS = ViewSpec(
     cards=True,
     parts=(
         Row(
-            (
-                TextEntry(
-                    _("Look up a word…"),
-                    lambda view, text: view.state.set_options(word=text.strip()),
-                    name=_("Look up a word"),
-                    cleared=True,
-                ),
-                1,
+            TextEntry(
+                _("Look up a word…"),
+                lambda view, text: view.state.set_options(word=text.strip()),
+                name=_("Look up a word"),
+                cleared=True,
+                stretch=1,
             ),
-            (
-                Choice(_("Measure"), "by", value=lambda view: view.result.by, titled=False),
-                1,
-            ),
+            Choice(_("Measure"), "by", value=lambda view: view.result.by, titled=False, stretch=1),
             gap=12,
         ),
-        (
-            Row(
-                (
-                    Card(
-                        (
-                            Table(
-                                _("Words"),
-                                [
-                                    Column(_("Word"), lambda row: row.text, 120),
-                                    Column(
-                                        _("Found as"),
-                                        _origin,
-                                        90,
-                                        hint=_("The form of the word that has a vector"),
-                                    ),
-                                    Column(_("Nearest words"), _nearest, None, prose=True),
-                                ],
-                                lambda view: view.result.words,
-                                key=lambda row: row.text,
-                                first=_first,
-                                id="words",
-                            ),
-                            1,
+        Row(
+            Card(
+                Table(
+                    _("Words"),
+                    [
+                        Column(_("Word"), lambda row: row.text, 120),
+                        Column(
+                            _("Found as"),
+                            _origin,
+                            90,
+                            hint=_("The form of the word that has a vector"),
                         ),
-                        margins=(4, 4, 4, 4),
-                    ),
-                    1,
+                        Column(_("Nearest words"), _nearest, None, prose=True),
+                    ],
+                    lambda view: view.result.words,
+                    key=lambda row: row.text,
+                    first=_first,
+                    id="words",
+                    stretch=1,
                 ),
-                (
-                    Card(
-                        title(_heading),
-                        (
-                            Table(
-                                _("Nearest words"),
-                                _near_columns,
-                                _neighbours,
-                                key=lambda row: row.word,
-                            ),
-                            1,
-                        ),
-                        Text(_size, "small", "muted"),
-                    ),
-                    1,
-                ),
-                gap=12,
+                margins=(4, 4, 4, 4),
+                stretch=1,
             ),
-            1,
+            Card(
+                title(_heading),
+                Table(
+                    _("Nearest words"),
+                    _near_columns,
+                    _neighbours,
+                    key=lambda row: row.word,
+                    stretch=1,
+                ),
+                Text(_size, "small", "muted"),
+                stretch=1,
+            ),
+            gap=12,
+            stretch=1,
         ),
     ),
     data=_data,

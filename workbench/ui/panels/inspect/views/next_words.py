@@ -11,9 +11,9 @@ from workbench.base.i18n import _, ngettext
 from workbench.ui.panels.inspect.parts import (
     Button,
     Entry,
+    Plot,
     Row,
     Rule,
-    Steps,
     Strip,
     Table,
     Text,
@@ -23,6 +23,7 @@ from workbench.ui.panels.inspect.parts import (
     caption,
 )
 from workbench.ui.style import formats
+from workbench.ui.widgets.charts.step_line import StepLine
 from workbench.ui.widgets.tables.table import Column
 from workbench.ui.widgets.tokens.word_strip import StripWord
 
@@ -150,53 +151,47 @@ def _data(view: ViewContext) -> list[list[object]]:
 
 NEXT_WORDS = ViewSpec(
     title=_("Next words"),
-    beside=(
-        caption(lambda view: view.duration),
-        None,
-        Text(_cut, "small", "warn"),
-    ),
+    beside=(caption(lambda view: view.duration), None, Text(_cut, "small", "warn")),
     parts=(
-        Strip(_("Text with the tokens added"), _words, text=lambda view: view.text, scrolled=False,
-              focus=False, id="words"),
+        Strip(
+            _("Text with the tokens added"),
+            _words,
+            text=lambda view: view.text,
+            scrolled=False,
+            focus=False,
+            id="words",
+        ),
         Row(
-            (Entry("temperature", _("Temperature")), 1),
-            (Entry("top_k", _("Top-k (0: all)")), 1),
-            (Entry("top_p", _("Top-p")), 1),
+            Entry("temperature", _("Temperature"), stretch=1),
+            Entry("top_k", _("Top-k (0: all)"), stretch=1),
+            Entry("top_p", _("Top-p"), stretch=1),
             gap=12,
         ),
-        (
-            Table(
-                _("Next tokens"),
-                _columns,
-                _rows,
-                key=lambda pair: pair[0],
-                first=lambda view: 1,
-                anew=True,
-                opened=_add,
-                removed=_back,
-                spans=lambda pair: pair[1] is None,
-                id="tokens",
-            ),
-            1,
+        Table(
+            _("Next tokens"),
+            _columns,
+            _rows,
+            key=lambda pair: pair[0],
+            first=lambda view: 1,
+            anew=True,
+            opened=_add,
+            removed=_back,
+            spans=lambda pair: pair[1] is None,
+            id="tokens",
+            stretch=1,
         ),
         Text(_("Entropy of the next token, bits, after each step"), "small", "muted"),
-        Steps(_("Entropy of the next token after each step"), _entropies),
+        Plot(StepLine, _("Entropy of the next token after each step"), _entropies),
         Rule(),
         Row(
             Button(_("Add token"), lambda view: _add(view, view.chosen("tokens")), "plus"),
-            (
-                TextEntry(
-                    _("Type another token"), _type, name=_("Another token"), emptied=True
-                ),
-                1,
+            TextEntry(
+                _("Type another token"), _type, name=_("Another token"), emptied=True, stretch=1
             ),
             Button(
-                _("Back one step"),
-                _back,
-                "undo-2",
-                enabled=lambda view: bool(view.result.added),
+                _("Back one step"), _back, "undo-2", enabled=lambda view: bool(view.result.added)
             ),
         ),
     ),
     data=_data,
-)  # fmt: skip
+)

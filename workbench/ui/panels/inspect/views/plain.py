@@ -113,7 +113,5 @@ def _text(value: object) -> str:
 
 
 PLAIN = ViewSpec(
-    cards=True,
-    controls=(Options(),),
-    parts=(Custom(ResultTables, ResultTables.show_result),),
+    cards=True, controls=(Options(),), parts=(Custom(ResultTables, ResultTables.show_result),)
 )

@@ -25,11 +25,7 @@ from workbench.ui.widgets.tables.table import Column
 from workbench.ui.widgets.tokens.word_strip import Share, StripWord
 
 if TYPE_CHECKING:
-    from workbench.inspection.answer_scores.info import (
-        Boundaries,
-        BoundaryToken,
-        ConsideredAnswer,
-    )
+    from workbench.inspection.answer_scores.info import Boundaries, BoundaryToken, ConsideredAnswer
     from workbench.inspection.members.info import Members
 
 BOXED = 0.05  # probability of a start or an end from which both have a box
@@ -111,14 +107,12 @@ CLASSES = ViewSpec(
     title=_("Class probabilities"),
     beside=_verdict(_class_verdict),
     parts=(
-        (
-            Table(
-                _("Classes"),
-                _class_columns,
-                lambda view: sorted(view.result.classes, key=lambda pair: -pair[1]),
-                key=lambda pair: pair[0],
-            ),
-            1,
+        Table(
+            _("Classes"),
+            _class_columns,
+            lambda view: sorted(view.result.classes, key=lambda pair: -pair[1]),
+            key=lambda pair: pair[0],
+            stretch=1,
         ),
     ),
     data=lambda view: [[_("Class"), _("Probability")], *map(list, view.result.classes)],
@@ -166,14 +160,12 @@ LABELS = ViewSpec(
     title=_("Label probabilities"),
     beside=_verdict(_labels_verdict),
     parts=(
-        (
-            Table(
-                _("Labels"),
-                _label_columns,
-                lambda view: sorted(view.result.labels, key=lambda label: -label.score),
-                key=lambda row: row.label,
-            ),
-            1,
+        Table(
+            _("Labels"),
+            _label_columns,
+            lambda view: sorted(view.result.labels, key=lambda label: -label.score),
+            key=lambda row: row.label,
+            stretch=1,
         ),
     ),
     data=lambda view: [
@@ -230,7 +222,7 @@ def _run_data(view: ViewContext) -> list[list[object]]:
 
 MEMBERS = ViewSpec(
     title=_("Runs of the ensemble"),
-    beside=((caption(_predicted_by, elide=True), 1),),
+    beside=(caption(_predicted_by, elide=True, stretch=1),),
     parts=(
         Table(
             _("Probabilities of the runs"),
@@ -320,19 +312,17 @@ ANSWERS = ViewSpec(
     title=None,
     parts=(
         Row(
-            (title(_question, elide=True), 1),
+            title(_question, elide=True, stretch=1),
             caption(_no_answer),
             caption(_("Blue: start · orange: end")),
             gap=16,
         ),
-        (
-            Strip(
-                _("Tokens with the probabilities of start and end"),
-                lambda view: [_boundary(*pair) for pair in enumerate(_tokens(view))],
-                tip=_boundary_tip,
-                id="tokens",
-            ),
-            1,
+        Strip(
+            _("Tokens with the probabilities of start and end"),
+            lambda view: [_boundary(*pair) for pair in enumerate(_tokens(view))],
+            tip=_boundary_tip,
+            id="tokens",
+            stretch=1,
         ),
         Rule(),
         Table(

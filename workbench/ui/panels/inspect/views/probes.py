@@ -163,26 +163,27 @@ PROBES = ViewSpec(
     title=_("Probes"),
     controls=(Choice(_("Labels"), "layer", _layers, _layer, always=True),),
     parts=(
-        (
-            Curves(
-                _("Accuracy of probes by layer"),
-                Axis(_("Layer (0: embeddings)"), whole=True),
-                Axis(_("Accuracy on dev")),
-                _series,
-                _("The accuracy of each layer appears here once the probes are trained."),
-                picked=_pick,
-                level=lambda view: view.result.majority,
-                legend=True,
-                id="chart",
-            ),
-            3,
+        Curves(
+            _("Accuracy of probes by layer"),
+            Axis(_("Layer (0: embeddings)"), whole=True),
+            Axis(_("Accuracy on dev")),
+            _series,
+            _("The accuracy of each layer appears here once the probes are trained."),
+            picked=_pick,
+            level=lambda view: view.result.majority,
+            legend=True,
+            id="chart",
+            stretch=3,
         ),
         Text(_summary, "small", "muted", wrap=True),
-        (
-            Table(
-                _("Probes"), _columns(), _rows, key=lambda row: row[:2], sortable=True, id="table"
-            ),
-            2,
+        Table(
+            _("Probes"),
+            _columns(),
+            _rows,
+            key=lambda row: row[:2],
+            sortable=True,
+            id="table",
+            stretch=2,
         ),
     ),
     data=_data,

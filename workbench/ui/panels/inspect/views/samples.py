@@ -112,6 +112,7 @@ _SAMPLES = Table(
     lambda view: enumerate(view.result.samples),
     key=lambda pair: pair[0],
     opened=_keep,
+    stretch=1,
     id="samples",
 )
 _KEPT = Table(
@@ -131,48 +132,45 @@ _KEPT = Table(
     key=lambda pair: pair[0],
     removed=_drop,
     always=True,
+    stretch=1,
     id="kept",
 )
 SAMPLES = ViewSpec(
     cards=True,
     parts=(
-        (
-            Card(
-                Row(
-                    title(_("Samples")),
-                    caption(_note),
-                    None,
-                    Button(
-                        _("Stop"),
-                        lambda view: view.state.stop(),
-                        "square",
-                        visible=lambda view: view.state.continuing,
-                    ),
-                    Button(_("Sample again"), _again, "rotate-ccw"),
-                    Button(_("Keep"), lambda view: _keep(view, view.chosen("samples")), "check"),
+        Card(
+            Row(
+                title(_("Samples")),
+                caption(_note),
+                None,
+                Button(
+                    _("Stop"),
+                    lambda view: view.state.stop(),
+                    "square",
+                    visible=lambda view: view.state.continuing,
                 ),
-                Row(*((Entry(name, title), 1) for name, title in TITLES.items())),
-                (_SAMPLES, 1),
+                Button(_("Sample again"), _again, "rotate-ccw"),
+                Button(_("Keep"), lambda view: _keep(view, view.chosen("samples")), "check"),
             ),
-            3,
+            Row(*(Entry(name, title, stretch=1) for name, title in TITLES.items())),
+            _SAMPLES,
+            stretch=3,
         ),
         Card(
             title(_("Kept samples: none yet. Enter keeps a sample.")),
             visible=lambda view: not _any_kept(view),
             always=True,
         ),
-        (
-            Card(
-                Row(
-                    title(_kept_title, always=True),
-                    None,
-                    Button(_("Remove"), _drop, "trash-2", always=True),
-                ),
-                (_KEPT, 1),
-                visible=_any_kept,
-                always=True,
+        Card(
+            Row(
+                title(_kept_title, always=True),
+                None,
+                Button(_("Remove"), _drop, "trash-2", always=True),
             ),
-            2,
+            _KEPT,
+            visible=_any_kept,
+            always=True,
+            stretch=2,
         ),
     ),
     data=_data,

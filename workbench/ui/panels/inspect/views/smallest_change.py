@@ -216,22 +216,20 @@ SMALLEST_CHANGE = ViewSpec(
     title=_("Smallest change"),
     beside=(Text(_predicted, "small", "muted"), None),
     controls=(
-        (target_choice(_("Decision")), 3),
-        (Entry("step", _("Step"), visible=lambda view: _value(view) is not None), 1),
-        (Choice(_("Replacements from"), "proposer", _proposers, always=True), 2),
+        target_choice(_("Decision"), stretch=3),
+        Entry("step", _("Step"), visible=lambda view: _value(view) is not None, stretch=1),
+        Choice(_("Replacements from"), "proposer", _proposers, always=True, stretch=2),
     ),
     parts=(
-        (
-            Scrolled(
-                *_of_kind("delete", _("Deleted words")),
-                *_of_kind("replace", _("Replaced words")),
-                *_of_kind("flip", _("Words replaced by the gradient")),
-                None,
-            ),
-            5,
+        Scrolled(
+            *_of_kind("delete", _("Deleted words")),
+            *_of_kind("replace", _("Replaced words")),
+            *_of_kind("flip", _("Words replaced by the gradient")),
+            None,
+            stretch=5,
         ),
         Row(
-            (Text(_progress, "small", "muted", wrap=True, visible=_is_searching), 1),
+            Text(_progress, "small", "muted", wrap=True, visible=_is_searching, stretch=1),
             Button(
                 _("Continue"),
                 lambda view: view.state.ask_rest(),
@@ -247,15 +245,13 @@ SMALLEST_CHANGE = ViewSpec(
         ),
         Rule(),
         Text(_("Single changes, largest decrease first"), "small", "muted"),
-        (
-            Table(
-                _("Single changes"),
-                _columns,
-                lambda view: view.result.trials,
-                key=lambda row: (row.word, row.new),
-                sortable=True,
-            ),
-            4,
+        Table(
+            _("Single changes"),
+            _columns,
+            lambda view: view.result.trials,
+            key=lambda row: (row.word, row.new),
+            sortable=True,
+            stretch=4,
         ),
     ),
     data=_data,

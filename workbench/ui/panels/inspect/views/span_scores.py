@@ -133,7 +133,7 @@ def _data(view: ViewContext) -> list[list[object]]:
 SPAN_SCORES = ViewSpec(
     title=_("Span scores"),
     beside=(
-        (Text(_summary, "small", "muted", elide=True), 1),
+        Text(_summary, "small", "muted", elide=True, stretch=1),
         Row(
             Text(_part, "small", "muted"),
             _step(-1, "chevron-left", _("Previous part")),
@@ -154,19 +154,17 @@ SPAN_SCORES = ViewSpec(
     ),
     parts=(
         caption(AXES),
-        (
-            Heat(
-                _("Span scores"),
-                AXES,
-                lambda view: _words(view)[: len(view.result.scores)],
-                _words,
-                _cell,
-                _describe,
-                first=_best,
-                style=HeatStyle(most=MAX_CELL_WIDTH),
-                id="table",
-            ),
-            1,
+        Heat(
+            _("Span scores"),
+            AXES,
+            lambda view: _words(view)[: len(view.result.scores)],
+            _words,
+            _cell,
+            _describe,
+            first=_best,
+            style=HeatStyle(most=MAX_CELL_WIDTH),
+            id="table",
+            stretch=1,
         ),
         Text(lambda view: _describe(view, *view.chosen("table")), "small", select=True),
     ),

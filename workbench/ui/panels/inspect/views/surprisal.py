@@ -84,15 +84,13 @@ SURPRISAL = ViewSpec(
     title=_("Surprisal"),
     beside=(caption(lambda view: view.duration), None),
     parts=(
-        (
-            Strip(
-                _("Words with their surprisal"),
-                _words,
-                tip=_tip,
-                chosen=lambda view, number: view.choose("table", {number}),
-                id="words",
-            ),
-            1,
+        Strip(
+            _("Words with their surprisal"),
+            _words,
+            tip=_tip,
+            chosen=lambda view, number: view.choose("table", {number}),
+            id="words",
+            stretch=1,
         ),
         caption(
             _("Stronger colour: more unexpected, up to 16 bits · outlined: without a value"),
@@ -100,28 +98,24 @@ SURPRISAL = ViewSpec(
         ),
         Figures(_figures),
         Rule(),
-        (
-            Table(
-                _("Words"),
-                [
-                    Column(_("Word"), lambda row: row[1], 160),
-                    Column(
-                        _("Surprisal, bits"),
-                        lambda row: "–" if row[2] is None else formats.decimal(row[2], 2),
-                        None,
-                        share=lambda row: None if row[2] is None else min(1.0, row[2] / DARKEST),
-                        hint=_(
-                            "The sum of -log2 P(token | tokens before) over the tokens of the word"
-                        ),
-                    ),
-                ],
-                _rows,
-                key=lambda row: row[0],
-                sortable=True,
-                chosen=lambda view, item: view.choose("words", item[0]),
-                id="table",
-            ),
-            1,
+        Table(
+            _("Words"),
+            [
+                Column(_("Word"), lambda row: row[1], 160),
+                Column(
+                    _("Surprisal, bits"),
+                    lambda row: "–" if row[2] is None else formats.decimal(row[2], 2),
+                    None,
+                    share=lambda row: None if row[2] is None else min(1.0, row[2] / DARKEST),
+                    hint=_("The sum of -log2 P(token | tokens before) over the tokens of the word"),
+                ),
+            ],
+            _rows,
+            key=lambda row: row[0],
+            sortable=True,
+            chosen=lambda view, item: view.choose("words", item[0]),
+            id="table",
+            stretch=1,
         ),
     ),
     data=_data,
@@ -262,20 +256,18 @@ MASKED_WORDS = ViewSpec(
         ),
     ),
     parts=(
-        (
-            Strip(
-                _("Words to mask"),
-                _masked_words,
-                tip=_masked_tip,
-                clicked=_toggle,
-                opened=_toggle,
-                fit=False,
-                id="words",
-            ),
-            1,
+        Strip(
+            _("Words to mask"),
+            _masked_words,
+            tip=_masked_tip,
+            clicked=_toggle,
+            opened=_toggle,
+            fit=False,
+            id="words",
+            stretch=1,
         ),
         Row(
-            (Text(_hint, "small", "muted", wrap=True, id="hint"), 1),
+            Text(_hint, "small", "muted", wrap=True, id="hint", stretch=1),
             Button(
                 _("Score the rest"),
                 lambda view: view.state.ask_rest(),
@@ -291,42 +283,36 @@ MASKED_WORDS = ViewSpec(
                 id="stop",
             ),
         ),
-        (
-            Row(
-                (
-                    Table(
-                        _("Masked tokens"),
-                        _position_columns,
-                        lambda view: enumerate(view.result.positions),
-                        key=lambda pair: pair[0],
-                        first=lambda view: 0,
-                        id="positions",
-                    ),
-                    1,
-                ),
-                (
-                    Table(
-                        _("Expected tokens"),
-                        [
-                            Column("", lambda pair: str(pair[0]), 34, right=True),
-                            Column(_("Expected token"), lambda pair: pair[1][0], 130),
-                            Column(
-                                _("Probability, %"),
-                                lambda pair: formats.points(pair[1][1]),
-                                None,
-                                share=lambda pair: pair[1][1],
-                            ),
-                        ],
-                        _best,
-                        key=lambda pair: pair[0],
-                        id="best",
-                    ),
-                    1,
-                ),
-                gap=12,
-                visible=_has_masked,
+        Row(
+            Table(
+                _("Masked tokens"),
+                _position_columns,
+                lambda view: enumerate(view.result.positions),
+                key=lambda pair: pair[0],
+                first=lambda view: 0,
+                id="positions",
+                stretch=1,
             ),
-            2,
+            Table(
+                _("Expected tokens"),
+                [
+                    Column("", lambda pair: str(pair[0]), 34, right=True),
+                    Column(_("Expected token"), lambda pair: pair[1][0], 130),
+                    Column(
+                        _("Probability, %"),
+                        lambda pair: formats.points(pair[1][1]),
+                        None,
+                        share=lambda pair: pair[1][1],
+                    ),
+                ],
+                _best,
+                key=lambda pair: pair[0],
+                id="best",
+                stretch=1,
+            ),
+            gap=12,
+            visible=_has_masked,
+            stretch=2,
         ),
         Rule(),
         Figures(_masked_figures),

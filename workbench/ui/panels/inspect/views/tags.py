@@ -118,14 +118,12 @@ TAG_COUNTS = ViewSpec(
     title=_("Counts of tags"),
     beside=(None, caption(_unknown)),
     parts=(
-        (
-            Table(
-                _("Words with their tags"),
-                _count_columns,
-                lambda view: view.result.words,
-                key=lambda word: word,
-            ),
-            1,
+        Table(
+            _("Words with their tags"),
+            _count_columns,
+            lambda view: view.result.words,
+            key=lambda word: word,
+            stretch=1,
         ),
     ),
     data=_count_data,
@@ -169,7 +167,7 @@ def _count(view: ViewContext) -> str:
 
 
 def _features(name: str, rows: Any) -> Table:
-    return Table(name, _FEATURE_COLUMNS, rows, key=lambda item: item.text)
+    return Table(name, _FEATURE_COLUMNS, rows, key=lambda item: item.text, stretch=1)
 
 
 _FEATURE_COLUMNS = [
@@ -220,24 +218,24 @@ def _feature_data(view: ViewContext) -> list[list[object]]:
 
 _WORD = Stack(
     Text(_of_word, "small", weight=600, elide=True),
-    (_features(_("Features of the word"), lambda view: view.result.features), 1),
+    _features(_("Features of the word"), lambda view: view.result.features),
     gap=4,
+    stretch=1,
 )
 _WHOLE = Stack(
     Row(
-        (
-            Text(
-                lambda view: _("{tag} in the whole model", tag=view.result.tag),
-                "small",
-                weight=600,
-                elide=True,
-            ),
-            1,
+        Text(
+            lambda view: _("{tag} in the whole model", tag=view.result.tag),
+            "small",
+            weight=600,
+            elide=True,
+            stretch=1,
         ),
         caption(_count),
     ),
-    (_features(_("Strongest features of the tag"), lambda view: view.result.strongest), 1),
+    _features(_("Strongest features of the tag"), lambda view: view.result.strongest),
     gap=4,
+    stretch=1,
 )
 TAG_FEATURES = ViewSpec(
     title=_("Weights of features"),
@@ -251,18 +249,16 @@ TAG_FEATURES = ViewSpec(
         ),
     ),
     parts=(
-        (
-            Strip(
-                _("Words with tags"),
-                _tagged,
-                tip=_tag_tip,
-                chosen=lambda view, number: view.state.set_options(word=number, tag=""),
-                follow=lambda view: view.result.word,
-            ),
-            2,
+        Strip(
+            _("Words with tags"),
+            _tagged,
+            tip=_tag_tip,
+            chosen=lambda view, number: view.state.set_options(word=number, tag=""),
+            follow=lambda view: view.result.word,
+            stretch=2,
         ),
         Rule(),
-        (Row((_WORD, 1), (_WHOLE, 1), gap=16), 4),
+        Row(_WORD, _WHOLE, gap=16, stretch=4),
         Rule(),
         Figures(_feature_figures),
     ),
@@ -338,17 +334,15 @@ TRANSITIONS = ViewSpec(
         Text(_range, "small", "muted"),
     ),
     parts=(
-        (
-            Heat(
-                _("Transitions"),
-                _("Rows: from. Columns: to."),
-                _from,
-                _to,
-                _transition_cell,
-                _transition_tip,
-                style=HeatStyle(CELL, 2 * CELL, widest=_signed(-10, 2), signed=True),
-            ),
-            1,
+        Heat(
+            _("Transitions"),
+            _("Rows: from. Columns: to."),
+            _from,
+            _to,
+            _transition_cell,
+            _transition_tip,
+            style=HeatStyle(CELL, 2 * CELL, widest=_signed(-10, 2), signed=True),
+            stretch=1,
         ),
     ),
     data=_transition_data,

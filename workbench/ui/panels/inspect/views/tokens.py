@@ -31,10 +31,7 @@ STRIP_HEIGHT = 250  # pixels at 100%; a taller strip scrolls
 WORD, OFFSETS = 0, 2  # columns
 NARROW_WIDTH = 640  # width below which they are hidden, pixels at 100%
 LABEL = 4  # the first column that only some views have
-EMBEDDING = (
-    *("segment", "position"),
-    *("token_norm", "position_norm", "segment_norm", "sum_norm"),
-)
+EMBEDDING = (*("segment", "position"), *("token_norm", "position_norm", "segment_norm", "sum_norm"))
 
 
 class TokensView(InspectorView):
@@ -291,10 +288,7 @@ def _embeddings(view: TokensView) -> list[Column]:
         return found
 
     titles = {
-        "segment": (
-            _("Segment"),
-            _("Index of the segment: 1 in the second text"),
-        ),
+        "segment": (_("Segment"), _("Index of the segment: 1 in the second text")),
         "position": (_("Pos."), _("Index in the table of position embeddings")),
         "token_norm": (_("‖t‖"), _("Euclidean norm of the token embedding")),
         "position_norm": (_("‖p‖"), _("Euclidean norm of the position embedding")),

@@ -20,13 +20,7 @@ from workbench.ui.widgets.controls.field import TitledField, combo
 from workbench.ui.widgets.controls.field import fill as fill_combo
 from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.empty import EmptyState
-from workbench.ui.widgets.layout import (
-    card,
-    column,
-    layout_of,
-    row,
-    scrolled,
-)
+from workbench.ui.widgets.layout import card, column, layout_of, row, scrolled
 from workbench.ui.widgets.tables.table import Column, Table
 from workbench.ui.widgets.text.context_menu import RowMenu, fill
 from workbench.ui.widgets.text.kwic import KwicDelegate
