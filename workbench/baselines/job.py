@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import platform
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -253,7 +254,8 @@ def predict(params: Mapping[str, Any], folder: Path) -> Messages:
     trained, output = Trained.load(Path(params["model"])), Path(params["output"])
     done, stopped, began = 0, False, time.process_time()
     with open(output, "w", encoding="utf-8", newline="\n") as file:
-        for chunk in _chunks(files.read_documents(Path(params["input"]))):
+        documents = iter(files.read_documents(Path(params["input"])))
+        for chunk in iter(lambda: list(islice(documents, CHUNK)), []):
             command = yield {"kind": "progress", "done": done}
             files.write_answers(file, chunk, trained.predict(chunk))
             done += len(chunk)
@@ -268,14 +270,3 @@ def predict(params: Mapping[str, Any], folder: Path) -> Messages:
         "device": "cpu",
         "stopped": stopped,
     }
-
-
-def _chunks(documents: Iterator[Document]) -> Iterator[list[Document]]:
-    chunk: list[Document] = []
-    for document in documents:
-        chunk.append(document)
-        if len(chunk) == CHUNK:
-            yield chunk
-            chunk = []
-    if chunk:
-        yield chunk

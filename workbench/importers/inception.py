@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from workbench.base.i18n import _
 from workbench.importers.foreign_xml import root
 
 _FOLDERS = (".txt", ".tsv", ".xmi", ".xml", ".json", ".conll", ".conllu", ".html", ".pdf")
@@ -32,3 +35,10 @@ def points_of_units(text: str) -> list[int] | None:
     for point, character in enumerate(text):
         code_points += [point] * (2 if character > "\uffff" else 1)
     return [*code_points, len(text)]
+
+
+def not_imported(name: str, left: Counter[str], titles: Mapping[str, str]) -> Iterator[str]:
+    """A message for what a file has that was left out: kind → number, and kind → its title."""
+    if kinds := +left:
+        listed = ", ".join(f"{_(titles[kind])} ({n:,})" for kind, n in sorted(kinds.items()))
+        yield _("{name}: not imported: {kinds}.", name=name, kinds=listed)

@@ -6,7 +6,7 @@ Standard library only, so that the window can recompute them while the user work
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 
@@ -57,6 +57,16 @@ def label_score(label: str, right: int, predicted: int, gold: int) -> LabelScore
     )
 
 
+def label_scores(
+    by_label: Mapping[str, tuple[int, int, int]], labels: Sequence[str] | None
+) -> tuple[LabelScore, ...]:
+    """One row for each label, by default of all, from its counts: right, predicted, gold."""
+    return tuple(
+        label_score(label, *by_label.get(label, (0, 0, 0)))
+        for label in (by_label if labels is None else labels)
+    )
+
+
 def per_label(
     gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str] | None = None
 ) -> tuple[LabelScore, ...]:
@@ -64,11 +74,7 @@ def per_label(
 
     By default, for each label of either side, sorted.
     """
-    by_label = counts(gold, predicted)
-    return tuple(
-        label_score(label, *by_label.get(label, (0, 0, 0)))
-        for label in (by_label if labels is None else labels)
-    )
+    return label_scores(counts(gold, predicted), labels)
 
 
 def averages(rows: Sequence[LabelScore]) -> tuple[float, float]:

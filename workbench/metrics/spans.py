@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from workbench.metrics.classes import LabelScore, averages, label_score, ratio
+from workbench.metrics.classes import LabelScore, averages, label_scores, ratio
 from workbench.text import alignment
 from workbench.text.spans import Span
 
@@ -57,11 +57,7 @@ def per_label(
 
     By default, for each label of either side, sorted.
     """
-    by_label = counts(gold, predicted)
-    return tuple(
-        label_score(label, *by_label.get(label, (0, 0, 0)))
-        for label in (by_label if labels is None else labels)
-    )
+    return label_scores(counts(gold, predicted), labels)
 
 
 def scores(gold: Sequence[Iterable[Span]], predicted: Sequence[Iterable[Span]]) -> dict[str, float]:
@@ -73,7 +69,7 @@ def scores(gold: Sequence[Iterable[Span]], predicted: Sequence[Iterable[Span]]) 
     right, theirs, ours = (
         (sum(column) for column in zip(*by_label.values(), strict=True)) if by_label else (0, 0, 0)
     )
-    macro, _ = averages([label_score(label, *numbers) for label, numbers in by_label.items()])
+    macro, _ = averages(label_scores(by_label, None))
     return {
         "span_precision": ratio(right, theirs),
         "span_recall": ratio(right, ours),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -216,7 +217,8 @@ def run(
     began = time.process_time()
     yield {"kind": "progress", "done": 0}
     with open(output, "w", encoding="utf-8", newline="\n") as file:
-        for chunk in _chunks(read_documents(Path(params["input"]))):
+        documents = iter(read_documents(Path(params["input"])))
+        for chunk in iter(lambda: list(islice(documents, CHUNK)), []):
             before = done
             for share, predictions in predictor.stream(chunk):
                 command = yield {"kind": "progress", "done": before + share}
@@ -236,14 +238,3 @@ def run(
         "device": str(predictor.encoder.device),
         "stopped": stopped,
     }
-
-
-def _chunks(documents: Iterator[Document]) -> Iterator[list[Document]]:
-    chunk: list[Document] = []
-    for item in documents:
-        chunk.append(item)
-        if len(chunk) == CHUNK:
-            yield chunk
-            chunk = []
-    if chunk:
-        yield chunk

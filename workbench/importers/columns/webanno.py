@@ -106,8 +106,8 @@ class WebannoImporter:
         offsets = Offsets()
         if text.way != UTF16:
             offsets.note(text.way)
-        messages = (*_remarks(source.name, reading.left), *offsets.remarks(source.name))
-        yield from map(Remark, messages)
+        yield from map(Remark, inception.not_imported(source.name, reading.left, _LEFT))
+        yield from map(Remark, offsets.remarks(source.name))
 
 
 def _width(layers: tuple[Declared, ...]) -> int:
@@ -123,12 +123,6 @@ _LEFT = {
     RELATIONS: N_("relations whose ends have no label in common"),
     LINKS: N_("names of the links in chains"),
 }
-
-
-def _remarks(name: str, left: Counter[str]) -> Iterator[str]:
-    if kinds := +left:
-        listed = ", ".join(f"{_(_LEFT[kind])} ({n:,})" for kind, n in sorted(kinds.items()))
-        yield _("{name}: not imported: {kinds}.", name=name, kinds=listed)
 
 
 class WebannoReading:

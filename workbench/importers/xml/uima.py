@@ -105,13 +105,7 @@ class UimaImporter:
         yield from (Hint(layer, CLUSTER) for layer in reading.chains)
         yield from (Hint(layer, TAG) for layer in reading.tags)
         yield Row(1, record)
-        yield from (Remark(message) for message in _remarks(source.name, reading.left))
-
-
-def _remarks(name: str, left: Counter[str]) -> Iterator[str]:
-    if kinds := +left:
-        listed = ", ".join(f"{_(_LEFT[kind])} ({n:,})" for kind, n in sorted(kinds.items()))
-        yield _("{name}: not imported: {kinds}.", name=name, kinds=listed)
+        yield from map(Remark, inception.not_imported(source.name, reading.left, _LEFT))
 
 
 class UimaReading:

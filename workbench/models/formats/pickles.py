@@ -265,9 +265,7 @@ class _Machine:
         arguments, called = self.stack.pop(), self.stack.pop()
         self.stack.append(_called(called, arguments))
 
-    def on_newobj(self, _argument: object) -> None:
-        arguments, called = self.stack.pop(), self.stack.pop()
-        self.stack.append(_called(called, arguments))
+    on_newobj = on_reduce
 
     def on_build(self, _argument: object) -> None:
         state = self.stack.pop()

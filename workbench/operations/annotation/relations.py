@@ -11,13 +11,14 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.operations.annotation.annotate import start_draft
 from workbench.operations.annotation.relation_rules import arrow
+from workbench.operations.schema import label_changes
 from workbench.project.project import Project
 from workbench.storage.annotation import annotations as annotation_rows
 from workbench.storage.annotation import relations as store
 from workbench.storage.annotation.annotations import SpanRow
 from workbench.storage.documents import documents
 from workbench.storage.labels import labels
-from workbench.text.labels import Label, Layer
+from workbench.text.labels import Layer
 from workbench.text.relations import allowed, span_layer
 from workbench.text.rows import row_id
 from workbench.text.spans import joined
@@ -37,7 +38,7 @@ def add_relation(
 
     Raises WorkbenchError if the rules of the layer do not allow it.
     """
-    layer, label = _layer_and_label(project, label_id)
+    layer, label = label_changes.place_of(project, label_id)
     ends = _ends(project, from_span, to_span)
     _check(project, layer, label.name, ends)
     document = ends.from_span.document_id
@@ -55,7 +56,7 @@ def relabel_relation(
 ) -> None:
     """Give a relation another label of its layer. Raises WorkbenchError as `add_relation`."""
     row = store.relation(project.db, relation_id)
-    layer, label = _layer_and_label(project, label_id)
+    layer, label = label_changes.place_of(project, label_id)
     if layer.id != row.layer_id:
         raise WorkbenchError(
             _("{label} belongs to a different layer than the relation.", label=label.name)
@@ -74,7 +75,7 @@ def reverse_relation(project: Project, relation_id: int, *, origin: object = Non
     """Exchange both ends of a relation. Raises WorkbenchError as `add_relation`."""
     row = store.relation(project.db, relation_id)
     if row.label_id is not None:
-        layer, label = _layer_and_label(project, row.label_id)
+        layer, label = label_changes.place_of(project, row.label_id)
         _check(project, layer, label.name, _ends(project, row.to_span, row.from_span))
     with project.edit(_("Reverse relation"), origin=origin):
         store.update_relation(
@@ -130,14 +131,6 @@ def _check(project: Project, layer: Layer, label: str, ends: Ends) -> None:
             ),
             hint=_("Allowed pairs are listed under Rules on the Labels page."),
         )
-
-
-def _layer_and_label(project: Project, label_id: int) -> tuple[Layer, Label]:
-    try:
-        layer_id, label = labels.label(project.db, label_id)
-    except KeyError:
-        raise WorkbenchError(_("This label has been deleted.")) from None
-    return labels.layer(project.db, layer_id), label
 
 
 # ---------------------------------------------------------------- chains

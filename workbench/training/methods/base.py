@@ -32,6 +32,13 @@ class Method(ABC):
     def groups(self, rate: float) -> list[dict[str, Any]]:
         """Parameter groups of AdamW: params, lr, peak (learning rate), weight_decay."""
 
+    def factors(self) -> dict[int, float]:
+        """Parameters of the head, which use the learning rate of full fine-tuning."""
+        return {
+            key: max(1.0, factor / self.info.rate_factor)
+            for key, factor in self.model.rate_factors().items()
+        }
+
     def start_epoch(self, epoch: int) -> None:  # noqa: B027
         """Called before each epoch (0-based)."""
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from workbench.models.families.char_lm.info.files import LanguageModelFile
-from workbench.models.recurrent import lstm, ready
+from workbench.models.recurrent import lstm, ready, reordered
 
 KINDS = {"lstm": nn.LSTM, "gru": nn.GRU}
 MAX_POSITIONS = 1 << 14  # characters of all rows in one call: bounds memory without gradients
@@ -99,7 +99,7 @@ class CharacterModel(nn.Module):
         """
         if torch.compiler.is_exporting():
             states, _memory = self(ids)
-            return [_gathered(hidden, positions) for hidden in states]
+            return [reordered(hidden, positions) for hidden in states]
         lengths, order = (positions.amax(1) + 1).sort(descending=True)
         ids, positions = ids[order], positions[order]
         picked: list[list[Tensor]] = [[] for _layer in self.layers]
@@ -121,7 +121,7 @@ class CharacterModel(nn.Module):
         """
         table = self.characters.table(ids)  # (B, C, E)
         sums = nn.functional.pad(table.cumsum(1), (0, 0, 1, 0))
-        means = _gathered(sums, ends) - _gathered(sums, starts)
+        means = reordered(sums, ends) - reordered(sums, starts)
         means = means / (ends - starts).clamp(min=1).unsqueeze(-1)
         return nn.functional.pad(means, (0, self.width - means.shape[-1]))
 
@@ -153,11 +153,6 @@ def _first(memory: Memory | None, rows: int) -> Memory | None:
         else layer_memory[:, :rows].contiguous()
         for layer_memory in memory
     )
-
-
-def _gathered(states: Tensor, positions: Tensor) -> Tensor:
-    """(B, C, H) at positions (B, T) → (B, T, H)."""
-    return states.gather(1, positions.unsqueeze(-1).expand(-1, -1, states.shape[-1]))
 
 
 def _placed(shape: torch.Size, where: tuple[Tensor, ...], states: Tensor) -> Tensor:

@@ -87,13 +87,6 @@ class Lora(Method):
         )
         return optim.groups(levels, rate=rate, decay=1.0, weight_decay=self.options["weight_decay"])
 
-    def factors(self) -> dict[int, float]:
-        """Parameters of the head, which use the learning rate of full fine-tuning."""
-        return {
-            key: max(1.0, factor / self.info.rate_factor)
-            for key, factor in self.model.rate_factors().items()
-        }
-
     # ------------------------------------------------------------ checkpoints
 
     def save(self, folder: Path) -> None:
