@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from workbench.ui.panels.annotate.document_text import DocumentText
     from workbench.ui.panels.annotate.tokens.token_pane import TokenPane
-    from workbench.ui.panels.annotate.values.value_stack import ValueStack
+    from workbench.ui.panels.annotate.values.editors import ValueStack
 
 ABOVE_LABELS = 60  # pixels at 100%: the lines between text and labels, and a line of text
 SIDE = 22  # minimum margin beside the text, in pixels

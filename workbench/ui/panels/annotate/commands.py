@@ -1,4 +1,4 @@
-"""Keys of Annotate without Ctrl or Alt, and its commands on relations, the queue and units.
+"""The commands of Annotate, and its keys without Ctrl or Alt.
 
 The keys are handled by the text and the lists, and shown in the key list. Those with one meaning
 can be changed there; `ui.shell.bare_keys` translates the user's keys back.
@@ -307,4 +307,298 @@ UNIT_COMMANDS = (
         enabled=_has_units,
         group="units",
     ),
+)
+
+
+def _can_edit(panel: AnnotatePanel) -> bool:
+    return panel.state.session.can_edit
+
+
+def _has_labels(panel: AnnotatePanel) -> bool:
+    return panel.state.session.has_labels
+
+
+def _can_step(panel: AnnotatePanel) -> bool:
+    return panel.state.session.doc is not None and len(panel.state.queue.ids) > 1
+
+
+def _has_found(panel: AnnotatePanel) -> bool:
+    return panel.state.session.doc is not None and panel.state.finder.count > 0
+
+
+def _has_panes(panel: AnnotatePanel) -> bool:
+    return len(panel.view.panes()) > 1
+
+
+def _has_errors(panel: AnnotatePanel) -> bool:
+    return bool(panel.state.session.errors)
+
+
+def _narrowed(panel: AnnotatePanel) -> bool:
+    return has_queue(panel) and not panel.state.queue.narrowed.empty
+
+
+def _can_take(panel: AnnotatePanel) -> bool:
+    return _has_errors(panel) and panel.state.session.can_edit
+
+
+COMMANDS = (
+    Command(
+        "annotate.find-next",
+        _("Find &next"),
+        lambda p: p.view.find_step(1),
+        "Edit",
+        "F3",
+        enabled=_has_found,
+        group="find",
+    ),
+    Command(
+        "annotate.find-previous",
+        _("Find pre&vious"),
+        lambda p: p.view.find_step(-1),
+        "Edit",
+        "Shift+F3",
+        enabled=_has_found,
+        group="find",
+    ),
+    Command(
+        "annotate.submit",
+        _("&Submit and open next"),
+        lambda p: p.state.submission.submit(),
+        "Labels",
+        ("Ctrl+Return", "Ctrl+Enter"),
+        enabled=_can_edit,
+        group="done",
+    ),
+    Command(
+        "annotate.discard",
+        _("&Discard document"),
+        lambda p: p.state.submission.discard(),
+        "Labels",
+        "Ctrl+Backspace",
+        enabled=_can_edit,
+        group="done",
+    ),
+    Command(
+        "annotate.skip",
+        _("S&kip document"),
+        lambda p: p.state.queue.skip(),
+        "Labels",
+        enabled=has_document,
+        group="done",
+    ),
+    Command(
+        "annotate.note",
+        _("No&te…"),
+        lambda p: p.view.remarks.ask_note(),
+        "Labels",
+        "Ctrl+T",
+        enabled=_can_edit,
+        group="done",
+    ),
+    Command(
+        "annotate.flag",
+        _("Fla&g…"),
+        lambda p: p.view.remarks.ask_flag(),
+        "Labels",
+        "Ctrl+K",
+        enabled=_can_edit,
+        group="done",
+    ),
+    Command(
+        "annotate.next",
+        _("&Next document"),
+        lambda p: p.state.queue.step(1),
+        "Labels",
+        "Ctrl+Right",
+        enabled=_can_step,
+        group="walk",
+    ),
+    Command(
+        "annotate.previous",
+        _("&Previous document"),
+        lambda p: p.state.queue.step(-1),
+        "Labels",
+        "Ctrl+Left",
+        enabled=_can_step,
+        group="walk",
+    ),
+    Command(
+        "annotate.unlabelled",
+        _("Next &unlabelled document"),
+        lambda p: p.view.go_unlabelled(),
+        "Labels",
+        "Ctrl+Down",
+        enabled=has_document,
+        group="walk",
+    ),
+    Command(
+        "annotate.only-unlabelled",
+        _("Show &unlabelled documents only"),
+        lambda p: p.state.queue.toggle_unlabelled(),
+        "Labels",
+        "Ctrl+Shift+U",
+        enabled=has_queue,
+        checked=lambda p: p.state.queue.only_unlabelled,
+        group="queue",
+    ),
+    Command(
+        "annotate.only-suggested",
+        _("Show &documents with suggestions only"),
+        lambda p: p.state.queue.narrow(suggested=not p.state.queue.narrowed.suggested),
+        "Labels",
+        enabled=has_queue,
+        checked=lambda p: p.state.queue.narrowed.suggested,
+        group="queue",
+    ),
+    *UNIT_COMMANDS,
+    *QUEUE_COMMANDS,
+    Command(
+        "annotate.clear-filters",
+        _("&Clear queue filters"),
+        lambda p: p.state.queue.clear_filters(),
+        "Labels",
+        "Ctrl+Shift+F",
+        enabled=_narrowed,
+        group="queue",
+    ),
+    Command(
+        "annotate.error",
+        _("Next &error"),
+        lambda p: p.state.queue.next_error(1),
+        "Labels",
+        "F8",
+        enabled=_has_errors,
+        group="errors",
+    ),
+    Command(
+        "annotate.error-back",
+        _("Previous e&rror"),
+        lambda p: p.state.queue.next_error(-1),
+        "Labels",
+        "Shift+F8",
+        enabled=_has_errors,
+        group="errors",
+    ),
+    Command(
+        "annotate.accept-answer",
+        _("&Accept prediction as gold"),
+        lambda p: p.state.review.accept_answer(),
+        "Labels",
+        enabled=_can_take,
+        group="errors",
+    ),
+    Command(
+        "annotate.occurrences",
+        _("Label all &occurrences…"),
+        lambda p: p.view.occurrences.open(),
+        "Labels",
+        "Ctrl+M",
+        enabled=_can_edit,
+        group="suggestions",
+    ),
+    Command(
+        "annotate.patterns",
+        _("&Patterns…"),
+        lambda p: p.view.show_patterns(),
+        "Labels",
+        "Ctrl+Shift+M",
+        enabled=_has_labels,
+        group="suggestions",
+    ),
+    Command(
+        "annotate.accept-all",
+        _("&Accept all confident suggestions"),
+        lambda p: p.state.suggested.accept_all(),
+        "Labels",
+        "Ctrl+Shift+A",
+        enabled=lambda p: p.state.session.can_edit and bool(p.state.suggested.sure_suggestions),
+        group="suggestions",
+    ),
+    Command(
+        "annotate.reject-all",
+        _("Re&ject all suggestions"),
+        lambda p: p.state.suggested.reject_all(),
+        "Labels",
+        "Ctrl+Shift+X",
+        enabled=lambda p: p.state.session.can_edit and bool(p.state.session.suggestions),
+        group="suggestions",
+    ),
+    *LINK_COMMANDS,
+    Command(
+        "annotate.guideline",
+        _("&Guideline"),
+        lambda p: p.view.toggle_guideline(),
+        "View",
+        "Ctrl+G",
+        enabled=has_document,
+        checked=lambda p: p.view.guideline_shown,
+        group="annotate",
+    ),
+    Command(
+        "annotate.left",
+        _("Collapse &queue"),
+        lambda p: p.view.fold("left"),
+        "View",
+        "F9",
+        enabled=has_document,
+        checked=lambda p: p.view.folded("left"),
+        group="annotate",
+    ),
+    Command(
+        "annotate.right",
+        _("Collapse s&uggestions and spans"),
+        lambda p: p.view.fold("right"),
+        "View",
+        "Shift+F9",
+        enabled=has_document,
+        checked=lambda p: p.view.folded("right"),
+        group="annotate",
+    ),
+    Command(
+        "annotate.pane",
+        _("Next p&ane"),
+        lambda p: p.view.next_pane(1),
+        "View",
+        "F6",
+        enabled=_has_panes,
+        group="annotate",
+    ),
+    Command(
+        "annotate.pane-back",
+        _("Previous pa&ne"),
+        lambda p: p.view.next_pane(-1),
+        "View",
+        "Shift+F6",
+        enabled=_has_panes,
+        group="annotate",
+    ),
+    Command(
+        "annotate.zoom-in",
+        _("Lar&ger reading text"),
+        lambda p: p.view.zoom(1),
+        "View",
+        ("Alt++", "Alt+="),
+        enabled=has_document,
+        group="annotate",
+    ),
+    Command(
+        "annotate.zoom-out",
+        _("S&maller reading text"),
+        lambda p: p.view.zoom(-1),
+        "View",
+        "Alt+-",
+        enabled=has_document,
+        group="annotate",
+    ),
+    Command(
+        "annotate.zoom-usual",
+        _("Reset reading text si&ze"),
+        lambda p: p.view.zoom(0),
+        "View",
+        "Alt+0",
+        enabled=lambda p: has_document(p) and p.view.zoomed_by != 100,
+        group="annotate",
+    ),
+    *BARE_COMMANDS,
 )

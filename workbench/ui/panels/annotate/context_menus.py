@@ -14,7 +14,7 @@ from workbench.text.labels import Label, Layer
 from workbench.text.rows import row_id
 from workbench.ui.commands import SEPARATOR, MenuChoice
 from workbench.ui.panels.annotate.keys import moved
-from workbench.ui.panels.annotate.suggestions.source_menu import of_source
+from workbench.ui.panels.annotate.suggestions.suggestion_list import of_source
 from workbench.ui.style import escaping
 from workbench.ui.widgets.text.context_menu import ContextMenu, RowMenu
 from workbench.ui.widgets.text.view import TextView

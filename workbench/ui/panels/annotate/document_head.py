@@ -6,13 +6,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontMetrics, QResizeEvent
+from PySide6.QtGui import QAction, QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QLayout, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.text.sentences import WHOLE
-from workbench.ui.panels.annotate.layers_button import LayersButton
 from workbench.ui.panels.annotate.units import TITLES
 from workbench.ui.style import escaping, theme
 from workbench.ui.widgets.controls.button import Button, icon_button
@@ -23,6 +22,47 @@ from workbench.ui.widgets.layout import TurningRow, row
 
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.desk import Desk
+
+
+STATE_TONES = {"submitted": "good", "draft": "warn", "discarded": "bad", "pending": ""}
+SIDE, GAP = 24, 10  # pixels beside and between the parts
+BUTTON_GAP = 6  # pixels between buttons
+KEY = 96  # pixels at 100% that a long key keeps
+STEPS = range(4)  # nothing is shortened; the states; the units, too; no buttons for undo and redo
+
+
+class LayersButton(Button):
+    """The layers are checked in its menu. short: without a text."""
+
+    def __init__(self, state: Desk, parent: QWidget, *, short: bool = False) -> None:
+        self._menu = QMenu(parent)
+        super().__init__(
+            "" if short else _("Layers"),
+            "tags",
+            small=short,
+            menu=self._menu,
+            name=_("Layers"),
+            tip=_("Select layers to label"),
+        )
+        self._state = state
+        self._menu.aboutToShow.connect(self.show_layers)
+
+    def show_layers(self) -> None:
+        """Fill the menu again."""
+        state = self._state
+        self._menu.clear()
+        for layer in state.session.layers:
+            action = QAction(escaping.menu_text(layer.name), self._menu)
+            action.setCheckable(True)
+            action.setChecked(layer.id not in state.session.off)
+            action.toggled.connect(lambda on, id=layer.id: state.session.switch_layer(id, on))
+            self._menu.addAction(action)
+        self._menu.addSeparator()
+        tell = QAction(_("&Say which layers are submitted without labels"), self._menu)
+        tell.setCheckable(True)
+        tell.setChecked(state.submission.tells_empty)
+        tell.toggled.connect(state.submission.tell_empty)
+        self._menu.addAction(tell)
 
 
 class UnitButton(Button):
@@ -71,13 +111,6 @@ class UnitButton(Button):
 
     def _choose(self, kind: str, _checked: bool = False) -> None:
         self._state.session.units.choose_kind(kind)
-
-
-STATE_TONES = {"submitted": "good", "draft": "warn", "discarded": "bad", "pending": ""}
-SIDE, GAP = 24, 10  # pixels beside and between the parts
-BUTTON_GAP = 6  # pixels between buttons
-KEY = 96  # pixels at 100% that a long key keeps
-STEPS = range(4)  # nothing is shortened; the states; the units, too; no buttons for undo and redo
 
 
 class DocumentHead(QWidget):

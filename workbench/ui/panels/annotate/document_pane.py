@@ -19,12 +19,10 @@ from workbench.ui.panels.annotate.choices.choice_list import ChoiceList
 from workbench.ui.panels.annotate.classes.many_labels import ManyLabels
 from workbench.ui.panels.annotate.document_text import DocumentText
 from workbench.ui.panels.annotate.label_bars import BarStack
-from workbench.ui.panels.annotate.relations.link_line import LinkLine, signed
-from workbench.ui.panels.annotate.relations.shown_arcs import ShownArcs
+from workbench.ui.panels.annotate.relations.shown_relations import LinkLine, ShownArcs, signed
 from workbench.ui.panels.annotate.spans.shown_spans import ShownSpans
 from workbench.ui.panels.annotate.tokens.token_pane import TokenPane
-from workbench.ui.panels.annotate.values.editors import EDITORS
-from workbench.ui.panels.annotate.values.value_stack import ValueStack
+from workbench.ui.panels.annotate.values.editors import EDITORS, ValueStack
 from workbench.ui.project import folded_labels
 from workbench.ui.style import theme
 from workbench.ui.widgets.controls.key_cap import CommandCap

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QPoint, Qt, QTimer
@@ -20,26 +20,24 @@ from workbench.ui.panel import View
 from workbench.ui.panels.annotate.action_bar import ActionBar
 from workbench.ui.panels.annotate.annotation_pane import AnnotationPane
 from workbench.ui.panels.annotate.context_menus import ContextMenus
-from workbench.ui.panels.annotate.document_head import DocumentHead
+from workbench.ui.panels.annotate.document_head import DocumentHead, LayersButton
 from workbench.ui.panels.annotate.document_pane import DocumentPane
-from workbench.ui.panels.annotate.empty_states import empty_states
 from workbench.ui.panels.annotate.find_in_text import Find
 from workbench.ui.panels.annotate.folding import Sides
 from workbench.ui.panels.annotate.instant.instant_part import InstantPart
 from workbench.ui.panels.annotate.keys import Keys
-from workbench.ui.panels.annotate.layers_button import LayersButton
-from workbench.ui.panels.annotate.links import Links
 from workbench.ui.panels.annotate.patterns.occurrences_pane import OccurrencesPane
 from workbench.ui.panels.annotate.prefetch.prefetch_part import PreannotationPart
-from workbench.ui.panels.annotate.question_shortcuts import QuestionShortcuts
 from workbench.ui.panels.annotate.queue.queue_side import QueueSide
 from workbench.ui.panels.annotate.remarks.remarks_view import RemarkParts
 from workbench.ui.panels.annotate.review.error_review import ErrorReview
 from workbench.ui.panels.annotate.selection_bar import SelectionBar
+from workbench.ui.panels.annotate.text_shortcuts import Links, QuestionShortcuts
 from workbench.ui.style import escaping, theme
 from workbench.ui.widgets.controls.button import Button
 from workbench.ui.widgets.controls.key_cap import follow_tip, with_key
 from workbench.ui.widgets.controls.label_palette import LabelPalette
+from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.pages import PageLayout
 from workbench.ui.widgets.text.view import TextView
@@ -511,3 +509,23 @@ def focus_next(panes: Sequence[QWidget], way: int) -> None:
     at = next(focused, -1 if way > 0 else 0)
     if panes:
         panes[(at + way) % len(panes)].setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+
+def empty_states(go: Callable[..., None]) -> tuple[QWidget, QWidget]:
+    """Without documents, and without labels; `go` opens another page."""
+    to_import = Button(_("Import…"), "download", "primary", on=lambda: go("data", dialog="import"))
+    to_labels = Button(_("Define labels"), "tags", "primary", on=lambda: go("labels"))
+    return (
+        EmptyState(
+            "highlighter",
+            _("No documents yet"),
+            _("Import text: JSONL, CSV, CoNLL or plain text."),
+            to_import,
+        ),
+        EmptyState(
+            "tags",
+            _("No labels yet"),
+            _("Define what to label: classes, spans or sentence pairs."),
+            to_labels,
+        ),
+    )

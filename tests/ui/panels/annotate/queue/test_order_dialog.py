@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QComboBox, QLabel
 from tests.ui.tips import read
 from workbench.operations.annotation.instant_curve import CurvePoint
 from workbench.operations.annotation.queue_orders import QueueOrder
-from workbench.ui.panels.annotate.instant.learning import LearningCurve
+from workbench.ui.panels.annotate.instant.instant import LearningCurve
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from workbench.base.settings import Settings
     from workbench.text.labels import Label, Layer
-    from workbench.ui.panels.annotate.classes.label_topics import Topic
+    from workbench.ui.panels.annotate.classes.classes import Topic
     from workbench.ui.panels.annotate.label_keys import FirstLabels
 
 LINE, GAP = 28, 4  # height of a line and the space below it, pixels at 100%

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _, ngettext
-from workbench.operations.annotation import instant, live_suggestions, queue_orders
+from workbench.operations.annotation import instant, instant_curve, live_suggestions, queue_orders
 from workbench.operations.annotation.annotate import DocumentRow, SuggestionRow
 from workbench.operations.annotation.instant import MIN_LABELLED_DOCUMENTS
+from workbench.operations.annotation.instant_curve import CurvePoint
 from workbench.operations.runs import rerun, rounds
+from workbench.operations.runs.rounds import Rounds
 from workbench.text.rows import row_id
-from workbench.ui.panels.annotate.instant import learning
 from workbench.ui.panels.annotate.instant.instant_model import FAILED, INDEXING, READY, Instant
 from workbench.ui.panels.annotate.session import DONE, LABELLED, Predictor
 from workbench.ui.panels.annotate.tool import Tool
@@ -28,12 +30,44 @@ if TYPE_CHECKING:
     from workbench.project.changes import Changes
     from workbench.storage.runs.runs import Run
     from workbench.text.labels import Layer
-    from workbench.ui.panels.annotate.instant.learning import LearningCurve
     from workbench.ui.panels.annotate.session import DocumentSession
+
 
 _ON = "annotate.instant"  # project uid → uid of the layer on which the instant model is on
 AHEAD = 10  # documents that follow the open one, which the instant model predicts with it
 RERUN = "rerun"  # key of the task
+
+
+@dataclass(frozen=True)
+class LearningCurve:
+    """advice: whether to continue labelling, in a sentence. message: what was measured."""
+
+    title: str
+    points: tuple[CurvePoint, ...]
+    advice: str
+    message: str
+
+
+def of_instant(model: Instant) -> LearningCurve:
+    """Its curve with what it learns from now: others are not comparable."""
+    source = _("Learned from words; a new curve begins with the vectors of a model.")
+    if model.vectors != instant.WORDS:
+        source = (
+            _("Learned from vectors of {model}.")
+            if model.layer.traits.in_text
+            else _("Learned from words and vectors of {model}.")
+        ).format(model=model.model_name)
+    measured = _(
+        "Measured on dev, else on each fifth of the labels in turn; agreement with the predictions "
+        "10 labels before, on documents without a label."
+    )
+    advice = instant_curve.advice(model.points)
+    return LearningCurve(_("Instant model"), model.points, advice, f"{source} {measured}")
+
+
+def of_rounds(of_run: Rounds) -> LearningCurve:
+    title = _("Rounds of retraining up to {run}", run=of_run.runs[-1])
+    return LearningCurve(title, of_run.points, rounds.advice(of_run), rounds.describe(of_run))
 
 
 class InstantTool(Tool, Predictor):
@@ -262,7 +296,7 @@ class InstantTool(Tool, Predictor):
     def read_curves(self, done: Callable[[tuple[LearningCurve, ...]], None]) -> None:
         """Call `done` with the curve of the instant model and that of the newest run, if any."""
         instant, run = self.model, self.last_run
-        curves = (learning.of_instant(instant),) if instant is not None else ()
+        curves = (of_instant(instant),) if instant is not None else ()
         if run is None:
             done(curves)
             return
@@ -274,7 +308,7 @@ class InstantTool(Tool, Predictor):
         self.context.task(
             "rounds",
             partial(rounds.rounds, self.project, run),
-            lambda of_run: done((*curves, learning.of_rounds(of_run))),
+            lambda of_run: done((*curves, of_rounds(of_run))),
             failed=failed,
         )
 

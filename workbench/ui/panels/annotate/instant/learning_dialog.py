@@ -16,8 +16,7 @@ from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.dialog import Dialog
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.instant.instant import InstantTool
-    from workbench.ui.panels.annotate.instant.learning import LearningCurve
+    from workbench.ui.panels.annotate.instant.instant import InstantTool, LearningCurve
 
 
 class LearningDialog(Dialog):

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import cast
+from functools import partial
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QModelIndex
 from PySide6.QtWidgets import QDoubleSpinBox, QFrame, QMenu, QSizePolicy, QWidget
 
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
+from workbench.ui.commands import SEPARATOR, MenuChoice
 from workbench.ui.panels.annotate.label_rows import LabelAndText, Sign, choose_row
 from workbench.ui.panels.annotate.row_words import RowWords
 from workbench.ui.panels.annotate.session import SUGGESTED
-from workbench.ui.panels.annotate.suggestions.source_menu import source_choices
 from workbench.ui.panels.annotate.suggestions.suggestions import (
     BELOW,
     BY_SCORE,
@@ -21,7 +22,7 @@ from workbench.ui.panels.annotate.suggestions.suggestions import (
     SURE_ONES,
     SuggestionTool,
 )
-from workbench.ui.style import formats, theme
+from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.controls.button import Button, icon_button
 from workbench.ui.widgets.controls.field import combo, fill
 from workbench.ui.widgets.controls.key_cap import CommandCap, follow_tip, with_key
@@ -31,9 +32,16 @@ from workbench.ui.widgets.layout import column, line, row
 from workbench.ui.widgets.tables.table import Column, Table
 from workbench.ui.widgets.text import context_menu
 
+if TYPE_CHECKING:
+    from workbench.storage.annotation.provenance import Origin
+    from workbench.ui.panels.annotate.suggestions.suggestions import SuggestionTool
+
 ACCEPT, REJECT = 1, 2  # columns
 ROW = 44  # height of a label with its source, pixels at 100%
 MAX_VISIBLE_ROWS, MIN_VISIBLE_ROWS = 5, 2
+
+
+Choices = tuple[MenuChoice | None, ...]
 
 
 class SuggestionList:
@@ -224,3 +232,47 @@ class SuggestionList:
         """Called after the theme or text size has changed."""
         cast(LabelAndText, self.table.itemDelegateForColumn(0)).restyle()
         self._sure.setFixedWidth(theme.px(74))
+
+
+def source_choices(tool: SuggestionTool) -> Choices:
+    """A submenu for each source of suggestions in the document; actions on all documents."""
+    can = tool.session.can_edit
+    sure = formats.decimal(tool.sure, 2)
+    return (
+        *(
+            MenuChoice(escaping.menu_text(title), enabled=can, choices=of_source(tool, origin, n))
+            for origin, title, n in tool.origins
+        ),
+        SEPARATOR,
+        MenuChoice(
+            _("Accept at or above {score} in &all documents", score=sure),
+            partial(tool.decide_everywhere, accept=True, least=tool.sure),
+            can,
+        ),
+        MenuChoice(
+            _("&Reject below {score} in this document", score=sure),
+            tool.reject_unsure,
+            can and bool(tool.unsure),
+        ),
+        MenuChoice(
+            _("Reject &below {score} in all documents", score=sure),
+            partial(tool.decide_everywhere, accept=False, below=tool.sure),
+            can,
+        ),
+    )
+
+
+def of_source(tool: SuggestionTool, origin: Origin, n: int) -> Choices:
+    """The actions on one source; `n`: number of its suggestions in the document."""
+    here = ngettext("&Accept {n:,} in this document", "&Accept {n:,} in this document", n)
+    not_here = ngettext("&Reject {n:,} in this document", "&Reject {n:,} in this document", n)
+    in_all = partial(tool.decide_everywhere, origin=origin)
+    return (
+        MenuChoice(here.format(n=n), partial(tool.decide_here, origin, accept=True), n > 0),
+        MenuChoice(not_here.format(n=n), partial(tool.decide_here, origin, accept=False), n > 0),
+        SEPARATOR,
+        MenuChoice(_("Accept in a&ll documents"), partial(in_all, accept=True)),
+        MenuChoice(_("Reject in all &documents"), partial(in_all, accept=False)),
+        SEPARATOR,
+        MenuChoice(_("Re&vert everything from this source"), partial(tool.revert, origin)),
+    )

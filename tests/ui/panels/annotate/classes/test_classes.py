@@ -1,7 +1,7 @@
 """Topics of many classes."""
 
 from workbench.text.labels import Label, Layer
-from workbench.ui.panels.annotate.classes.label_topics import coloured, topics
+from workbench.ui.panels.annotate.classes.classes import coloured, topics
 
 
 def layer(*labels):

@@ -7,7 +7,7 @@ import pytest
 
 from workbench.operations.annotation.document_view import SpanRows
 from workbench.ui.panels.annotate.session import GOLD, SUGGESTED
-from workbench.ui.panels.annotate.spans.span_order import SpanOrder
+from workbench.ui.panels.annotate.spans.spans import SpanOrder
 
 FIELDS = ("text", "a text before it in the alphabet")
 
