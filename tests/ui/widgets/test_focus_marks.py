@@ -84,12 +84,12 @@ def painted():
     """Widgets that paint themselves, and views, by name."""
     from PySide6.QtWidgets import QListWidget, QTreeWidget, QTreeWidgetItem
 
-    from workbench.ui.panels.inspect.views.attention_heads import HeadsMap
     from workbench.ui.widgets.charts.axes import Axis
     from workbench.ui.widgets.charts.chart import Chart
     from workbench.ui.widgets.charts.point_map import PointMap
     from workbench.ui.widgets.charts.signed_bars import SignedBars
     from workbench.ui.widgets.text.view import TextView
+    from workbench.ui.widgets.tokens.attention_heads import HeadsMap
     from workbench.ui.widgets.tokens.token_strip import TokenStrip
     from workbench.ui.widgets.tokens.word_strip import WordStrip
 

@@ -12,14 +12,13 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QHBoxLayout, QMenu, QSizeP
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.ui.panels.inspect.base import InspectorView
-from workbench.ui.panels.inspect.views.attention_heads import HeadsMap
-from workbench.ui.panels.inspect.views.attention_lines import HeadLines
-from workbench.ui.panels.inspect.views.attention_matrix import HeadMatrix, cell_words
 from workbench.ui.style import formats, theme
 from workbench.ui.widgets.charts.heat import Legend
 from workbench.ui.widgets.controls.button import Button, Segments, icon_button
 from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.layout import TurningRow, card, column, layout_of, row, scrolled
+from workbench.ui.widgets.tokens.attention_head import HeadLines, HeadMatrix, cell_words
+from workbench.ui.widgets.tokens.attention_heads import HeadsMap
 
 if TYPE_CHECKING:
     from workbench.inspection.attention.info import Attention
