@@ -17,6 +17,7 @@ from workbench.storage.runs import runs
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.fields import Prediction
+from workbench.ui.panels.annotate.differences import differences
 from workbench.ui.panels.results.quality.scatter import ScatterCard
 
 GRADES = ("low", "middle", "high", "top")
@@ -86,9 +87,8 @@ def test_its_errors_are_sorted_by_its_distance_and_show_its_widget(panel, qtbot)
 
     assert browser.filters.sort == "distance"
     assert [item.mistake.distance for item in browser.shown] == [3, 2, 1]
-    order = next(
-        box for box in panel.view.findChildren(QComboBox) if box.accessibleName() == "Order"
-    )
+    boxes = {box.accessibleName(): box for box in panel.view.findChildren(QComboBox)}
+    order = boxes["Order"]
     assert [order.itemText(at) for at in range(order.count())] == [
         "Distance from gold",
         "Confidence of the wrong prediction",
@@ -102,7 +102,8 @@ def test_its_errors_are_sorted_by_its_distance_and_show_its_widget(panel, qtbot)
 def test_its_table_by_label_keeps_their_order_and_its_quality_is_a_scatter_plot(panel, qtbot):
     evaluation = panel.state.selection.evaluation("dev", "today")
     assert [row.label for row in evaluation.per_label] == [*GRADES]
-    assert evaluation.scores == {"kappa": pytest.approx(-0.5), "steps": 1.5}
+    # positions 0 3 2 0 and 0 1 1 3: mean squared distance 3.5, by chance 3.25 + 2.75 − 2 · 1.25²
+    assert evaluation.scores == {"kappa": pytest.approx(1 - 3.5 / 2.875), "steps": 1.5}
 
     panel.view._tabs.setCurrentIndex(2)
     card = panel.view.findChild(ScatterCard)
@@ -119,19 +120,20 @@ def test_its_suggestions_say_what_it_says_and_become_labels(panel, app, qtbot):
     suggestion_edits.add_suggestions(app.project, run.id, rows, title="Suggest")
 
     app.go("annotate", document=document.document.id)
-    state = app.window.panel("annotate").state
-    (row,) = state.suggestions
-    assert state.view_of(row.run_id).suggestion(state.layers[0], "high") == "grade 3 of 4"
-    state.accept(row.id)
-    assert [state.label_of[mark.label_id][1].name for mark in state.doc.marks] == ["high"]
+    desk = app.window.panel("annotate").state
+    session, (row,) = desk.session, desk.session.suggestions
+    words = session.origins.view_of(row.run_id).suggestion(session.layers[0], "high")
+    assert words == "grade 3 of 4"
+    desk.suggested.accept(row.id)
+    assert [session.label_of[mark.label_id][1].name for mark in session.doc.marks] == ["high"]
 
 
 def test_its_error_review_names_the_prediction_in_annotate(panel, app, qtbot):
     run, ids = results.all_runs(app.project)[0], [*documents.ids(app.project.db)]
     app.go("annotate", document=ids[1], run=run.id, errors=(ids[1], ids[3]))
-    state = app.window.panel("annotate").state
+    desk = app.window.panel("annotate").state
 
-    assert state.differences.labels == ("middle",)
-    state.accept_answer()
+    assert differences(desk.session).labels == ("middle",)
+    desk.review.accept_answer()
     (mark,) = document_view.view(app.project, ids[1]).marks
-    assert state.label_of[mark.label_id][1].name == "middle"
+    assert desk.session.label_of[mark.label_id][1].name == "middle"

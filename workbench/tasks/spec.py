@@ -339,8 +339,9 @@ class TaskInfo(ABC):
         if self.agrees(gold, prediction):
             return []
         error = self.error(document, gold, prediction)
-        sure = error.confidence
-        return [Mistake(LABEL, error.gold, error.predicted, sure, loss_of(1 - sure))]
+        sure, shares = error.confidence, result_view.of(prediction).shares(prediction)
+        loss = loss_of(shares.get(error.gold, 1 - sure))
+        return [Mistake(LABEL, error.gold, error.predicted, sure, loss)]
 
     def confusion(
         self, golds: Sequence[Any], predictions: Sequence[Prediction], labels: Sequence[str]

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFrame, QLineEdit
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.text.mistakes import BOUNDARY, KINDS, LABEL, MISSED, SPURIOUS, TITLES
+from workbench.text.result_view import DISTANCE
 from workbench.ui.panels.results.review.errors_state import ACCEPTED, OPEN, REVIEWED
 from workbench.ui.panels.results.review.state import NONE, VERDICTS
 from workbench.ui.panels.results.review.view import ReviewView, combo, fill
@@ -41,6 +42,7 @@ NARROW_LIST, WIDE_LIST = 400, 600
 MOST_SHARE = 0.4  # of the width for the list
 LONG_NAMES = 30  # added to the width for long names of labels
 KIND, ICON_ONLY = 118, 60  # widths of the column of kinds
+VALUE, DISTANCE_WIDTH = 66, 84  # widths of the column of values
 STATES = ((_("Open and reviewed"), ""), (_("Open"), OPEN), (_("Reviewed"), REVIEWED))
 WAIT = 250  # milliseconds after the last letter of a search
 
@@ -75,7 +77,7 @@ class ErrorsView(ReviewView):
             ),
             Column(_("Text"), self._text, tip=_describe, prose=True),
             *self._sides(_("Predicted"), 96, 180),
-            Column(_("Value"), self._value, 66, right=True),
+            Column(_("Value"), self._value, VALUE, right=True),
         )
         return _("Errors"), columns
 
@@ -135,6 +137,7 @@ class ErrorsView(ReviewView):
         self._one_kind = len(state.counts) < 2
         self.table.set_width(0, KIND if state.count() or not self._one_kind else ICON_ONLY)
         self.table.rows_model.set_title(4, self._value_title())
+        self.table.set_width(4, DISTANCE_WIDTH if state.filters.sort == DISTANCE else VALUE)
         self.table.set_rows(state.shown)
         self._fit_list()
         self._show_counts()
