@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from workbench.base.records import from_plain, json_text, to_plain
+from workbench.base.records import Record, from_plain, json_text, to_plain
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,12 @@ class Whole:
     by_name: dict[str, Part] = field(default_factory=dict)
     seen: frozenset[str] = frozenset()
     values: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Score(Record):
+    name: str
+    bounds: tuple[float, ...] = ()
 
 
 def test_a_record_is_the_same_after_json():
@@ -55,3 +61,10 @@ def test_json_text_is_unicode_and_reads_back_as_what_it_was(path):
 
     assert json.loads(text.encode("utf-8")) == {"path": path}
     assert ("grün" in text) == ("grün" in path)
+
+
+def test_a_record_is_an_object_of_its_fields_and_comes_back_without_those_it_does_not_know():
+    score = Score("f1", (0.1, 0.9))
+
+    assert score.to_json() == {"name": "f1", "bounds": [0.1, 0.9]}
+    assert Score.from_json({**score.to_json(), "later": 1}) == score

@@ -16,11 +16,11 @@ LABELS = (LabelScore("a", 1.0, 0.5, 2 / 3, 2), LabelScore("b", 0.5, 1.0, 2 / 3, 
 MATRIX = ConfusionMatrix(("a", "b"), ((1, 1), (0, 1)))
 INTERVALS = Intervals(
     3,
+    10,
+    1,
     {"accuracy": Measured(2 / 3, 0.0, 1.0), "kappa": Measured(0.4)},
     {"a": {"f1": Measured(2 / 3, 0.0, 1.0)}},
     {"strict": {"correct": 1}},
-    rounds=10,
-    seed=1,
 )
 PLAIN = Evaluation("dev", 3, "f" * 32, {"accuracy": 2 / 3}, LABELS)
 WHOLE = Evaluation(
@@ -55,11 +55,11 @@ def test_a_score_keeps_its_last_bit_when_it_gets_an_interval():
     assert nearly != 2 / 3
     measured = Intervals(
         3,
+        10,
+        1,
         {"accuracy": Measured(nearly, 0.0, 1.0), "kappa": Measured(0.4)},
         {"a": {"f1": Measured(nearly, 0.0, 1.0), "recall": Measured(None)}},
         {},
-        rounds=10,
-        seed=1,
     )
 
     shown = PLAIN.with_intervals(measured)

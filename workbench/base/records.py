@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
 Reader = Callable[[Any], Any]  # plain value → value of the annotated type
@@ -67,6 +67,22 @@ def from_plain(kind: type[T], raw: Mapping[str, Any]) -> T:
     make: Any = kind  # a class is hashable
     read: Callable[[Mapping[str, Any]], T] = _dataclass_reader(make)
     return read(raw)
+
+
+class Record:
+    """A dataclass whose JSON form is an object of its fields."""
+
+    def to_json(self) -> dict[str, Any]:
+        plain: dict[str, Any] = to_plain(self)
+        return plain
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Self:
+        """Read what `to_json` wrote; unknown fields are skipped.
+
+        Raises TypeError where a field without a default is missing.
+        """
+        return from_plain(cls, raw)
 
 
 @cache

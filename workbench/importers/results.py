@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
-from workbench.base.records import from_plain, to_plain
+from workbench.base.records import Record
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class FileRead:
 
 
 @dataclass(frozen=True)
-class StagingResult:
+class StagingResult(Record):
     """The records of all files, ready to be stored. documents: without the skipped ones. faults:
     number of records with errors.
     """
@@ -29,11 +29,7 @@ class StagingResult:
     formats: tuple[FileRead, ...] = ()
     faults: int = 0
 
-    def to_json(self) -> dict[str, Any]:
-        plain: dict[str, Any] = to_plain(self)
-        return plain
-
     @classmethod
-    def from_json(cls, raw: Mapping[str, Any] | None) -> StagingResult:
+    def from_json(cls, raw: Mapping[str, Any] | None) -> Self:
         """Unknown fields are skipped; None gives an empty result."""
-        return from_plain(cls, raw or {})
+        return super().from_json(raw or {})

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from workbench.base.records import json_text
+from workbench.base.records import Record, json_text
 
 ENDINGS = ("done", "stopped", "cancelled", "failed", "out_of_memory", "crashed", "interrupted")
 
@@ -25,7 +25,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class JobSpec:
+class JobSpec(Record):
     """`target` is "module:function".
 
     For a job the function is a generator function `target(params, folder)`: it yields JSON objects
@@ -59,20 +59,6 @@ class JobSpec:
     forget: bool = False
     scratch: tuple[str, ...] = ()
     threads: int = 0  # maximum number of compute threads; 0: one per physical core
-
-    def to_json(self) -> dict[str, object]:
-        values = {item.name: getattr(self, item.name) for item in fields(self)}
-        limits = asdict(self.limits) if self.limits else None
-        return {**values, "params": dict(self.params), "env": dict(self.env), "limits": limits}
-
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> JobSpec:
-        """Raises KeyError without a target; unknown entries are ignored."""
-        known = {item.name: raw[item.name] for item in fields(cls) if item.name in raw}
-        known["scratch"] = tuple(known.get("scratch", ()))
-        if known.get("limits"):
-            known["limits"] = Limits(**known["limits"])
-        return cls(**{"target": raw["target"], **known})
 
     def write(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field, replace
 from math import isclose
 from typing import Any
 
+from workbench.base.records import Record
 from workbench.metrics.classes import LabelScore
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measured(Record):
     """A score: a fraction of 1 (MCC and kappa from -1), with a 95% interval.
 
     None: not defined, for example without a document of the label.
@@ -29,15 +30,12 @@ class Measured:
     def interval(self) -> tuple[float, float] | None:
         return None if self.low is None or self.high is None else (self.low, self.high)
 
-    def to_json(self) -> dict[str, float | None]:
-        return {"value": self.value, "low": self.low, "high": self.high}
-
 
 UNKNOWN = Measured(None)
 
 
 @dataclass(frozen=True)
-class Intervals:
+class Intervals(Record):
     """Scores by name on n documents, more than those of the task; `labels`: label → name → score.
 
     rounds, seed: of the bootstrap over documents; 0 for an interval that a task computes itself.
@@ -45,36 +43,14 @@ class Intervals:
     """
 
     n: int
+    rounds: int
+    seed: int
     scores: Mapping[str, Measured]
     labels: Mapping[str, Mapping[str, Measured]]
     outcomes: Mapping[str, Mapping[str, int]]
-    rounds: int
-    seed: int
 
     def of_label(self, label: str, name: str) -> Measured:
         return self.labels.get(label, {}).get(name, UNKNOWN)
-
-    def to_json(self) -> dict[str, object]:
-        return {
-            "n": self.n,
-            "rounds": self.rounds,
-            "seed": self.seed,
-            "scores": {name: score.to_json() for name, score in self.scores.items()},
-            "labels": {
-                label: {name: score.to_json() for name, score in row.items()}
-                for label, row in self.labels.items()
-            },
-            "outcomes": {mode: dict(row) for mode, row in self.outcomes.items()},
-        }
-
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> Intervals:
-        scores = {name: Measured(**score) for name, score in raw["scores"].items()}
-        labels = {
-            label: {name: Measured(**score) for name, score in row.items()}
-            for label, row in raw["labels"].items()
-        }
-        return cls(raw["n"], scores, labels, raw["outcomes"], raw["rounds"], raw["seed"])
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from workbench.base.records import Record
+
 
 @dataclass(frozen=True)
-class Gain:
+class Gain(Record):
     """absolute: positive if the score is better, in its own unit (fractions of 1).
 
     errors_removed: the fraction of the baseline's errors that is gone; None for a loss, and without
@@ -15,9 +17,6 @@ class Gain:
 
     absolute: float
     errors_removed: float | None
-
-    def to_json(self) -> dict[str, float | None]:
-        return {"absolute": self.absolute, "errors_removed": self.errors_removed}
 
 
 def gain(value: float | None, baseline: float | None, *, is_error: bool = False) -> Gain | None:

@@ -44,7 +44,7 @@ def intervals(
                 pair = (None, None) if low is None or high is None else (low[at], high[at])
                 labels[label][name.removeprefix(LABEL)] = measured(values[0, at], *pair)
     totals: Mapping[str, Mapping[str, int]] = getattr(statistic, "totals", dict)()
-    return Intervals(n, overall, labels, totals, rounds, seed)
+    return Intervals(n, rounds, seed, overall, labels, totals)
 
 
 def measured_columns(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from workbench.base.records import from_plain, to_plain
+from workbench.base.records import Record
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class RepositoryFile:
 
 
 @dataclass(frozen=True)
-class Repository:
+class Repository(Record):
     """A model of the hub: the files that would be downloaded, and what its card says.
 
     revision: commit. licence, family: "" if not stated. pickled: whether it has only pickled
@@ -32,18 +32,9 @@ class Repository:
     family: str = ""
     gated: bool = False
 
-    def to_json(self) -> dict[str, Any]:
-        plain: dict[str, Any] = to_plain(self)
-        return plain
-
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> Repository:
-        """Unknown fields are skipped."""
-        return from_plain(cls, raw)
-
 
 @dataclass(frozen=True)
-class Download:
+class Download(Record):
     """The outcome of a download. path: folder in the cache, "" if it was stopped; card: as
     `ModelInfo.to_json`.
     """
@@ -52,15 +43,6 @@ class Download:
     path: str = ""
     stopped: bool = False
     card: Mapping[str, Any] = field(default_factory=dict)
-
-    def to_json(self) -> dict[str, Any]:
-        plain: dict[str, Any] = to_plain(self)
-        return plain
-
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> Download:
-        """Unknown fields are skipped."""
-        return from_plain(cls, raw)
 
 
 @dataclass(frozen=True)
@@ -78,16 +60,7 @@ class SearchHit:
 
 
 @dataclass(frozen=True)
-class SearchResult:
+class SearchResult(Record):
     """Models of supported families, most downloaded first."""
 
     hits: tuple[SearchHit, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        plain: dict[str, Any] = to_plain(self)
-        return plain
-
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> SearchResult:
-        """Unknown fields are skipped."""
-        return from_plain(cls, raw)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import deprecation
+from workbench.base.records import Record
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ if not TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ShownRow:
+class ShownRow(Record):
     """One input of a batch.
 
     original: the tokens before they were changed. written: the tokens that a decoder writes. spans:
@@ -40,12 +41,9 @@ class ShownRow:
     spans: tuple[tuple[int, int], ...] = ()
     notes: Mapping[str, str] = field(default_factory=dict)
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 @dataclass(frozen=True)
-class PretrainResult:
+class PretrainResult(Record):
     """What a pretraining did.
 
     units, words: predicted tokens and words of the training text, all epochs together. curve: one
@@ -69,20 +67,13 @@ class PretrainResult:
     curve: tuple[Mapping[str, Any], ...]
     versions: Mapping[str, str]
 
-    def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "curve": list(self.curve)}
-
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> PretrainResult:
-        return cls(**{**raw, "curve": tuple(raw["curve"])})
-
 
 # Kinds of perplexity. Only values of one kind can be compared.
 PSEUDO, CAUSAL, BOTH, CHARACTER, NONE = "pseudo", "causal", "both", "character", ""
 
 
 @dataclass(frozen=True)
-class ModelFit:
+class ModelFit(Record):
     """How well a model fits a sample of texts.
 
     unknown, cut, cut_at: fractions. fertility: tokens per word. cut: of texts with more tokens than
@@ -133,12 +124,3 @@ class ModelFit:
             return None
         low, high = (math.exp(min(value * self.units, 700.0)) for value in (self.low, self.high))
         return low, high
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> ModelFit:
-        split = tuple((word, tuple(units), n, texts) for word, units, n, texts in raw["split"])
-        tuples = {name: tuple(raw.get(name, ())) for name in ("lengths", "languages")}
-        return cls(**{**raw, **tuples, "split": split})

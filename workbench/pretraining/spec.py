@@ -11,6 +11,7 @@ from workbench.base import learning_rates
 from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option, complete
+from workbench.base.records import Record
 from workbench.base.registry import registry
 from workbench.models.spec import GIVES, ModelInfo, NewModel, new_model
 
@@ -174,7 +175,7 @@ def adaptation_rate(info: ObjectiveInfo, model: ModelInfo, chosen: float | None)
 
 
 @dataclass(frozen=True)
-class PretrainSpec:
+class PretrainSpec(Record):
     """The complete description of a pretraining.
 
     model: a folder, or the name of a new model ("new:" and an architecture), whose vocabulary is
@@ -224,26 +225,3 @@ class PretrainSpec:
         is_random = options["init"] == "random" or self.created is not None
         usual = learning_rates.pretraining(self.info.learning_rate, is_random=is_random)
         return float(options["learning_rate"] or usual)
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "objective": self.objective,
-            "model": self.model,
-            "texts": list(self.texts),
-            "held_out": list(self.held_out),
-            "seed": self.seed,
-            "options": dict(self.options),
-            "allow_pickle": self.allow_pickle,
-        }
-
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> PretrainSpec:
-        return cls(
-            raw["objective"],
-            raw["model"],
-            tuple(raw["texts"]),
-            tuple(raw["held_out"]),
-            raw["seed"],
-            raw["options"],
-            raw["allow_pickle"],
-        )

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from workbench.base.records import Record
 
 PER_STEP = ("learning_rate", "gradient_norm")  # fields of which every value is kept, see jobs.steps
 
 
+class TrainingEvent(Record):
+    kind: ClassVar[str]
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": self.kind, **super().to_json()}
+
+
 @dataclass(frozen=True)
-class Step:
+class Step(TrainingEvent):
     """One optimizer update.
 
     `losses` are named parts, each plotted as a curve; `epoch` starts at 1; memory in MB, of the
     device.
     """
 
+    kind: ClassVar = "step"
     step: int
     total: int
     epoch: int
@@ -27,128 +37,110 @@ class Step:
     seconds_left: float
     gradient_norm: float | None = None  # of all gradients together, before they are clipped
 
-    def to_json(self) -> dict[str, object]:
-        return {"kind": "step", "per_step": list(PER_STEP), **asdict(self)}
+    def to_json(self) -> dict[str, Any]:
+        return {"per_step": list(PER_STEP), **super().to_json()}
 
 
 @dataclass(frozen=True)
-class Evaluated:
+class Evaluated(TrainingEvent):
     """Scores (fractions of 1) and mean loss of a split after `step` updates.
 
     The loss is None if it was not computed.
     """
 
+    kind: ClassVar = "evaluated"
     step: int
     split: str
     scores: Mapping[str, float] = field(hash=False)
     loss: float | None
 
-    def to_json(self) -> dict[str, object]:
-        return {"kind": "evaluated", **asdict(self)}
-
 
 @dataclass(frozen=True)
-class Saved:
+class Saved(TrainingEvent):
     """The checkpoint after `step` updates is the best so far and was saved in the run's folder."""
 
+    kind: ClassVar = "saved"
     step: int
-
-    def to_json(self) -> dict[str, object]:
-        return {"kind": "saved", **asdict(self)}
 
 
 @dataclass(frozen=True)
-class Tick:
+class Tick(TrainingEvent):
     """A heartbeat between steps."""
 
+    kind: ClassVar = "tick"
     step: int
-
-    def to_json(self) -> dict[str, object]:
-        return {"kind": "tick", **asdict(self)}
 
 
 @dataclass(frozen=True)
-class FeatureProgress:
+class FeatureProgress(TrainingEvent):
     """Features of `done` of `total` inputs are computed, before the first step."""
 
+    kind: ClassVar = "features"
     done: int
     total: int
 
-    def to_json(self) -> dict[str, object]:
-        return {"kind": "features", **asdict(self)}
-
 
 @dataclass(frozen=True)
-class LogMessage:
+class LogMessage(TrainingEvent):
     """A log message; `device` is set in the one that names the device of the run."""
 
+    kind: ClassVar = "log"
     line: str
     device: str = ""
 
-    def to_json(self) -> dict[str, object]:
-        return {"kind": "log", **asdict(self)}
-
 
 @dataclass(frozen=True)
-class PrecisionTrial:
+class PrecisionTrial(TrainingEvent):
     """bf16 was measured: `speedup` over fp32. `key` names processor, torch, threads, shape.
 
     Pass it to later runs as `precision_trials`, {key: speedup}, so that they need not measure it.
     """
 
+    kind: ClassVar = "precision_trial"
     key: str
     speedup: float
 
-    def to_json(self) -> dict[str, object]:
-        return {"kind": "precision_trial", **asdict(self)}
-
 
 @dataclass(frozen=True)
-class LayerWeights:
+class LayerWeights(TrainingEvent):
     """Weights of the layers that the head reads, embeddings first, after `step` updates; sum 1.
 
     gamma: the factor of a scalar mix, None for other combinations. parts: "weights" and "gamma" of
     models in the embeddings, by name.
     """
 
+    kind: ClassVar = "layer_weights"
     step: int
     weights: tuple[float, ...] = ()
     gamma: float | None = None
     parts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
 
-    def to_json(self) -> dict[str, object]:
-        return {"kind": "layer_weights", **asdict(self)}
-
 
 @dataclass(frozen=True)
-class Adapting:
+class Adapting(TrainingEvent):
     """One update of the language model on the texts of a project, before the training itself.
 
     `losses` are named parts; `epoch` starts at 1.
     """
 
+    kind: ClassVar = "adapting"
     step: int
     total: int
     epoch: int
     losses: Mapping[str, float] = field(hash=False)
     seconds_left: float
 
-    def to_json(self) -> dict[str, object]:
-        return {"kind": "adapting", **asdict(self)}
-
 
 @dataclass(frozen=True)
-class Adapted:
+class Adapted(TrainingEvent):
     """A measurement of the language model on held-out text after `step` of its updates.
 
     scores: perplexity (per unit) and, where the objective defines it, perplexity_per_word.
     """
 
+    kind: ClassVar = "adapted"
     step: int
     scores: Mapping[str, float] = field(hash=False)
-
-    def to_json(self) -> dict[str, object]:
-        return {"kind": "adapted", **asdict(self)}
 
 
 Event = (

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
+from workbench.base.records import Record
 from workbench.training.methods import spec as methods
 from workbench.training.plan import Plan
 from workbench.training.spec import TrainSpec
@@ -67,7 +67,7 @@ def schedule(name: str, *, ratio: float) -> Schedule:
 
 
 @dataclass(frozen=True)
-class LayerRates:
+class LayerRates(Record):
     """Learning rates of the parts of a model at some steps of a run.
 
     parts: embeddings, layer_1 … layer_L, head. steps: 0-based, ascending; epochs: of each of them,
@@ -80,9 +80,6 @@ class LayerRates:
     rates: tuple[tuple[float, ...], ...]
     total: int
     steps_per_epoch: int
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def layer_steps(spec: TrainSpec, plan: Plan, layers: int) -> LayerRates:

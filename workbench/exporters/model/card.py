@@ -16,6 +16,7 @@ from workbench.base.registry import needed_plugin
 from workbench.exporters.model.results import Verification
 from workbench.exporters.model.spec import ExporterInfo, infos
 from workbench.tasks import spec as tasks
+from workbench.text.columns import markdown, numbered
 
 if TYPE_CHECKING:
     from workbench.exporters.model.base import Export
@@ -260,11 +261,5 @@ def _settings(facts: Mapping[str, Any]) -> str:
     return "## Settings\n\n" + _table(["Setting", "Value"], rows) if rows else ""
 
 
-def _table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    head = list(head)
-    lines = [
-        " | ".join(head),
-        " | ".join("---" for _ in head),
-        *(" | ".join(str(cell).replace("|", "\\|") for cell in row) for row in rows),
-    ]
-    return "\n".join(f"| {line} |" for line in lines) + "\n"
+def _table(titles: Iterable[str], rows: Iterable[Sequence[object]]) -> str:
+    return markdown(numbered(titles), rows) + "\n"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from workbench.base.i18n import _, ngettext
-from workbench.base.records import from_plain, to_plain
+from workbench.base.records import Record, to_plain
 
 TOLERANCE = 0.01  # of logits; float32 on other kernels differs by less than 0.001
 MIN_EQUAL_SHARE = 0.9  # fraction of labels
@@ -85,7 +85,7 @@ class ExportedFile:
 
 
 @dataclass(frozen=True)
-class ExportResult:
+class ExportResult(Record):
     """The outcome of one export.
 
     folders: format → its folder. checks: format → its comparison with the original; check: the
@@ -119,8 +119,3 @@ class ExportResult:
         others = {name: getattr(self, name) for name in ("check", "stored")}
         plain = {name: check and check.to_json() for name, check in others.items()}
         return {**to_plain(self), **plain, "checks": checks}
-
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> ExportResult:
-        """Unknown fields are skipped."""
-        return from_plain(cls, raw)

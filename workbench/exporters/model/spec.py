@@ -14,6 +14,7 @@ from typing import Any
 
 from workbench.base.errors import ExportFailed, SpecError
 from workbench.base.i18n import _
+from workbench.base.records import Record
 from workbench.base.registry import registry
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo
@@ -107,7 +108,7 @@ def check_fit(model: Path | str, formats: Sequence[str]) -> None:
 
 
 @dataclass(frozen=True)
-class ExportSpec:
+class ExportSpec(Record):
     """`model` is the folder of a run's model, `texts` a file of records (native format) for
     verification, `out` the folder to create.
 
@@ -128,29 +129,6 @@ class ExportSpec:
     def __post_init__(self) -> None:
         chosen = parse_formats(self.formats or default_formats())
         object.__setattr__(self, "formats", chosen)
-
-    def to_json(self) -> dict[str, object]:
-        return {
-            "model": self.model,
-            "texts": self.texts,
-            "out": self.out,
-            "formats": list(self.formats),
-            "facts": dict(self.facts),
-            "allow_pickle": self.allow_pickle,
-            "predictions": self.predictions,
-        }
-
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> ExportSpec:
-        return cls(
-            raw["model"],
-            raw.get("texts") or "",
-            raw["out"],
-            tuple(raw.get("formats") or ()),
-            raw.get("facts") or {},
-            bool(raw.get("allow_pickle")),
-            raw.get("predictions") or "",
-        )
 
 
 def draft_of(out: Path, job: Path) -> Path:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from workbench.base.records import Record
 from workbench.operations.annotation import queue_orders
 from workbench.storage.documents import documents
 from workbench.storage.queries import listing
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Next:
+class Next(Record):
     """A document to label. score: of the order, None if it does not list the document."""
 
     id: int
@@ -28,16 +29,6 @@ class Next:
     state: str
     score: float | None
     control: bool
-
-    def to_json(self) -> dict[str, object]:
-        return {
-            "id": self.id,
-            "key": self.key,
-            "text": self.text,
-            "state": self.state,
-            "score": self.score,
-            "control": self.control,
-        }
 
 
 @dataclass(frozen=True)

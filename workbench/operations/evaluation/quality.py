@@ -230,7 +230,7 @@ def own_interval(evidence: Evidence, scores: Mapping[str, float]) -> Intervals |
         return None
     name, low, high = interval
     measured = {name: Measured(scores.get(name), low, high)}
-    return Intervals(len(evidence), measured, {}, {}, rounds=0, seed=0)
+    return Intervals(len(evidence), 0, 0, measured, {}, {})
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.base import scratch
 from workbench.base.errors import ExportFailed
 from workbench.base.i18n import _
+from workbench.base.records import Record
 from workbench.base.watch import QUIET, Watch
 from workbench.jobs.spec import JobSpec
 from workbench.operations.runs import predict, train
@@ -27,7 +28,7 @@ _SPACED = re.compile(r"\S+")
 
 
 @dataclass(frozen=True)
-class Embedding:
+class Embedding(Record):
     """A written file. rows: words, tokens or documents in all. layers: the arrays of states of each
     document. not_finite: documents with a state that is infinite or no number. seconds: without
     loading the model.
@@ -42,9 +43,6 @@ class Embedding:
     seconds: float
     device: str
     not_finite: int = 0
-
-    def to_json(self) -> dict[str, object]:
-        return asdict(self)
 
 
 def spaced(documents: Iterable[Document]) -> tuple[Document, ...]:

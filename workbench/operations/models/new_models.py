@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base import owned_folder, paths, scratch
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.i18n import _
+from workbench.base.records import Record
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.documents import corpus
 from workbench.operations.documents.corpus import Filter
@@ -36,7 +37,7 @@ _FORBIDDEN = re.compile(r'[<>:"/\\|?*\x00-\x1f]')
 
 
 @dataclass(frozen=True)
-class TextSource:
+class TextSource(Record):
     """What a model is trained on.
 
     files: files and folders, which are streamed. Without them, documents of the project: those of
@@ -49,11 +50,6 @@ class TextSource:
     splits: tuple[str | None, ...] = ("train", None)
     words: str = ""
     held_out: tuple[str, ...] = ()
-
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> TextSource:
-        names = ("files", "splits", "held_out")
-        return cls(words=raw["words"], **{name: tuple(raw[name]) for name in names})
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _
+from workbench.base.records import Record
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.evaluation import scoring
 from workbench.operations.runs import training_data
@@ -34,7 +35,7 @@ CALIBRATION = "content-free"
 
 
 @dataclass(frozen=True)
-class PromptSpec:
+class PromptSpec(Record):
     """`template` is the source. `model` is what `backend` finds the model by, such as a folder;
     `options` are settings of the backend that differ from its defaults. `order` random or
     balanced: how `shots` examples are drawn from the training split. `calibration`: one of
@@ -72,16 +73,12 @@ class PromptSpec:
                 hint=_("Choose one of: {names}.", names=", ".join(CALIBRATIONS)),
             )
 
-    def to_json(self) -> dict[str, object]:
-        return {item.name: getattr(self, item.name) for item in fields(self)}
-
     @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> PromptSpec:
+    def from_json(cls, raw: Mapping[str, Any]) -> Self:
         """The settings of a run. Those of a version without calibration had none; those of a
         version without backends asked a model on this computer.
         """
-        known = {item.name: raw[item.name] for item in fields(cls) if item.name in raw}
-        return cls(**{"calibration": "none", **known})
+        return super().from_json({"calibration": "none", **raw})
 
 
 PromptTable = Mapping[str, tuple[str, str, str]]  # label → before, answer, after

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
+from workbench.base.records import Record
 from workbench.runtime.inputs import EncodedInput, Preparer
 from workbench.text.document import TEXT, Document
 from workbench.text.segment import words
@@ -28,7 +29,7 @@ class Split:
 
 
 @dataclass(frozen=True)
-class Fit:
+class Fit(Record):
     """Figures of a vocabulary on texts. Words are words, numbers and symbols (text.segment).
 
     units: without special ones. fertility: tokens per word. unknown: fraction of the words with a
@@ -45,9 +46,6 @@ class Fit:
     cut: dict[str, float]
     lengths: tuple[int, ...]
     split: tuple[Split, ...]
-
-    def to_json(self) -> dict[str, object]:
-        return asdict(self)
 
 
 def measure(preparer: Preparer, texts: Sequence[str]) -> Fit:

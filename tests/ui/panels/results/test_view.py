@@ -632,7 +632,7 @@ def test_a_tile_has_the_interval_of_the_table_of_all_scores_and_names_its_method
     current = replace(current, scores={**current.scores, "accuracy": 1.0})
     scores._tiles(replace(details, results=replace(details.results, current=current)))
     assert scores._second._hint.text().startswith("original · current gold 100.0, 95%: ")
-    intervals = Intervals(6, {"accuracy": Measured(0.5, 0.0, 0.0)}, {}, {}, rounds=0, seed=0)
+    intervals = Intervals(6, 0, 0, {"accuracy": Measured(0.5, 0.0, 0.0)}, {}, {})
     current = replace(details.results.current, intervals=intervals)
     scores._tiles(replace(details, results=replace(details.results, current=current)))
     assert scores._second._hint.text() == "original · current gold 50.0 (6 documents)"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
+from workbench.base.records import Record
 from workbench.base.registry import registry
 from workbench.models.formats.json_files import quoted
 
@@ -42,7 +43,7 @@ class PartConfig:
 
 
 @dataclass(frozen=True)
-class Config:
+class Config(Record):
     """Architecture and dropouts.
 
     word_width, char_width: of the trained parts. lstm_width: of each direction. lm_states: whether
@@ -69,9 +70,6 @@ class Config:
     def width(self) -> int:
         """Width of the last layer."""
         return 2 * self.lstm_width
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
     def changed(self, settings: Mapping[str, Any]) -> Config:
         """With those settings of a training that are given (not None), without `embeddings`."""
