@@ -1,5 +1,8 @@
 """The check of a plugin compares members, signatures and declarations with the contract."""
 
+from dataclasses import dataclass
+from functools import partial
+
 import pytest
 
 from workbench.base.manifest import Contribution
@@ -81,6 +84,60 @@ def test_what_an_info_does_not_declare_is_named():
     assert fault("baseline", instance, missing) == "Its info has no learns."
 
 
+@dataclass(frozen=True)
+class Result:
+    number: int = 0
+
+
+class Inspects:
+    def run(self, subject, documents, options):
+        return Result()
+
+
+@pytest.mark.parametrize(
+    ("info", "says"),
+    [
+        (InspectorInfo("lines.x", "X", Result), ""),
+        (InspectorInfo("lines.y", "X", Result), "has the id 'lines.y', but plugin.toml says"),
+        (InspectorInfo("lines.x", "X", dict), "`result` is <class 'dict'>, expected the dataclass"),
+    ],
+)
+def test_the_info_of_an_inspector_has_its_id_and_a_dataclass(info, says):
+    found = fault("inspector", Inspects, info)
+
+    assert says in found and bool(says) == bool(found)
+
+
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        (
+            Option("least", "whole", 1, "Least."),
+            "'least' has the kind 'whole', expected one of int",
+        ),
+        (Option("least", "int", 0, "Least.", low=1), "default of an option does not fit: least is"),
+        (Option("least", "int", None, "Least.", automatic="by size"), ""),
+    ],
+)
+def test_an_option_has_a_known_kind_and_a_default_that_fits(option, says):
+    found = fault("inspector", Inspects, InspectorInfo("lines.x", "X", Result, options=(option,)))
+
+    assert says in found and bool(says) == bool(found)
+
+
+def test_a_view_derives_from_the_base_and_shows_results(qapp):
+    from workbench.ui.panels.inspect.base import InspectorView
+
+    check = partial(plugin_contracts.view_fault, "inspector")
+    other = type("Other", (), {"__init__": lambda self: None})
+    base = "Derive it from workbench.ui.panels.inspect.base.InspectorView."
+    assert check(other).startswith("Its view: It has no ") and check(other).endswith(base)
+    bare = type("Bare", (InspectorView,), {})
+    assert check(bare) == "Its view: It does not implement show_result."
+    fine = type("Fine", (InspectorView,), {"show_result": lambda self, result: None})
+    assert check(fine) == ""
+
+
 class Examines:
     def examine(self, subject, data, task, options):
         yield 1.0
@@ -102,7 +159,7 @@ LAYER = Option("layer", "text", "", "Layer.")
 def test_an_inspector_of_a_project_has_the_options_that_select_its_documents(
     examines, options, says
 ):
-    info = InspectorInfo("lines.x", "X", dict, options=options, examines=examines)
+    info = InspectorInfo("lines.x", "X", Result, options=options, examines=examines)
 
     found = fault("inspector", Examines, info)
 

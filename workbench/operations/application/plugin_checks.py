@@ -156,7 +156,11 @@ def _fault(contribution: Contribution) -> str:
         return ""  # a computer without a display: the window cannot be opened either
     instance = plugin_contracts.imported(contribution.object)
     info = plugin_contracts.imported(named) if named else None
-    return plugin_contracts.fault(contribution, instance, info)
+    fault = plugin_contracts.fault(contribution, instance, info)
+    if not fault and "view" in contribution.options and _has_qt():
+        view = plugin_contracts.imported(contribution.options["view"])
+        fault = plugin_contracts.view_fault(contribution.kind, view)
+    return fault
 
 
 def _light_targets(contribution: Contribution) -> Iterator[str]:

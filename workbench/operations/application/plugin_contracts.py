@@ -9,8 +9,10 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import is_dataclass
 from typing import Any
 
+from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.base.manifest import Contribution
 from workbench.base.options import Option
@@ -41,6 +43,8 @@ EXAMINER, FOLDER_EXPORTER = "inspection.base:Examiner", "exporters.data.base:Fol
 WITH_INFO = tuple(  # kinds that have a light part in any case
     kind for kind, (_object, info) in CONTRACTS.items() if info and kind != "inspector"
 )
+VIEWS = {"inspector": "ui.panels.inspect.base:InspectorView"}  # kind → contract of its view
+OPTION_KINDS = ("int", "float", "bool", "choice", "text")
 AXES = ("item", "token", "choice")  # of `TaskInfo.logits`
 
 
@@ -70,7 +74,7 @@ def _faults(contribution: Contribution, instance: Any, info: Any) -> Iterator[st
     yield from _missing(instance, contract)
     if kind in WITH_INFO and getattr(instance, "info", None) is not info:
         yield _("Its attribute `info` is not the object that plugin.toml names.")
-    if kind in WITH_INFO and getattr(info, "id", None) != contribution.id:
+    if info is not None and getattr(info, "id", None) != contribution.id:
         yield _(
             "Its info has the id {theirs!r}, but plugin.toml says {id!r}.",
             theirs=getattr(info, "id", None),
@@ -82,8 +86,7 @@ def _faults(contribution: Contribution, instance: Any, info: Any) -> Iterator[st
         yield from _missing(info, contract)
         yield from _uncallable(info, contract)
     for owner in (instance, info):
-        if not all(isinstance(option, Option) for option in getattr(owner, "options", ())):
-            yield _("Its `options` are not all of the class Option.")
+        yield from _unlike_options(getattr(owner, "options", ()))
     key = getattr(getattr(instance, "field", None), "key", None)
     if kind == "prediction" and key != contribution.id:
         yield _(
@@ -93,6 +96,37 @@ def _faults(contribution: Contribution, instance: Any, info: Any) -> Iterator[st
         )
     if declarations := DECLARATIONS.get(kind):
         yield from declarations(instance, info)
+
+
+def view_fault(kind: str, view: Any) -> str:
+    """As `fault`, for the widget of a contribution. Imports Qt."""
+    if kind not in VIEWS:
+        return ""
+    contract = imported(f"workbench.{VIEWS[kind]}")
+    faults = [*_missing(view, contract), *_uncallable(view, contract)]
+    if not faults and view.show_result is contract.show_result:
+        faults = [_("It does not implement {names}.", names="show_result")]
+    return _("Its view: {fault}", fault=faults[0]) if faults and inspect.isclass(view) else ""
+
+
+def _unlike_options(options: Any) -> Iterator[str]:
+    """Settings that no form can show, and defaults that do not fit them."""
+    if not all(isinstance(option, Option) for option in options):
+        yield _("Its `options` are not all of the class Option.")
+        return
+    for option in options:
+        if option.kind not in OPTION_KINDS:
+            yield _(
+                "The option {name!r} has the kind {kind!r}, expected one of {known}.",
+                name=option.name,
+                kind=option.kind,
+                known=", ".join(OPTION_KINDS),
+            )
+        else:
+            try:
+                option.checked(option.default)
+            except SpecError as error:
+                yield _("The default of an option does not fit: {error}", error=error.message)
 
 
 def _members(contract: type) -> list[str]:
@@ -210,7 +244,9 @@ def _unknown_fields(key: str, names: tuple[str, ...]) -> Iterator[str]:
 
 
 def _of_inspector(instance: Any, info: Any) -> Iterator[str]:
-    """What an inspector of the documents of a project must declare."""
+    """What an inspector must declare, more of it one of the documents of a project."""
+    if info is not None and not is_dataclass(info.result):
+        yield _("`result` is {value!r}, expected the dataclass that it returns.", value=info.result)
     if info is None or not hasattr(instance, "examine"):
         return
     if not info.examines:
