@@ -33,7 +33,8 @@ LIGHT = {
     ),
     "metrics.evaluation": ("metrics.classes",),
     "metrics.classes": (),
-    "tasks.spec": ("metrics.evaluation",),
+    "tasks.contract": (),
+    "tasks.spec": ("metrics.evaluation", "tasks.contract"),
     "tasks.*.info": ("tasks.spec", "tasks.*.info"),
     "training.methods.spec": ("models.spec", "models.spec.*"),
     "training.methods.*.info": (

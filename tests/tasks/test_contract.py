@@ -1,5 +1,6 @@
 """What the tasks of plugins return is checked where it is used."""
 
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from workbench.base.errors import SpecError
 from workbench.tasks import contract
 from workbench.tasks.base import Loss
+from workbench.tasks.classify.info import ClassifyInfo
 from workbench.tasks.spec import ScoreInfo
 from workbench.text.document import Document
 from workbench.text.fields import ClassScores, Number, Prediction, SpanScores, WordTag, WordTags
@@ -75,13 +77,58 @@ def test_losses_are_totals_with_counts(found):
 
 
 DOCUMENT = Document("", (("text", "good"),))
+PREPARED_ONE = SimpleNamespace(documents=[DOCUMENT])
 
 
-def decoded(*predictions, outputs=("ClassScores",)):
-    """What the check makes of the predictions that `decode` returns for one document."""
-    prepared = SimpleNamespace(documents=[DOCUMENT])
-    task = info(decode=lambda *given: list(predictions), outputs=outputs)
-    return contract.decode(task, [{"logits": np.zeros(3)}], prepared, ("a", "b"), {})
+class Stars(ClassifyInfo):
+    """A task of a plugin: its module is not one of the application."""
+
+    id = "lines.stars"
+    scores = (ScoreInfo("kappa"), ScoreInfo("accuracy"))
+
+    def __init__(self, returned, outputs=("ClassScores",)):
+        self.returned, self.outputs = returned, outputs
+
+    def decode(self, logits, prepared, labels, decoder):
+        return self.returned
+
+    def score(self, golds, predictions):
+        return self.returned
+
+    def per_label(self, golds, predictions):
+        return self.returned
+
+    def error(self, document, gold, prediction):
+        return self.returned
+
+    def mistakes(self, document, gold, prediction):
+        return self.returned
+
+    def interval(self, golds, predictions):
+        return self.returned
+
+    def confidences(self, golds, predictions):
+        return self.returned
+
+    def gold(self, record, layer):
+        return self.returned
+
+    def distance(self, gold, prediction):
+        return self.returned
+
+
+def refused(call):
+    with pytest.raises(SpecError, match="lines.stars does not follow its contract") as caught:
+        call()
+    assert "plugin lines" in caught.value.hint
+    return str(caught.value)
+
+
+def decoded(*predictions):
+    """What a task returns that predicts fields of these kinds for one document."""
+    kinds = [type(field).__name__ for each in predictions if each for field in each.fields]
+    stars = Stars(list(predictions), tuple(kinds) or ("ClassScores",))
+    return stars.decode([{"logits": np.zeros(3)}], PREPARED_ONE, ("a", "b"), {})
 
 
 def classes(labels, scores):
@@ -91,11 +138,11 @@ def classes(labels, scores):
 @pytest.mark.parametrize(
     ("predictions", "says"),
     [
-        ((), "predictions from `decode`: 0, expected 1"),
-        ((None,), "NoneType, expected a Prediction"),
+        ((), "`decode` returned list (0), expected a list with one Prediction per document (1)"),
+        ((None,), "`decode` returned NoneType, expected a Prediction"),
         ((Prediction(),), "no ClassScores, which `outputs` names"),
-        ((classes(("a", "b"), (0.1, 0.2, 0.7)),), "the number of scores 3 and the labels 'a', 'b'"),
-        ((classes(("a", "c"), (0.1, 0.9)),), "expected scores of labels of the layer: 'a', 'b'"),
+        ((classes(("a", "b"), (0.1, 0.2, 0.7)),), "scores and labels differ in length: 3, 2"),
+        ((classes(("a", "c"), (0.1, 0.9)),), "ClassScores with 'c', which is no label of the"),
         ((classes(("a", "b"), (0.1, float("nan"))),), "scores that are no numbers"),
         ((Prediction((Number(float("inf")),)),), "scores that are no numbers"),
         ((Prediction((SpanScores((Span(0, 9, "a"),)),)),), "0 to 9 in a text of length 4"),
@@ -103,33 +150,53 @@ def classes(labels, scores):
     ],
 )
 def test_each_document_gets_a_prediction_with_labels_and_offsets_that_exist(predictions, says):
-    fields = [type(field).__name__ for each in predictions if each for field in each.fields]
-    outputs = tuple(fields) or ("ClassScores",)
+    message = refused(lambda: decoded(*predictions))
 
-    with pytest.raises(SpecError, match="lines.stars does not follow its contract") as caught:
-        decoded(*predictions, outputs=outputs)
-
-    assert says in str(caught.value) and "plugin lines" in caught.value.hint
+    assert says in message
 
 
 def test_a_fault_of_a_prediction_names_the_shape_of_the_logits():
-    with pytest.raises(SpecError, match=r"the logits of the first input: logits \(3,\)"):
-        decoded(classes(("a", "b"), (0.1, 0.2, 0.7)))
+    message = refused(lambda: decoded(classes(("a", "b"), (0.1, 0.2, 0.7))))
+    assert "the logits of the first input: logits (3,)" in message
 
     right = classes(("a", "b"), (0.4, 0.6))
     assert decoded(right) == [right]
 
 
 @pytest.mark.parametrize(
-    ("scores", "says"),
+    ("method", "returned", "says"),
     [
-        ({"accuracy": 0.5}, "`score` returned no kappa, which `scores` declares"),
-        ({"accuracy": 0.5, "kappa": float("nan")}, "nan for 'kappa', expected a finite number"),
-        ({"accuracy": 0.5, "kappa": None}, "None for 'kappa', expected a finite number"),
+        ("score", {"accuracy": 0.5}, "`score` returned no kappa, which `scores` declares"),
+        ("score", {"accuracy": 0.5, "kappa": float("nan")}, "nan for 'kappa', expected a finite"),
+        ("score", {"accuracy": 0.5, "kappa": None}, "None for 'kappa', expected a finite number"),
+        ("score", {"accuracy": np.float32(0.5), "kappa": 1}, ""),
+        ("per_label", None, "`per_label` returned NoneType, expected a list of LabelScore"),
+        ("per_label", (), ""),
+        ("interval", ("mean", 0, 1), "expected (name, low, high) with a name of `scores`: kappa"),
+        ("interval", ("kappa", 1, 0), "`interval` returned ('kappa', 1, 0), expected (name"),
+        ("interval", None, ""),
+        ("confidences", ([0.5], [True]), "expected three arrays of one length"),
+        ("confidences", (np.ones(2), np.ones(2, bool), np.arange(2)), ""),
+        ("gold", "4", "`gold` returned str, expected a Gold"),
+        ("gold", None, ""),
+        ("error", None, "`error` returned NoneType, expected a ErrorText"),
+        ("mistakes", [None], "`mistakes` returned NoneType, expected a list of Mistake"),
+        ("distance", -1, "`distance` returned -1, expected a number from 0 on, or None"),
     ],
 )
-def test_each_declared_score_has_a_finite_value(scores, says):
-    with pytest.raises(SpecError) as caught:
-        contract.score(info(score=lambda golds, predictions: scores), (), ())
+def test_what_a_method_of_a_plugin_returns_is_checked(method, returned, says):
+    stars = Stars(returned)
+    given = [None] * {"error": 3, "mistakes": 3}.get(method, 2)
+    call = partial(getattr(stars, method), *given)
 
-    assert says in str(caught.value) and "plugin lines" in caught.value.hint
+    if says:
+        assert says in refused(call)
+    else:
+        assert call() == returned or returned is not None
+
+
+def test_what_tasks_of_the_application_return_is_covered_by_their_own_tests():
+    stars = Stars({"accuracy": 0.5})
+    stars.id = "stars"
+
+    assert stars.score((), ()) == {"accuracy": 0.5}

@@ -23,7 +23,7 @@ from workbench.baselines.base import Baseline, prepared
 from workbench.baselines.spec import DESCRIPTION, KIND
 from workbench.baselines.spec import info as baseline_info
 from workbench.runtime.inputs import Prepared
-from workbench.tasks import agreement, contract
+from workbench.tasks import agreement
 from workbench.tasks import answers as files
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo, evaluate
@@ -56,7 +56,7 @@ class Trained:
         name = next(iter(self.task.logits))
         logits = [{name: row} for row in self.logits(prepared_documents)]
         decoder = {**self.baseline.decoder, **self.decoder}
-        return contract.decode(self.task, logits, prepared_documents, self.labels, decoder)
+        return self.task.decode(logits, prepared_documents, self.labels, decoder)
 
     def logits(self, prepared_documents: Prepared) -> list[np.ndarray]:
         """The logits of the baseline. Raises ModelError if they are not one array per document."""
@@ -125,7 +125,7 @@ def measure(params: Mapping[str, Any], folder: Path) -> Messages:
         yield {"kind": "progress", "part": number / len(params["baselines"])}
         trained = _trained(baseline, params, layer, examples)
         predictions = trained.predict(dev.documents)
-        scores[baseline] = contract.score(trained.task, dev.golds, predictions)
+        scores[baseline] = trained.task.score(dev.golds, predictions)
     return {"scores": scores}
 
 
@@ -193,7 +193,7 @@ def _scored(trained: Trained, examples: Mapping[str, _Examples], folder: Path) -
         for split, predictions in predictions_by_split.items():
             documents, golds = examples[split].documents, examples[split].golds
             files.write_answers(file, documents, predictions, split=split)
-            scores = contract.score(task, golds, predictions)
+            scores = task.score(golds, predictions)
             evaluations[split] = evaluate(task, split, documents, golds, predictions, scores)
     return TrainResult(
         evaluations=evaluations,

@@ -3,30 +3,49 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Protocol
-
-import numpy as np
 
 from workbench.base.errors import SpecError, brief
 from workbench.base.i18n import _
 from workbench.base.registry import contract_hint, needed_plugin
-from workbench.tasks.spec import TaskInfo
-from workbench.text import fields, result_view
+from workbench.text import result_view
 from workbench.text.document import TEXT
-from workbench.text.fields import ClassScores, Field, LabelScores, Number, Prediction
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # these import numpy, which the start of the window must not
+    import numpy as np
+
     from workbench.runtime.inputs import Prepared
     from workbench.text.document import Document
+    from workbench.text.fields import Field, Prediction, WordTag
+    from workbench.text.spans import Span
 
-PER_TOKEN = "token"  # value of `TaskInfo.logits`
+PER_TOKEN = "token"  # value of `_Info.logits`
+
+
+class _Info(Protocol):
+    """What the checks need of a `tasks.spec.TaskInfo`, which imports this module."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def outputs(self) -> tuple[str, ...]: ...
+
+    @property
+    def scores(self) -> Sequence[Any]: ...
+
+    @property
+    def logits(self) -> Mapping[str, str]: ...
 
 
 class _Task(Protocol):
     """What `targets` needs of a `tasks.base.Task`, which imports this module."""
 
-    info: TaskInfo
+    @property
+    def info(self) -> _Info: ...
+
     loss_targets: Mapping[str, str]
 
     def targets(
@@ -38,7 +57,7 @@ class _Task(Protocol):
     ) -> dict[str, list[np.ndarray]]: ...
 
 
-def _broken(info: TaskInfo, fault: str) -> SpecError:
+def _broken(info: _Info, fault: str) -> SpecError:
     message = _("The task {task} does not follow its contract: {fault}.", task=info.id, fault=fault)
     return SpecError(message, hint=contract_hint(info.id))
 
@@ -79,7 +98,7 @@ def ensure_named(head: object, logits: object) -> None:
         raise SpecError(message.format(head=name, kind=kind))
 
 
-def ensure_logits(info: TaskInfo, logits: Mapping[str, Any], mask: Any) -> None:
+def ensure_logits(info: _Info, logits: Mapping[str, Any], mask: Any) -> None:
     """mask (B, T) of the inputs, or None. Raises SpecError if names or shapes differ."""
     if not needed_plugin(info.id):
         return
@@ -96,7 +115,7 @@ def ensure_logits(info: TaskInfo, logits: Mapping[str, Any], mask: Any) -> None:
             raise _broken(info, fault.format(name=name, found=actual, expected=expected))
 
 
-def ensure_losses(info: TaskInfo, losses: Mapping[str, tuple[Any, Any]]) -> None:
+def ensure_losses(info: _Info, losses: Mapping[str, tuple[Any, Any]]) -> None:
     """Raises SpecError unless they are totals and counts by name."""
     if not needed_plugin(info.id):
         return
@@ -107,40 +126,81 @@ def ensure_losses(info: TaskInfo, losses: Mapping[str, tuple[Any, Any]]) -> None
         raise _broken(info, fault.format(kind=type(losses).__name__))
 
 
-def decode(
-    info: TaskInfo,
-    logits: Sequence[Mapping[str, np.ndarray]],
-    prepared: Prepared,
-    labels: Sequence[str],
-    decoder: Mapping[str, Any],
-) -> list[Prediction]:
-    """The predictions that the task decodes.
+# ---------------------------------------------------------------- what methods of a TaskInfo return
 
-    Raises SpecError unless there is one for each document, with the fields that `outputs` names.
+# Method → the name of what it returns, and attributes that this has; None is allowed for OPTIONAL.
+OBJECTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "gold": ("Gold", ("labels", "to_json", "left_out")),
+    "prepare": ("Prepared", ("documents", "inputs", "owner")),
+    "error": ("ErrorText", ("gold", "predicted", "confidence")),
+    "confusion": ("Confusion", ("labels", "counts", "where")),
+    "statistic": ("Statistic", ("labels", "taken")),
+}
+LISTS: Mapping[str, tuple[str, tuple[str, ...]]] = {  # as OBJECTS, of each element
+    "per_label": ("LabelScore", ("label", "precision", "recall", "f1", "support")),
+    "answers": ("Answer", ("label", "score", "start", "end", "value")),
+    "mistakes": ("Mistake", ("kind", "gold", "predicted", "confidence", "loss")),
+}
+OPTIONAL = ("gold", "confusion", "statistic", "interval", "confidences", "distance")
+CHECKED = (*OBJECTS, *LISTS, "decode", "score", "interval", "confidences", "distance")
+
+
+def ensure_returned(
+    info: _Info, name: str, returned: Any, arguments: Callable[[], Mapping[str, Any]]
+) -> None:
+    """Raises SpecError unless the method `name` of a task returned what its contract says.
+
+    arguments: those of the call by name, computed on demand.
     """
-    predictions = info.decode(logits, prepared, labels, decoder)
-    if not needed_plugin(info.id):
-        return predictions
-    documents = prepared.documents
-    if len(predictions) != len(documents):
-        fault = _("number of predictions from `decode`: {n}, expected {count}, one per document")
-        raise _broken(info, fault.format(n=len(predictions), count=len(documents)))
+    if returned is None and name in OPTIONAL:
+        return
+    if name in OBJECTS:
+        kind, attributes = OBJECTS[name]
+        if all(hasattr(returned, attribute) for attribute in attributes):
+            return
+        fault = _("{kind}, expected a {expected}", kind=type(returned).__name__, expected=kind)
+    elif name in LISTS:
+        kind, attributes = LISTS[name]
+        items = returned if isinstance(returned, (list, tuple)) else (returned,)
+        wrong = [item for item in items if not all(hasattr(item, each) for each in attributes)]
+        if items is returned and not wrong:
+            return
+        actual = type(wrong[0] if wrong else returned).__name__
+        fault = _("{kind}, expected a list of {expected}", kind=actual, expected=kind)
+    else:
+        fault = _FAULTS[name](info, returned, arguments())
+    if fault:
+        message = _("`{name}` returned {fault}", name=name, fault=fault)
+        raise _broken(info, message)
+
+
+def _of_decode(info: _Info, predictions: Any, arguments: Mapping[str, Any]) -> str:
+    logits, documents = arguments["logits"], arguments["prepared"].documents
+    if not isinstance(predictions, (list, tuple)) or len(predictions) != len(documents):
+        return _(
+            "{value}, expected a list with one Prediction per document ({count})",
+            value=_brief(predictions),
+            count=len(documents),
+        )
     for prediction, document in zip(predictions, documents, strict=True):
-        if fault := _fault(info, prediction, document, labels):
-            shapes = ", ".join(
-                f"{name} {np.shape(values)}" for name, values in logits[0].items() if len(logits)
-            )
-            fault = _(
-                "`decode` returned {fault}; the logits of the first input: {shapes}",
-                fault=fault,
-                shapes=shapes,
-            )
-            raise _broken(info, fault)
-    return predictions
+        if fault := _fault(info, prediction, document, arguments["labels"]):
+            first = logits[0] if len(logits) else {}
+            shapes = ", ".join(f"{name} {values.shape}" for name, values in first.items())
+            return _("{fault}; the logits of the first input: {shapes}", fault=fault, shapes=shapes)
+    return ""
 
 
-def _fault(info: TaskInfo, prediction: Any, document: Document, labels: Sequence[str]) -> str:
+def _brief(value: Any) -> str:
+    """The type of a value, of a list or tuple with its length."""
+    size = f" ({len(value)})" if isinstance(value, (list, tuple)) else ""
+    return f"{type(value).__name__}{size}"
+
+
+def _fault(info: _Info, prediction: Any, document: Document, labels: Sequence[str]) -> str:
     """What is wrong with a prediction, "" if nothing is."""
+    from workbench.text import fields
+    from workbench.text.fields import Prediction
+
     if not isinstance(prediction, Prediction):
         return _("{kind}, expected a Prediction", kind=type(prediction).__name__)
     for name in info.outputs:
@@ -168,22 +228,27 @@ def _fault_of_view(prediction: Prediction, labels: Sequence[str]) -> str:
 
 
 def _fault_of_field(field: Field, document: Document, labels: Sequence[str]) -> str:
+    from workbench.text.fields import ClassScores, LabelScores, Number, SpanScores, WordTags
+
     name = type(field).__name__
     if isinstance(field, (ClassScores, LabelScores)):
-        if len(field.scores) != len(field.labels) or not {*field.labels} <= {*labels}:
+        if len(field.scores) != len(field.labels):
+            lengths = f"{len(field.scores)}, {len(field.labels)}"
+            message = _("{name} whose scores and labels differ in length: {lengths}")
+            return message.format(name=name, lengths=lengths)
+        if unknown := [label for label in field.labels if label not in labels]:
             return _(
-                "{name} with the number of scores {n} and the labels {theirs}, expected scores of "
-                "labels of the layer: {ours}",
+                "{name} with {label!r}, which is no label of the layer",
                 name=name,
-                n=len(field.scores),
-                theirs=", ".join(map(repr, field.labels)),
-                ours=", ".join(map(repr, labels)),
+                label=unknown[0],
             )
-        if not np.isfinite(field.scores).all():
+        if not all(map(math.isfinite, field.scores)):
             return _("{name} with scores that are no numbers: {scores}", name=name, scores=field)
-    if isinstance(field, Number) and not np.isfinite(field.value):
+    if isinstance(field, Number) and not math.isfinite(field.value):
         return _("{name} with scores that are no numbers: {scores}", name=name, scores=field)
-    marked = getattr(field, "words", None) or getattr(field, "spans", None) or ()
+    marked: Sequence[WordTag | Span] = ()
+    if isinstance(field, (WordTags, SpanScores)):
+        marked = field.words if isinstance(field, WordTags) else field.spans
     texts = dict(document.texts)
     for span in marked:
         length = len(texts.get(getattr(span, "field", TEXT), ""))
@@ -202,24 +267,61 @@ def _fault_of_field(field: Field, document: Document, labels: Sequence[str]) -> 
     return ""
 
 
-def score(
-    info: TaskInfo, golds: Sequence[Any], predictions: Sequence[Prediction]
-) -> dict[str, float]:
-    """The scores of the task. Raises SpecError if one that it declares is missing, or no number."""
-    scores = info.score(golds, predictions)
-    if not needed_plugin(info.id):
-        return scores
-    missing = [each.name for each in info.scores if each.name not in scores]
+def _of_score(info: _Info, scores: Any, arguments: Mapping[str, Any]) -> str:
+    if not isinstance(scores, Mapping):
+        return _("{kind}, expected a dict of scores by name", kind=type(scores).__name__)
+    missing = [score.name for score in info.scores if score.name not in scores]
     if missing:
-        fault = _("`score` returned no {names}, which `scores` declares")
-        raise _broken(info, fault.format(names=", ".join(missing)))
-    for name, value in scores.items():
-        if not isinstance(value, (int, float)) or not math.isfinite(value):
-            fault = _(
-                "`score` returned {value!r} for {name!r}, expected a finite number; 0 where a "
-                "score is not defined",
-                value=value,
-                name=name,
-            )
-            raise _broken(info, fault)
-    return scores
+        return _("no {names}, which `scores` declares", names=", ".join(missing))
+    wrong = [(name, value) for name, value in scores.items() if not _is_finite(value)]
+    if not wrong:
+        return ""
+    name, value = wrong[0]
+    return _(
+        "{value!r} for {name!r}, expected a finite number; 0 where a score is not defined",
+        value=value,
+        name=name,
+    )
+
+
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, Real) and math.isfinite(value)
+
+
+def _of_interval(info: _Info, interval: Any, arguments: Mapping[str, Any]) -> str:
+    names = [score.name for score in info.scores]
+    fits = isinstance(interval, (list, tuple)) and len(interval) == 3 and interval[0] in names
+    if fits and all(map(_is_finite, interval[1:])) and interval[1] <= interval[2]:
+        return ""
+    return _(
+        "{value!r}, expected (name, low, high) with a name of `scores`: {names}",
+        value=interval,
+        names=", ".join(names),
+    )
+
+
+def _of_confidences(info: _Info, arrays: Any, arguments: Mapping[str, Any]) -> str:
+    some = arrays if isinstance(arrays, (list, tuple)) else ()
+    shapes = [getattr(array, "shape", ()) for array in some]
+    if len(shapes) == 3 and len(shapes[0]) == 1 and len({*shapes}) == 1:
+        return ""
+    return _(
+        "{value}, expected three arrays of one length: confidence, whether it is right, the "
+        "position of the document",
+        value=", ".join(map(str, shapes)) or _brief(arrays),
+    )
+
+
+def _of_distance(info: _Info, distance: Any, arguments: Mapping[str, Any]) -> str:
+    if _is_finite(distance) and distance >= 0:
+        return ""
+    return _("{value!r}, expected a number from 0 on, or None", value=distance)
+
+
+_FAULTS: Mapping[str, Callable[[_Info, Any, Mapping[str, Any]], str]] = {
+    "decode": _of_decode,
+    "score": _of_score,
+    "interval": _of_interval,
+    "confidences": _of_confidences,
+    "distance": _of_distance,
+}

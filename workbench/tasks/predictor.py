@@ -16,7 +16,6 @@ from workbench.models import folder as folders
 from workbench.models.base import Encoder, LoadOptions
 from workbench.runtime.inputs import Prepared, batches_by_length, unpadded
 from workbench.runtime.preparers.words import segmenter_of
-from workbench.tasks import contract
 from workbench.tasks import model as models
 from workbench.tasks.answers import read_documents, write_answers
 from workbench.tasks.base import CHUNK, Features, Loss, Model, Task, collate
@@ -148,7 +147,7 @@ class Predictor:
         return self.task.info.prepare(self.encoder.preparer, segmented, self.max_length)
 
     def decode(self, logits: Logits, prepared: Prepared) -> list[Prediction]:
-        return contract.decode(self.task.info, logits, prepared, self.labels, self.decoder)
+        return self.task.info.decode(logits, prepared, self.labels, self.decoder)
 
     def predict(
         self, documents: Sequence[Document], batch_tokens: int | None = None

@@ -7,9 +7,11 @@ predictions are decoded and scored; it is named `info` in the index. The torch p
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.base import deprecation, learning_rates
@@ -18,6 +20,7 @@ from workbench.base.i18n import N_, _
 from workbench.base.options import Option
 from workbench.base.registry import contract_hint, needed_plugin, registry
 from workbench.metrics.evaluation import Evaluation
+from workbench.tasks import contract
 from workbench.text import result_view
 from workbench.text.dataset import Record, gold_fingerprint
 from workbench.text.labels import Layer
@@ -144,6 +147,15 @@ class TaskInfo(ABC):
     for_pairs: str = ""
     pipeline: str = ""
     hub_task: str = ""
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """What the code of a plugin returns is checked where it is used."""
+        super().__init_subclass__(**more)
+        if cls.__module__.startswith("workbench."):
+            return
+        for name in contract.CHECKED:
+            if inspect.isfunction(method := vars(cls).get(name)):
+                setattr(cls, name, _checked(name, method))
 
     def fits(self, layer: Layer) -> bool:
         return layer.kind in self.layer_kinds and layer.texts == self.texts
@@ -348,6 +360,21 @@ class TaskInfo(ABC):
     ) -> Confusion | None:
         """Counts of gold by predicted labels, None if a matrix is not meaningful."""
         return None
+
+
+def _checked(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of a task that raises SpecError if a plugin's returns something else than agreed."""
+    signature = inspect.signature(getattr(TaskInfo, name))
+
+    @wraps(method)
+    def call(info: TaskInfo, *values: Any, **named: Any) -> Any:
+        returned = method(info, *values, **named)
+        if needed_plugin(info.id):
+            bound = partial(signature.bind, info, *values, **named)
+            contract.ensure_returned(info, name, returned, lambda: bound().arguments)
+        return returned
+
+    return call
 
 
 def comparable(first: TaskInfo, other: TaskInfo) -> bool:

@@ -209,7 +209,7 @@ class FineTuning:
             return None
         golds = self.golds["dev"]
         predictions, loss, fitted = yield from self.inference.predict_and_fit(self.dev_set, golds)
-        scores = contract.score(self.info, golds, predictions)
+        scores = self.info.score(golds, predictions)
         self.latest = Best(None, self.state.step, scores, predictions, fitted)
         return Measurement("dev", scores, loss)
 
@@ -271,7 +271,7 @@ class FineTuning:
         if self.records["test"]:
             predictions["test"] = yield from self.test()
             golds = self.golds["test"]
-            scores["test"] = contract.score(self.info, golds, predictions["test"])
+            scores["test"] = self.info.score(golds, predictions["test"])
             yield Evaluated(self.best.step, "test", scores["test"], None)
         checkpoints.write_predictions(self.folder, self.records, predictions)
         evaluations = {

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from workbench.base.costs import PredictionCost
-from workbench.tasks import agreement, contract
+from workbench.tasks import agreement
 from workbench.tasks.base import Features, Model, Task
 from workbench.tasks.predictor import Logits, LossSum, Predictor, infer
 from workbench.tasks.spec import Gold
@@ -111,7 +111,7 @@ class Inference:
         return [
             prediction
             for features, values in zip(chunks, logits, strict=True)
-            for prediction in contract.decode(info, values, features.prepared, self.labels, decoder)
+            for prediction in info.decode(values, features.prepared, self.labels, decoder)
         ]
 
     def logits(self, chunks: Sequence[Features], losses: LossSum) -> Events[list[Logits]]:
