@@ -236,7 +236,9 @@ def _group(layer: Layer, label: Label, count: Mapping[int, int]) -> dict[str, ob
 STORED = 0.7  # fraction of the work before the undo step is completed
 
 
-def delete_documents(project: Project, ids: Sequence[int], *, watch: Watch = QUIET) -> int:
+def delete_documents(
+    project: Project, ids: Sequence[int], *, origin: object = None, watch: Watch = QUIET
+) -> int:
     """Delete documents with their labels. Returns how many were deleted.
 
     The project is backed up before more than `backup.LARGE_CHANGE` are deleted. Raises
@@ -247,7 +249,7 @@ def delete_documents(project: Project, ids: Sequence[int], *, watch: Watch = QUI
     backup.before(project, backup.DELETE, len(ids), watch=watch.part(0.0, start))
     with (
         deletion.prepared(project.db, len(ids)),
-        project.edit(title.format(n=len(ids)), watch=watch.part(STORED, 1.0)),
+        project.edit(title.format(n=len(ids)), origin=origin, watch=watch.part(STORED, 1.0)),
     ):
         return documents.delete(project.db, ids, watch=watch.part(start, STORED))
 
@@ -257,6 +259,7 @@ def set_split(
     ids: Sequence[int],
     split: str | None,
     *,
+    origin: object = None,
     watch: Watch = QUIET,
 ) -> int:
     """`split`: train, dev, test or None. Returns how many documents changed.
@@ -266,7 +269,7 @@ def set_split(
     if split not in (None, *SPLITS):
         raise SpecError(_("There is no split {split!r}.", split=split))
     title = ngettext("Set split of {n:,} document", "Set split of {n:,} documents", len(ids))
-    with project.edit(title.format(n=len(ids)), watch=watch.part(STORED, 1.0)):
+    with project.edit(title.format(n=len(ids)), origin=origin, watch=watch.part(STORED, 1.0)):
         return documents.set_split(project.db, ids, split, watch=watch.part(0.0, STORED))
 
 
@@ -309,6 +312,7 @@ def set_state(
     layer_id: int,
     state: str,
     *,
+    origin: object = None,
     watch: Watch = QUIET,
 ) -> int:
     """Set the state of documents in a layer.
@@ -323,7 +327,7 @@ def set_state(
     layer = layers.layer(project.db, layer_id)
     title = ngettext("Set state of {n:,} document", "Set state of {n:,} documents", len(ids))
     title, body = title.format(n=len(ids)), watch.part(0.0, STORED)
-    with project.edit(title, watch=watch.part(STORED, 1.0)):
+    with project.edit(title, origin=origin, watch=watch.part(STORED, 1.0)):
         fitting, bare = bulk.with_texts(project.db, ids, layer.texts), []
         if state == "submitted" and not layer.traits.empty_is_answer:
             bare = bulk.without_label(project.db, fitting, layer_id, project.annotator_id)

@@ -235,6 +235,7 @@ def fix_leaks(
     groups: Iterable[DuplicateGroup],
     rule: str = TRAIN,
     *,
+    origin: object = None,
     watch: Watch = QUIET,
 ) -> int:
     """Put the documents of each group into one split; returns how many changed.
@@ -254,27 +255,29 @@ def fix_leaks(
         return 0
     title = ngettext("Fix {n:,} leak", "Fix {n:,} leaks", leaks)
     changed = 0
-    with project.edit(title, watch=watch.part(0.7, 1.0)):
+    with project.edit(title, origin=origin, watch=watch.part(0.7, 1.0)):
         for number, (split, ids) in enumerate(to.items()):
             part = watch.part(0.7 * number / len(to), 0.7 * (number + 1) / len(to))
             changed += documents.set_split(project.db, ids, split, watch=part)
     return changed
 
 
-def ignore(project: Project, groups: Iterable[DuplicateGroup]) -> None:
+def ignore(project: Project, groups: Iterable[DuplicateGroup], *, origin: object = None) -> None:
     """Do not show the groups again, as long as their texts stay the same."""
     chosen = list(groups)
     title = ngettext("Ignore {n:,} group", "Ignore {n:,} groups", len(chosen))
-    with project.edit(title.format(n=len(chosen))):
+    with project.edit(title.format(n=len(chosen)), origin=origin):
         for group in chosen:
             flags.add(project.db, group.ids[0], IGNORED + group.identity, project.annotator_id)
 
 
-def show_again(project: Project, groups: Iterable[DuplicateGroup]) -> None:
+def show_again(
+    project: Project, groups: Iterable[DuplicateGroup], *, origin: object = None
+) -> None:
     """Show ignored groups again."""
     names = {IGNORED + group.identity for group in groups}
     known = flags.starting_with(project.db, IGNORED)
-    with project.edit(_("Show ignored duplicates")):
+    with project.edit(_("Show ignored duplicates"), origin=origin):
         flags.delete(project.db, [flag.id for flag in known if flag.name in names])
 
 

@@ -64,6 +64,7 @@ def split(
     ids: Sequence[int],
     unit: str,
     *,
+    origin: object = None,
     watch: Watch = QUIET,
 ) -> Divided:
     """Replace documents by their sentences or paragraphs, with the labels in them.
@@ -75,7 +76,7 @@ def split(
     skipped: Counter[str] = Counter()
     done = parts = 0
     title = _("Split documents into parts")
-    with project.edit(title, watch=watch.part(STORED, 1.0)):
+    with project.edit(title, origin=origin, watch=watch.part(STORED, 1.0)):
         for chunk in watch.part(0.0, STORED).over(list(ids), CHUNK_DOCUMENTS):
             sources = stored.batch_sources(project.db, chunk)
             gone = []
@@ -123,7 +124,9 @@ def _divide(
 # ---------------------------------------------------------------- join
 
 
-def join(project: Project, ids: Sequence[int], *, watch: Watch = QUIET) -> Divided:
+def join(
+    project: Project, ids: Sequence[int], *, origin: object = None, watch: Watch = QUIET
+) -> Divided:
     """Join the documents that these are parts of again. Classes of parts become spans over them, in
     a layer of their own.
 
@@ -131,7 +134,7 @@ def join(project: Project, ids: Sequence[int], *, watch: Watch = QUIET) -> Divid
     """
     skipped: Counter[str] = Counter()
     done = count = 0
-    with project.edit(_("Join parts of documents"), watch=watch.part(STORED, 1.0)):
+    with project.edit(_("Join parts of documents"), origin=origin, watch=watch.part(STORED, 1.0)):
         wholes = _wholes(project, ids, skipped)
         for key in watch.part(0.0, STORED).over(list(wholes), 1):
             parts = documents_of(project, wholes[key[0]])

@@ -160,9 +160,11 @@ def preview_splits(data: SplitData, choice: SplitChoice, *, watch: Watch = QUIET
     )
 
 
-def divide(project: Project, choice: SplitChoice, *, watch: Watch = QUIET) -> SplitPreview:
+def divide(
+    project: Project, choice: SplitChoice, *, origin: object = None, watch: Watch = QUIET
+) -> SplitPreview:
     """Assign the submitted documents of the layers to splits, as one undo step."""
-    with project.edit(_("Create splits"), watch=watch.part(WRITTEN, 1.0)):
+    with project.edit(_("Create splits"), origin=origin, watch=watch.part(WRITTEN, 1.0)):
         data = split_data(project, choice.layers, watch=watch.part(0.0, 0.2))
         plan = preview_splits(data, choice, watch=watch.part(0.2, 0.3))
         _write(project, _divided(_of(data, choice), choice, QUIET), watch.part(0.3, WRITTEN))
@@ -256,6 +258,7 @@ def make_splits(
     layer_name: str | None = None,
     seed: int | None = None,
     *,
+    origin: object = None,
     watch: Watch = QUIET,
 ) -> SplitOutcome:
     """Split the submitted documents: 80/10/10 at first, later documents go to train.
@@ -270,7 +273,7 @@ def make_splits(
     assigned, placed = _assign(project, layer_name, seed)
     watch.at(0.3)
     if assigned:
-        with project.edit(_("Create splits"), watch=watch.part(WRITTEN, 1.0)):
+        with project.edit(_("Create splits"), origin=origin, watch=watch.part(WRITTEN, 1.0)):
             _write(project, assigned, watch.part(0.3, WRITTEN))
     counts = Counter(placed.values())
     return SplitOutcome(counts["train"], counts["dev"], counts["test"], len(assigned))

@@ -77,6 +77,7 @@ def merge(
     label_ids: Sequence[int],
     into: int,
     *,
+    origin: object = None,
     watch: Watch = QUIET,
 ) -> int:
     """Give all annotations, suggestions, patterns and relations of labels to the label `into` and
@@ -96,7 +97,7 @@ def merge(
     title = _("Merge {names} into {label}", names=names, label=name_of(project, into))
     touched = store.usage(project.db, others)["documents"]
     backup.before(project, backup.RELABEL, touched, watch=watch.part(0.0, 0.2))
-    with project.edit(title, watch=watch.part(0.9, 1.0)):
+    with project.edit(title, origin=origin, watch=watch.part(0.9, 1.0)):
         changed, body = 0, watch.part(0.2, 0.9)
         for place, id in enumerate(others):
             part = body.part(place / len(others), (place + 1) / len(others))
@@ -118,6 +119,7 @@ def split(
     *,
     ids: Iterable[int] | None = None,
     document_ids: Iterable[int] | None = None,
+    origin: object = None,
     watch: Watch = QUIET,
 ) -> tuple[int, int]:
     """Give some annotations of a label the label `name` of the layer, which is added if it is new.
@@ -133,7 +135,7 @@ def split(
             _("No annotations are chosen."), hint=_("Choose those that get the new label.")
         )
     title = _("Split {label} into {name}", label=label.name, name=name)
-    with project.edit(title, watch=watch.part(0.9, 1.0)):
+    with project.edit(title, origin=origin, watch=watch.part(0.9, 1.0)):
         to = operations.add_labels(project, row_id(layer), [name])[name.strip()]
         if to == label_id:
             raise WorkbenchError(

@@ -11,7 +11,9 @@ from workbench.storage.labels import labels as store
 from workbench.text.labels import Label, Layer
 
 
-def set_parent(project: Project, label_ids: Sequence[int], parent_id: int | None) -> None:
+def set_parent(
+    project: Project, label_ids: Sequence[int], parent_id: int | None, *, origin: object = None
+) -> None:
     """Make labels sublabels of a label of their layer, or labels of their own (`parent_id` None).
 
     Raises WorkbenchError if the parent is in another layer or a sublabel itself, or if one of the
@@ -25,7 +27,7 @@ def set_parent(project: Project, label_ids: Sequence[int], parent_id: int | None
     if parent_id is not None:
         parent = _label(project, parent_id)[1].name
         title = _("Make {names} a sublabel of {parent}", names=names, parent=parent)
-    with project.edit(title):
+    with project.edit(title, origin=origin):
         for id in label_ids:
             store.set_parent(project.db, id, parent_id)
 

@@ -73,6 +73,7 @@ def move(
     label_ids: Sequence[int],
     layer_id: int,
     *,
+    origin: object = None,
     watch: Watch = QUIET,
 ) -> int:
     """Move labels of a layer with their annotations and sublabels to another layer; returns the
@@ -88,7 +89,7 @@ def move(
     touched = store.usage(project.db, ids)["documents"]
     backup.before(project, backup.RELABEL, touched, watch=watch.part(0.0, 0.2))
     moved, body = 0, watch.part(0.2, 0.9)
-    with project.edit(title, watch=watch.part(0.9, 1.0)):
+    with project.edit(title, origin=origin, watch=watch.part(0.9, 1.0)):
         stored.prepare(project.db, ids, layer_id)
         for place, id in enumerate(ids):
             part = body.part(place / len(ids), (place + 1) / len(ids))

@@ -121,16 +121,18 @@ def _check_none(labels: Iterable[str | Label]) -> None:
         )
 
 
-def rename_layer(project: Project, layer_id: int, name: str) -> None:
+def rename_layer(project: Project, layer_id: int, name: str, *, origin: object = None) -> None:
     name = _clean(name, _("A layer"))
     if store.layer(project.db, layer_id).name == name:
         return
     _free_layer_name(project, name)
-    with project.edit(_("Rename layer to {name}", name=name)):
+    with project.edit(_("Rename layer to {name}", name=name), origin=origin):
         store.update_layer(project.db, layer_id, name=name)
 
 
-def delete_layer(project: Project, layer_id: int, *, watch: Watch = QUIET) -> None:
+def delete_layer(
+    project: Project, layer_id: int, *, origin: object = None, watch: Watch = QUIET
+) -> None:
     """Delete the layer with its labels and annotations in one undo step.
 
     `will_go` describes them beforehand.
@@ -139,11 +141,11 @@ def delete_layer(project: Project, layer_id: int, *, watch: Watch = QUIET) -> No
     title = _("Delete layer {name}", name=name)
     touched = store.documents_in(project.db, layer_id)
     backup.before(project, backup.DELETE, touched, watch=watch.part(0.0, 0.2))
-    with project.edit(title, watch=watch.part(0.7, 1.0)):
+    with project.edit(title, origin=origin, watch=watch.part(0.7, 1.0)):
         store.delete_layer(project.db, layer_id, watch=watch.part(0.2, 0.7))
 
 
-def set_snap(project: Project, layer_id: int, snap: str) -> None:
+def set_snap(project: Project, layer_id: int, snap: str, *, origin: object = None) -> None:
     """Set what new spans of a layer snap to, one of `text.snap.SNAPS`.
 
     Raises WorkbenchError for any other, or a layer without spans.
@@ -154,7 +156,7 @@ def set_snap(project: Project, layer_id: int, snap: str) -> None:
         raise WorkbenchError(message, hint=_("Known: {kinds}.", kinds=", ".join(SNAPS)))
     if snap_of(layer) == snap:
         return
-    with project.edit(_("Change snapping of {name}", name=layer.name)):
+    with project.edit(_("Change snapping of {name}", name=layer.name), origin=origin):
         store.update_layer(project.db, layer_id, options=with_snap(layer, snap))
 
 
@@ -235,45 +237,51 @@ def add_labels(
     return ids
 
 
-def rename_label(project: Project, label_id: int, name: str) -> None:
+def rename_label(project: Project, label_id: int, name: str, *, origin: object = None) -> None:
     layer_id, label = _label(project, label_id)
     name = _clean(name, _("A label"))
     if name == label.name:
         return
     _free_label_name(store.layer(project.db, layer_id), name)
-    with project.edit(_("Rename {old} to {name}", old=label.name, name=name)):
+    with project.edit(_("Rename {old} to {name}", old=label.name, name=name), origin=origin):
         store.update_label(project.db, label_id, name=name)
 
 
-def recolour_labels(project: Project, label_ids: Sequence[int], colour: str) -> None:
+def recolour_labels(
+    project: Project, label_ids: Sequence[int], colour: str, *, origin: object = None
+) -> None:
     """Change the colour of all labels in one step."""
     colour = _check_colour(colour)
-    with project.edit(_("Change colour of {names}", names=_named(project, label_ids))):
+    with project.edit(
+        _("Change colour of {names}", names=_named(project, label_ids)), origin=origin
+    ):
         for id in label_ids:
             store.update_label(project.db, id, colour=colour)
 
 
-def set_key(project: Project, label_id: int, key: str) -> None:
+def set_key(project: Project, label_id: int, key: str, *, origin: object = None) -> None:
     """`key` is one character, or "" for none.
 
     Raises WorkbenchError naming the label if another label shown beside it has that key.
     """
     layer_id, label = _label(project, label_id)
     key = check_key(project, store.layer(project.db, layer_id), key, but=label_id)
-    with project.edit(_("Change key of {name}", name=label.name)):
+    with project.edit(_("Change key of {name}", name=label.name), origin=origin):
         store.update_label(project.db, label_id, key=key)
 
 
-def describe_label(project: Project, label_id: int, description: str) -> None:
+def describe_label(
+    project: Project, label_id: int, description: str, *, origin: object = None
+) -> None:
     _layer_id, label = _label(project, label_id)
-    with project.edit(_("Describe {name}", name=label.name)):
+    with project.edit(_("Describe {name}", name=label.name), origin=origin):
         store.update_label(project.db, label_id, description=description)
 
 
-def move_label(project: Project, label_id: int, position: int) -> None:
+def move_label(project: Project, label_id: int, position: int, *, origin: object = None) -> None:
     """Move the label to `position` (0-based) in its layer."""
     _layer_id, label = _label(project, label_id)
-    with project.edit(_("Move {name}", name=label.name)):
+    with project.edit(_("Move {name}", name=label.name), origin=origin):
         store.move_label(project.db, label_id, position)
 
 
@@ -294,18 +302,20 @@ def ordered(project: Project, label_ids: Sequence[int]) -> tuple[str, ...]:
     return tuple(name for group in grouped if not below[group[0]] for name in group)
 
 
-def reorder_labels(project: Project, label_ids: Sequence[int]) -> tuple[str, ...]:
+def reorder_labels(
+    project: Project, label_ids: Sequence[int], *, origin: object = None
+) -> tuple[str, ...]:
     """Put labels of a layer first, in this order, as one undo step; returns the names in order."""
     order = ordered(project, label_ids)
-    with project.edit(_("Reorder labels")):
+    with project.edit(_("Reorder labels"), origin=origin):
         for position, id in enumerate(dict.fromkeys(label_ids)):
             store.move_label(project.db, id, position)
     return order
 
 
-def delete_label(project: Project, label_id: int) -> None:
+def delete_label(project: Project, label_id: int, *, origin: object = None) -> None:
     """Delete the label with its annotations in one undo step."""
-    delete_labels(project, [label_id])
+    delete_labels(project, [label_id], origin=origin)
 
 
 def delete_labels(
