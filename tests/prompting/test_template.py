@@ -35,6 +35,18 @@ def test_examples_come_before_the_text():
     )
 
 
+def test_a_file_in_the_folder_of_templates_is_offered_under_its_title(tmp_path, monkeypatch):
+    (tmp_path / "90-own.jinja").write_text(
+        "{#- A template of one line -#}\n{{ text }}: {{ label }}"
+    )
+    monkeypatch.setattr("workbench.base.paths.resource", lambda name: tmp_path)
+
+    (template,) = built_in()
+
+    assert (template.id, template.title) == ("90-own", "A template of one line")
+    assert fill(template.source).text == "Late again.: delay"
+
+
 @pytest.mark.parametrize(
     ("source", "answer"),
     [
