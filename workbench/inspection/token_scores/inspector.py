@@ -20,7 +20,7 @@ from workbench.inspection.token_scores.info import (
 )
 from workbench.runtime import decoding
 from workbench.runtime.crf import Transitions
-from workbench.runtime.words import word_logits
+from workbench.runtime.decoding import word_logits
 from workbench.text.document import Document
 
 LOGITS = "logits"  # the output of the network

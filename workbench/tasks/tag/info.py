@@ -85,7 +85,7 @@ class TagInfo(SpanTask):
     ) -> list[Prediction]:
         """logits: "logits" (T, L) of each window."""
         from workbench.runtime import decoding, tag_decoders
-        from workbench.runtime.words import word_logits
+        from workbench.runtime.decoding import word_logits
 
         outputs, tags = self.trained_outputs(labels, decoder), self.output_names(labels)
         tokens = [window["logits"] for window in logits]

@@ -93,8 +93,7 @@ class TokenInfo(WordTask):
         decoder: Mapping[str, Any],
     ) -> list[Prediction]:
         """logits: "logits" (T, L) of each window. A token without its own subword has no tag."""
-        from workbench.runtime.decoding import tempered
-        from workbench.runtime.words import word_scores
+        from workbench.runtime.decoding import tempered, word_scores
 
         tokens = [window["logits"] for window in logits]
         predictions = [
