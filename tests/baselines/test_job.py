@@ -126,7 +126,12 @@ def test_a_task_whose_outputs_are_not_its_labels_has_no_baseline_of_labels():
 
 @pytest.mark.parametrize(
     ("logits", "says"),
-    [([np.zeros(2)], "have the length 1, expected 2"), ([np.zeros(3)] * 2, "must have one number")],
+    [
+        ([np.zeros(2)], r"returned list \(1\), expected one array per document \(2\)"),
+        (None, "returned NoneType, expected one array per document"),
+        ([np.zeros(3)] * 2, r"have the shape \(3,\), expected one number for each .*: a, b"),
+        ([None] * 2, r"have the shape \(\), expected one number for each"),
+    ],
 )
 def test_a_baseline_must_give_logits_of_every_label_for_every_document(logits, says):
     info = SimpleNamespace(id="lines.mean")
@@ -134,7 +139,7 @@ def test_a_baseline_must_give_logits_of_every_label_for_every_document(logits, s
     trained = job.Trained(made, tasks.info("classify"), ("a", "b"), {})
     documents = [Document(str(n), (("text", "A tram."),)) for n in range(2)]
 
-    with pytest.raises(ModelError, match=f"logits of lines.mean {says}") as caught:
+    with pytest.raises(ModelError, match=f"`logits` of lines.mean {says}") as caught:
         trained.predict(documents)
 
     assert "error of the plugin lines" in caught.value.hint

@@ -87,7 +87,8 @@ def test_a_part_of_the_wrong_type_is_named_with_the_line_and_the_plugin(record, 
     [
         (Layer("", "class"), "the layer '' has the name or label ''"),
         (Layer("stars", "class", (Label("4"), Label(" "))), "'stars' has the name or label ' '"),
-        (Layer("stars", "class", (4,)), "'stars' has the name or label 4, expected 1 to 1000"),
+        (Layer("stars", "class", (Label(4),)), "has the name or label 4, expected 1 to 1000"),
+        (Layer("stars", "class", ("4",)), "'stars' has a label of the type str, expected Label"),
     ],
 )
 def test_a_layer_and_its_labels_have_names(layer, says):

@@ -61,18 +61,29 @@ class Trained:
     def logits(self, prepared_documents: Prepared) -> list[np.ndarray]:
         """The logits of the baseline. Raises ModelError if they are not one array per document."""
         logits = self.baseline.logits(prepared_documents)
+        id, count = self.baseline.info.id, len(prepared_documents.documents)
+        if not isinstance(logits, (list, tuple, np.ndarray)) or len(logits) != count:
+            size = f" ({len(logits)})" if hasattr(logits, "__len__") else ""
+            message = _(
+                "`logits` of {baseline} returned {kind}, expected one array per document ({n}).",
+                baseline=id,
+                kind=f"{type(logits).__name__}{size}",
+                n=count,
+            )
+            raise ModelError(message, hint=contract_hint(id))
         names = self.task.output_names(self.labels)
-        is_wrong = any(np.shape(row)[-1:] != (len(names),) for row in logits)
-        if len(logits) == len(prepared_documents.documents) and not is_wrong:
-            return logits
-        id = self.baseline.info.id
-        message = _("The logits of {baseline} have the length {n}, expected {count} (documents).")
-        if is_wrong:
-            message = _("The logits of {baseline} must have one number per output: {names}.")
-        message = message.format(
-            baseline=id, n=len(logits), count=len(prepared_documents.documents), names=len(names)
-        )
-        raise ModelError(message, hint=contract_hint(id))
+        for row in logits:
+            if np.shape(row)[-1:] != (len(names),):
+                message = _(
+                    "`logits` of {baseline} have the shape {shape}, expected one number for each "
+                    "of `output_names` of the task {task}: {names}.",
+                    baseline=id,
+                    shape=np.shape(row),
+                    task=self.task.id,
+                    names=", ".join(names),
+                )
+                raise ModelError(message, hint=contract_hint(id))
+        return list(logits)
 
     @classmethod
     def load(cls, folder: Path) -> Trained:

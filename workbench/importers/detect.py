@@ -29,7 +29,7 @@ from workbench.importers.base import (
 )
 from workbench.importers.source import Source
 from workbench.text.dataset import Record
-from workbench.text.labels import LAYER_KINDS, MAX_NAME_CHARS, Layer
+from workbench.text.labels import LAYER_KINDS, MAX_NAME_CHARS, Label, Layer
 from workbench.text.questions import Question
 from workbench.text.relations import Relation
 from workbench.text.spans import Span
@@ -252,8 +252,14 @@ def _fault_of_layer(layer: Layer) -> str:
             kind=layer.kind,
             known=", ".join(LAYER_KINDS),
         )
-    names: list[object] = [layer.name, *(getattr(each, "name", each) for each in layer.labels)]
-    for name in names:
+    for label in layer.labels:
+        if not isinstance(label, Label):
+            return _(
+                "the layer {layer!r} has a label of the type {kind}, expected Label",
+                layer=layer.name,
+                kind=type(label).__name__,
+            )
+    for name in (layer.name, *layer.names):
         if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME_CHARS:
             return _(
                 "the layer {layer!r} has the name or label {name!r}, expected 1 to {most} "

@@ -179,6 +179,17 @@ def test_an_exporter_that_returns_no_number_is_refused(project, topics, tmp_path
     assert not list(tmp_path.glob("*x*"))
 
 
+def test_an_exporter_names_its_losses_in_a_tuple(project, topics, monkeypatch):
+    class Texts:
+        def lost(self, layers):
+            return "topic is not written."
+
+    monkeypatch.setattr(data_export, "_exporter", lambda format: Texts())
+
+    with pytest.raises(ExportFailed, match="`lost` of the exporter lines.all returned str, exp"):
+        data_export.what_is_lost("lines.all", project)
+
+
 def test_a_full_disk_leaves_the_old_file_as_it_was(project, topics, tmp_path, monkeypatch):
     out = tmp_path / "x.csv"
     out.write_text("old")

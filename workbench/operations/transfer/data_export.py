@@ -79,10 +79,14 @@ def what_is_lost(
 
 
 def _lost(format: str, layers: Sequence[Layer]) -> tuple[str, ...]:
-    losses = _exporter(format).lost(layers)
+    losses: object = _exporter(format).lost(layers)
+    if not isinstance(losses, (list, tuple)):
+        message = _("`lost` of the exporter {format} returned {kind}, expected a tuple of texts.")
+        message = message.format(format=format, kind=type(losses).__name__)
+        raise ExportFailed(message, hint=registry.contract_hint(format))
     asking = ", ".join(layer.name for layer in layers if layer.traits.asks)
     if not asking or _options(format).get("questions"):
-        return losses
+        return tuple(losses)
     message = _(
         "Questions and answers are not written ({names}); the format SQuAD holds them.",
         names=asking,
