@@ -26,12 +26,7 @@ class ActionBar(QWidget):
     def __init__(self, state: Desk, remarks: RemarkParts) -> None:
         super().__init__()
         self._state, self._remarks = state, remarks
-        self._discard = Button(
-            _("Discard"),
-            "x",
-            "quiet",
-            on=state.submission.discard,
-        )
+        self._discard = Button(_("Discard"), "x", "quiet", on=state.submission.discard)
         follow_tip(
             self._discard, _("Exclude the document from labelling and training data"),
             state.context.settings, "annotate.discard", "Ctrl+Backspace",

@@ -38,6 +38,7 @@ class ContextMenus:
 
     def __init__(self, view: AnnotateView) -> None:
         self._view, self._state = view, view.state
+        self._session = view.state.session
         RowMenu(view.queue.list, self.document)
         RowMenu(view.right.spans, self.chosen)
         RowMenu(view.right.relations.table, self.chosen)
@@ -50,7 +51,7 @@ class ContextMenus:
     # ------------------------------------------------------------ the text
 
     def _text(self, text: TextView, point: QPoint | None) -> Choices:
-        if self._state.session.doc is None:
+        if self._session.doc is None:
             return ()
         text.setFocus()
         if point is not None:
@@ -60,12 +61,12 @@ class ContextMenus:
     def _take(self, text: TextView, point: QPointF) -> None:
         """Select what is under the mouse: keep a selection, else take a span, else a word."""
         if text.selection and text.selected_at(point):
-            self._state.session.choose(None)
+            self._session.choose(None)
             return
         under = text.names_at(point)
         if under:
-            if self._state.session.chosen not in under:
-                self._state.session.choose(under[0])
+            if self._session.chosen not in under:
+                self._session.choose(under[0])
             return
         text.move_caret(text.position_at(point))
 
@@ -73,7 +74,7 @@ class ContextMenus:
         start, end = text.target or (0, 0)
         some = start < end
         labels = self._labels(self._layers(), lambda label: self._view.label(row_id(label)))
-        can = some and self._state.session.can_edit and bool(labels)
+        can = some and self._session.can_edit and bool(labels)
         content = text.text.text[start:end]
         title = _("&Label “{text}” as", text=escaping.menu_text(_cut(content)))
         return (
@@ -94,43 +95,41 @@ class ContextMenus:
             return ()
         title = _("Ans&wer “{question}”")
         title = title.format(question=escaping.menu_text(_cut(question.question.text)))
-        can = self._state.session.can_edit and text.selection is not None
+        can = self._session.can_edit and text.selection is not None
         return (MenuChoice(title, self._view.asking.answer, can, command=ANSWER),)
 
     def _of_text(self) -> Choices:
         """Chains and parts: what the selected text can be added to."""
         state, links = self._state, self._view.links
         choices = []
-        if state.session.chain_layers:
+        if self._session.chain_layers:
             chain = state.relations.chain[1] if state.relations.chain else None
             if chain is not None:
                 title = _("Add to c&hain {number}", number=chain)
                 choices.append(
-                    MenuChoice(title, links.join_chain, state.session.can_edit, command=CHAIN)
+                    MenuChoice(title, links.join_chain, self._session.can_edit, command=CHAIN)
                 )
             choices.append(
                 MenuChoice(
-                    _("&New chain"), links.new_chain, state.session.can_edit, command=NEW_CHAIN
+                    _("&New chain"), links.new_chain, self._session.can_edit, command=NEW_CHAIN
                 )
             )
         if (span := state.relations.growing) is not None:
             title = _("Add to “{text}” as a &part")
             title = title.format(text=escaping.menu_text(_cut(self._content(span))))
             choices.append(
-                MenuChoice(title, links.add_part, state.session.can_edit, command=ADD_PART)
+                MenuChoice(title, links.add_part, self._session.can_edit, command=ADD_PART)
             )
         return tuple(choices)
 
     def _all_occurrences(self, some: bool) -> MenuChoice:
-        can = some and self._state.session.can_edit
+        can = some and self._session.can_edit
         act = self._view.occurrences.open
         return MenuChoice(_("Label all &occurrences…"), act, can, command="annotate.occurrences")
 
     def _layers(self, *, but: Layer | None = None) -> list[Layer]:
         """The visible span layers that have labels."""
-        layers = [
-            layer for layer in self._state.session.active if layer.traits.in_text and layer.labels
-        ]
+        layers = [layer for layer in self._session.active if layer.traits.in_text and layer.labels]
         return [layer for layer in layers if but is None or layer.id != but.id]
 
     def _labels(
@@ -146,8 +145,7 @@ class ContextMenus:
             return MenuChoice(name, partial(act, label), key=label.key.upper(), on=on)
 
         lines = {
-            layer.name: tuple(map(line, self._state.session.keys.with_keys(layer)))
-            for layer in layers
+            layer.name: tuple(map(line, self._session.keys.with_keys(layer))) for layer in layers
         }
         if len(lines) == 1:
             return next(iter(lines.values()))
@@ -159,21 +157,18 @@ class ContextMenus:
 
     def chosen(self) -> Choices:
         """Menu of the selected span, suggestion or prediction; empty if nothing is selected."""
-        span, suggestion = (
-            self._state.session.chosen_span(),
-            self._state.session.chosen_suggestion(),
-        )
+        span, suggestion = (self._session.chosen_span(), self._session.chosen_suggestion())
         if span is not None:
             return self._span(span)
         if suggestion is not None:
             return self._suggestion(suggestion)
         if (relation := self._state.relations.chosen_relation()) is not None:
             return self._relation(relation)
-        return self._answer() if self._state.session.chosen is not None else ()
+        return self._answer() if self._session.chosen is not None else ()
 
     def _span(self, span: SpanRow) -> Choices:
-        state, can = self._state, self._state.session.can_edit
-        known = state.session.label_of.get(span.label_id) if span.label_id is not None else None
+        state, can = self._state, self._session.can_edit
+        known = self._session.label_of.get(span.label_id) if span.label_id is not None else None
         layer = known[0] if known else None
         labels = self._labels([layer] if layer else [], self._label, span.label_id)
         also = self._labels(self._layers(but=layer), self._label)
@@ -199,7 +194,7 @@ class ContextMenus:
 
     def _links(self, span: SpanRow) -> Choices:
         """A relation from the span; its chain and parts."""
-        state, can = self._state, self._state.session.can_edit
+        state, can = self._state, self._session.can_edit
         choices = []
         if state.relations.can_link:
             chains = span.chain is not None
@@ -210,14 +205,14 @@ class ContextMenus:
             title = _("&Split off into a new chain")
             choices.append(MenuChoice(title, self._view.links.new_chain, can, command=NEW_CHAIN))
         for start, end in span.parts:
-            content = state.session.shown_doc.document.content(span.field)[start:end]
+            content = self._session.shown_doc.document.content(span.field)[start:end]
             title = _("Remove the part “{text}”", text=escaping.menu_text(_cut(content)))
             choices.append(MenuChoice(title, partial(state.relations.remove_part, start), can))
         return tuple(choices)
 
     def _relation(self, row: RelationRow) -> Choices:
-        state, can = self._state, self._state.session.can_edit
-        known = state.session.label_of.get(row.label_id) if row.label_id is not None else None
+        state, can = self._state, self._session.can_edit
+        known = self._session.label_of.get(row.label_id) if row.label_id is not None else None
         labels = self._labels([known[0]] if known else [], self._label, row.label_id)
         directed = state.relations.is_directed(row)
         return (
@@ -234,16 +229,16 @@ class ContextMenus:
 
     def _of_source(self, row: SpanRow | SuggestionRow | RelationRow) -> MenuChoice:
         """The actions on everything from the source of a span, relation or suggestion."""
-        state, origin = self._state, self._state.session.origins.origin_of(row)
+        state, origin = self._state, self._session.origins.origin_of(row)
         n = next((n for item, _title, n in state.suggested.origins if item == origin), 0)
-        title = _("&From {source}", source=escaping.menu_text(state.session.origins.maker(row)))
+        title = _("&From {source}", source=escaping.menu_text(self._session.origins.maker(row)))
         return MenuChoice(
-            title, enabled=state.session.can_edit, choices=of_source(state.suggested, origin, n)
+            title, enabled=self._session.can_edit, choices=of_source(state.suggested, origin, n)
         )
 
     def _label(self, label: Label) -> None:
         """Relabel the selected span, or correct the selected suggestion."""
-        self._state.session.label(row_id(label))
+        self._session.label(row_id(label))
 
     def _boundaries(self, span: SpanRow) -> Choices:
         """Move boundaries by a word; disabled if that changes nothing or leaves an empty span."""
@@ -265,8 +260,8 @@ class ContextMenus:
         return tuple(choices)
 
     def _suggestion(self, row: SuggestionRow) -> Choices:
-        state, can = self._state, self._state.session.can_edit
-        known = state.session.label_of.get(row.label_id) if row.label_id is not None else None
+        state, can = self._state, self._session.can_edit
+        known = self._session.label_of.get(row.label_id) if row.label_id is not None else None
         layer = known[0] if known else None
         spans = layer is not None and layer.traits.in_text
         labels = self._labels([layer], self._label) if spans and layer else ()
@@ -298,7 +293,7 @@ class ContextMenus:
             MenuChoice(
                 _("&Accept prediction as gold"),
                 state.review.accept_answer,
-                state.session.can_edit,
+                self._session.can_edit,
                 command=ACCEPT,
             ),
             MenuChoice(
@@ -307,18 +302,18 @@ class ContextMenus:
         )
 
     def _content(self, row: SpanRow | SuggestionRow) -> str:
-        return self._state.session.shown_doc.document.content(row.field)[row.start : row.end]
+        return self._session.shown_doc.document.content(row.field)[row.start : row.end]
 
     # ------------------------------------------------------------ a document of the queue
 
     def document(self) -> Choices:
         """Menu of the open document: clicking a row of the queue opens it."""
         state = self._state
-        if state.session.doc is None:
+        if self._session.doc is None:
             return ()
-        document, go = state.session.doc.document, state.context.go
-        can = state.session.can_edit and bool(state.session.active)
-        discarded = state.session.state_of_document == "discarded"
+        document, go = self._session.doc.document, state.context.go
+        can = self._session.can_edit and bool(self._session.active)
+        discarded = self._session.state_of_document == "discarded"
         discard = _("&Restore document") if discarded else _("&Discard document")
         text = "\n".join(content for _name, content in document.texts)
         return (
@@ -330,8 +325,7 @@ class ContextMenus:
             SEPARATOR,
             MenuChoice(_("&Inspect"), partial(go, "inspect", document=document.id)),
             MenuChoice(
-                _("Show in &Data"),
-                partial(go, "data", ids=(document.id,), caption=document.key),
+                _("Show in &Data"), partial(go, "data", ids=(document.id,), caption=document.key)
             ),
             SEPARATOR,
             MenuChoice(_("Copy ke&y"), partial(_copy, document.key)),

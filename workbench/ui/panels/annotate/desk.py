@@ -28,10 +28,10 @@ from workbench.ui.panels.annotate.values.values import ValueTool
 if TYPE_CHECKING:
     from workbench.base.errors import WorkbenchError
     from workbench.ui.panel import PanelContext
-    from workbench.ui.panels.annotate.tool import EditorTool, Tool
+    from workbench.ui.panels.annotate.tool import Tool
     from workbench.ui.project.unsaved import UnsavedText
 
-# `LayerKind.editor` → the tool that edits such layers; a kind of a plugin names one of these
+# `LayerKind.editor` → the tool of the desk that edits such layers; a kind of a plugin names one
 EDITORS: Mapping[str, str] = {
     TEXT: "spans",
     CLASSES: "classes",
@@ -69,12 +69,7 @@ class Desk(State):
             self.tokens, self.suggested, self.classes, self.choices, self.values, self.questions,
             self.remarks, self.finder, self.submission, self.occurrences,
         )  # fmt: skip
-        by_name: dict[str, EditorTool] = {
-            "spans": self.spans, "classes": self.classes, "tokens": self.tokens,
-            "choices": self.choices, "questions": self.questions, "values": self.values,
-            "relations": self.relations,
-        }  # fmt: skip
-        session.editors = {editor: by_name[name] for editor, name in EDITORS.items()}
+        session.editors = {editor: getattr(self, name) for editor, name in EDITORS.items()}
         self.listen(session.changed, self.changed.emit)
         self.queue.start()
         self.instant.resume()

@@ -22,6 +22,7 @@ from workbench.ui.widgets.layout import TurningRow, row
 
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.desk import Desk
+    from workbench.ui.panels.annotate.session import DocumentSession
 
 
 STATE_TONES = {"submitted": "good", "draft": "warn", "discarded": "bad", "pending": ""}
@@ -68,24 +69,24 @@ class LayersButton(Button):
 class UnitButton(Button):
     """Says which unit of how many is in focus; its menu chooses the kind of units."""
 
-    def __init__(self, state: Desk, parent: QWidget) -> None:
+    def __init__(self, session: DocumentSession, parent: QWidget) -> None:
         self._menu = QMenu(parent)
         super().__init__(_("Whole document"), small=True, menu=self._menu)
-        self._state = state
+        self._session = session
         self._menu.setAccessibleName(_("What is labelled at a time"))
         self._menu.aboutToShow.connect(self._fill)
 
     def render(self, *, short: bool = False) -> None:
         """`short`: in a narrow column."""
-        state, units = self._state, self._state.session.units
-        self.setVisible(state.session.doc is not None and state.session.doc.document.form == 1)
+        doc, units = self._session.doc, self._session.units
+        self.setVisible(doc is not None and doc.document.form == 1)
         whole = _("Whole") if short else _("Whole document")
         self.set_text(units.message or (whole if units.kind == WHOLE else _(TITLES[units.kind])))
         keys = _("Enter: next, Alt+Up and Alt+Down: previous and next")
         escaping.set_tip(self, keys if units.ranges else _("Label by sentence or paragraph"))
 
     def _fill(self) -> None:
-        units, menu = self._state.session.units, self._menu
+        units, menu = self._session.units, self._menu
         menu.clear()
         for kind, title in TITLES.items():
             action = menu.addAction(_(title))
@@ -100,17 +101,17 @@ class UnitButton(Button):
         free.triggered.connect(units.set_free)
         menu.addSeparator()
         split = menu.addAction(_("Split the document…"))
-        split.setEnabled(self._state.session.can_edit)
+        split.setEnabled(self._session.can_edit)
         split.triggered.connect(self._split)
 
     def _split(self) -> None:
         from workbench.ui.dialogs import parts
 
-        if self._state.session.document_id is not None:
-            parts.ask(self.window(), self._state.context, [self._state.session.document_id])
+        if self._session.document_id is not None:
+            parts.ask(self.window(), self._session.context, [self._session.document_id])
 
     def _choose(self, kind: str, _checked: bool = False) -> None:
-        self._state.session.units.choose_kind(kind)
+        self._session.units.choose_kind(kind)
 
 
 class DocumentHead(QWidget):
@@ -124,7 +125,7 @@ class DocumentHead(QWidget):
         self._key = Elided("", "ui", weight=600, mode=Qt.TextElideMode.ElideMiddle)
         self._key.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._split, self.states = Chip(""), Chip("")
-        self._unit = UnitButton(state, self)
+        self._unit = UnitButton(state.session, self)
         self.layers = LayersButton(state, self, short=True)  # in place of that in the header
         self.layers.hide()
         self._undo = icon_button("undo-2", _("Undo"), lambda: state.context.app.undo())

@@ -55,7 +55,7 @@ class DocumentPane(QFrame):
 
     def __init__(self, state: Desk) -> None:
         super().__init__()
-        self.state = state
+        self.state, self.session = state, state.session
         self.texts: list[DocumentText] = []
         self._bars: dict[int, LabelBar] = {}
         self._many: dict[int, ManyLabels] = {}
@@ -118,7 +118,7 @@ class DocumentPane(QFrame):
     def _caret_moved(self) -> None:
         first = self.texts[0]
         if first.hasFocus():
-            self.state.session.units.follow(first.caret)
+            self.session.units.follow(first.caret)
 
     def _need_texts(self, count: int) -> None:
         while len(self.texts) < count:
@@ -199,8 +199,8 @@ class DocumentPane(QFrame):
     def render(self, fields: frozenset[str]) -> None:
         """Show changed fields of the session."""
         if concerns(fields, "doc", "off", "predicted", "layers", "errors", "arrange"):
-            new = self.state.session.document_id != self._document_id
-            self._document_id = self.state.session.document_id
+            new = self.session.document_id != self._document_id
+            self._document_id = self.session.document_id
             self._show_document(new=new)
         elif "spans" in fields:
             self._show_spans()
@@ -210,14 +210,14 @@ class DocumentPane(QFrame):
     def _show_document(self, *, new: bool) -> None:
         """`new`: the document has changed; its text is shown from the start."""
         self._show_bars()
-        doc = self.state.session.doc
+        doc = self.session.doc
         texts = doc.document.texts if doc else (("text", ""),)
         texts = texts[: len(texts) - self._show_choices()]
         self._need_texts(len(texts))
-        in_text = any(layer.traits.editor == TEXT for layer in self.state.session.active)
+        in_text = any(layer.traits.editor == TEXT for layer in self.session.active)
         state = self.state
-        tagging = bool(state.session.tag_layers) and doc is not None
-        lanes = int(in_text or state.session.question_layer is not None)
+        tagging = bool(self.session.tag_layers) and doc is not None
+        lanes = int(in_text or self.session.question_layer is not None)
         arcs = self._arcs.by_text()
         if new:
             self._last = 0
@@ -238,24 +238,24 @@ class DocumentPane(QFrame):
         self._place_unit()
         self.tokens.setVisible(tagging)
         self.tokens.render_tokens()
-        if tagging and not in_text and not state.session.units.ranges:
+        if tagging and not in_text and not self.session.units.ranges:
             self.texts[0].hide()
         self._fit()
 
     def _show_spans(self) -> None:
         """Show the spans of the document, of which nothing else has changed."""
-        doc = self.state.session.doc
+        doc = self.session.doc
         self._shown_spans.show_in(self.texts[: len(doc.document.texts) if doc else 1])
 
     def _show_choices(self) -> int:
         """Returns their number. They are the last texts of a document."""
-        state, choices = self.state, self.state.choices.choices
+        choices = self.state.choices.choices
         self._choices.setVisible(bool(choices))
-        layer = state.session.choice_layer
-        origins = state.session.origins.made_here(layer) if layer is not None else {}
+        layer = self.session.choice_layer
+        origins = self.session.origins.made_here(layer) if layer is not None else {}
         names = {label.name: origins.get(label.id, "") for label in layer.labels} if layer else {}
         tips = tuple(names.get(str(number), "") for number in range(1, len(choices) + 1))
-        self.choices.set(choices, tips, enabled=state.session.can_edit and layer is not None)
+        self.choices.set(choices, tips, enabled=self.session.can_edit and layer is not None)
         return len(choices)
 
     def focus_text(self, text: QWidget | None = None) -> None:
@@ -281,7 +281,7 @@ class DocumentPane(QFrame):
         """
         texts = [text for text in self.texts if not text.isHidden()]
         choosing = not self._choices.isHidden()
-        several = choosing or len(texts) > 1 or any(self.state.session.units.beside)
+        several = choosing or len(texts) > 1 or any(self.session.units.beside)
         self._rest.setVisible(several)
         needed = self.choices.heightForWidth(self._choices.viewport().width())
         self._choices.setMaximumHeight(max(needed, self.choices.sizeHint().height()) + 2)
@@ -327,12 +327,12 @@ class DocumentPane(QFrame):
 
     def _show_bars(self) -> None:
         state = self.state
-        listed = state.session.choice_layer  # its labels are the texts themselves
-        self._values.show_layers(state.session.active)
-        active = {row_id(layer) for layer in state.session.active}
+        listed = self.session.choice_layer  # its labels are the texts themselves
+        self._values.show_layers(self.session.active)
+        active = {row_id(layer) for layer in self.session.active}
         bars = {
             row_id(layer): layer
-            for layer in state.session.active
+            for layer in self.session.active
             if layer != listed and layer.traits.editor not in (*EDITORS, QUESTIONS)
         }
         bars = {id: layer for id, layer in bars.items() if not self._show_many(layer)}
@@ -349,16 +349,16 @@ class DocumentPane(QFrame):
             many = (
                 sum(other.traits.in_text for other in bars.values()) > 1 or not layer.traits.in_text
             )
-            title = layer.name if many else _("Tag") if state.session.tag_layers else _("Span")
+            title = layer.name if many else _("Tag") if self.session.tag_layers else _("Span")
             self._bars[row_id(layer)].set(
                 title,
-                signed(self.state.session, layer),
-                chosen=state.session.marked | self._arcs.label_of_chosen(),
+                signed(self.session, layer),
+                chosen=self.session.marked | self._arcs.label_of_chosen(),
                 checkable=layer.traits.on_document,
-                enabled=state.session.can_edit,
+                enabled=self.session.can_edit,
                 groups=folded_labels.groups(layer),
                 folded=folded_labels.folded(state.context, layer),
-                tips=state.session.origins.made_here(layer),
+                tips=self.session.origins.made_here(layer),
             )
         self._order_tabs()
         kinds = {layer.traits.on_document for layer in bars.values()}
@@ -369,7 +369,7 @@ class DocumentPane(QFrame):
     def _show_many(self, layer: Layer) -> bool:
         """Show the first labels of a layer with many; False for other layers."""
         state, id = self.state, row_id(layer)
-        first = state.session.keys.first_labels(layer)
+        first = self.session.keys.first_labels(layer)
         if first is None:
             return False
         if id not in self._many:
@@ -380,16 +380,16 @@ class DocumentPane(QFrame):
             part.more.connect(self.more)
             part.switched.connect(state.instant.toggle)
             self._firsts.addWidget(part)
-        order = state.session.keys.order_of_use()
+        order = self.session.keys.order_of_use()
         topics, known = state.classes.by_topic(layer)
         labels = {id: known[id] for id in sorted(known, key=lambda id: order.get(id, len(order)))}
-        alone = len(state.session.active) == 1
+        alone = len(self.session.active) == 1
         self._many[id].set(
             layer,
             first,
             labels,
-            chosen=state.session.marked,
-            enabled=state.session.can_edit,
+            chosen=self.session.marked,
+            enabled=self.session.can_edit,
             alone=alone,
         )
         self._many[id].set_all(
@@ -401,9 +401,7 @@ class DocumentPane(QFrame):
     def find_class(self) -> bool:
         """Focus the search of the only layer, if it has one with room for what it finds."""
         (many,) = (
-            self._many.values()
-            if len(self.state.session.active) == len(self._many) == 1
-            else (None,)
+            self._many.values() if len(self.session.active) == len(self._many) == 1 else (None,)
         )
         if many is None or not many.has_room:
             return False
@@ -436,7 +434,7 @@ class DocumentPane(QFrame):
 
     def _fold(self, ids: list[int], folded: bool) -> None:
         """Hide or show the sublabels of these labels."""
-        known = self.state.session.label_of
+        known = self.session.label_of
         labels = [known[id][1] for id in ids if id in known]
         folded_labels.fold(self.state.context, labels, folded)
         self._show_bars()
@@ -444,7 +442,7 @@ class DocumentPane(QFrame):
 
     def _say_remark(self, name: Any) -> None:
         remark = without_labels(layer.name for layer in name.values() if not layer.labels)
-        if self.state.session.doc is not None and not self.state.session.active:
+        if self.session.doc is not None and not self.session.active:
             remark = _("None of the selected layers applies to this document. Select layers above.")
         self._remark.setText(remark)
         self._remark.setVisible(bool(remark))
@@ -474,13 +472,13 @@ class DocumentPane(QFrame):
 
     def render_instant(self, _fields: frozenset[str]) -> None:
         """The instant model was turned on or off, or has learned."""
-        for layer in self.state.session.active:
+        for layer in self.session.active:
             if row_id(layer) in self._many:
                 self._show_many(layer)
 
     def _place_unit(self) -> None:
         """Dim the text around the sentence or paragraph in focus, and put the caret into it."""
-        units, text = self.state.session.units, self.texts[0]
+        units, text = self.session.units, self.texts[0]
         lit = units.range
         text.set_lit(lit)
         before, after = units.beside
@@ -498,14 +496,12 @@ class DocumentPane(QFrame):
 
     def show_chosen(self) -> None:
         self._link.render(self.texts)
-        name = self.state.session.chosen
+        name = self.session.chosen
         if self.state.relations.chosen_relation() is not None:
             self._link.show_relation(self.texts)
             return
-        row = self.state.session.chosen_span() or self.state.session.chosen_suggestion()
-        if row is not None and row.layer_id in {
-            layer.id for layer in self.state.session.tag_layers
-        }:
+        row = self.session.chosen_span() or self.session.chosen_suggestion()
+        if row is not None and row.layer_id in {layer.id for layer in self.session.tag_layers}:
             row = None  # shown below its token
         for text in self.texts:
             if row is None or row.start is None or row.end is None or row.field != text.field:

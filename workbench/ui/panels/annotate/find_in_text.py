@@ -16,6 +16,7 @@ class Find(FindBar):
     def __init__(self, state: Desk, document_pane: DocumentPane):
         super().__init__()
         self.state, self._document_pane = state, document_pane
+        self.session = state.session
         self._shown_match: tuple[int | None, TextMatch | None] | None = None  # document, match
         finder = state.finder
         self.typed.connect(lambda text: finder.set(text=text))
@@ -52,8 +53,8 @@ class Find(FindBar):
         self.show_count(finder.current, finder.count, cut=finder.cut, searching=finder.searching)
         for text in self._document_pane.texts:
             text.set_found(finder.found.get(text.field) if finder.shown else None)
-        match, place = finder.match, (self.state.session.document_id, finder.match)
+        match, place = finder.match, (self.session.document_id, finder.match)
         if match is not None and place != self._shown_match:
             self._document_pane.choose_text(*match)
-            self.state.session.choose(None)
+            self.session.choose(None)
         self._shown_match = place

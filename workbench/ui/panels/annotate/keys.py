@@ -43,6 +43,7 @@ class Keys(QObject):
     def __init__(self, view: AnnotateView) -> None:
         super().__init__(view)
         self._view, self._state = view, view.state
+        self._session = view.state.session
         self._jump = jump.Jump()
         window = view.state.context.settings.window
         self._own = BareKeys(lambda: window.get("keys", _NONE), BARE_COMMANDS)
@@ -62,7 +63,7 @@ class Keys(QObject):
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             if self._jump.reading and self._jump.press(event):
                 return True
-            meant = self._own.meant(event, self._state.session.keys.by_key)
+            meant = self._own.meant(event, self._session.keys.by_key)
             if meant is None:
                 return event.key() not in _LINES  # of a changed key; texts have lines as well
             return self._pressed(watched, meant)
@@ -78,7 +79,7 @@ class Keys(QObject):
         inside = self._view.occurrences.isAncestorOf(focused) if focused else False
         if inside or not isinstance(focused, QAbstractButton) or event.modifiers() & _COMMAND:
             return False
-        meant = self._own.meant(event, self._state.session.keys.by_key)
+        meant = self._own.meant(event, self._session.keys.by_key)
         return meant is not None and self._letter(meant, {}, in_tokens=False)
 
     def _pressed(self, watched: QObject, event: QKeyEvent) -> bool:
@@ -94,11 +95,7 @@ class Keys(QObject):
         ):
             self._view.links.enter(only_this=bool(modifiers & _Mod.ShiftModifier))
             return True
-        if (
-            in_text
-            and self._state.session.question_layer is not None
-            and self._asked(event, modifiers)
-        ):
+        if in_text and self._session.question_layer is not None and self._asked(event, modifiers):
             return True
         if in_text and self._moved(cast(TextView, watched), event):
             return True
@@ -134,7 +131,7 @@ class Keys(QObject):
         """Keys for questions, while a layer with questions is shown."""
         key, written, state = event.key(), event.text().lower(), self._state
         shift = bool(modifiers & _Mod.ShiftModifier)
-        spans = any(layer.traits.in_text for layer in state.session.active)
+        spans = any(layer.traits.in_text for layer in self._session.active)
         if key in (_Key.Key_Tab, _Key.Key_Backtab) and not spans:
             state.questions.step_question(-1 if key == _Key.Key_Backtab or shift else 1)
         elif written in (",", ".") and not state.values.typing_number:
@@ -149,9 +146,9 @@ class Keys(QObject):
             return False
         elif key in (_Key.Key_Return, _Key.Key_Enter) and not shift:
             return self._view.asking.answer()
-        elif written == "n" and not shift and written not in state.session.keys.by_key:
+        elif written == "n" and not shift and written not in self._session.keys.by_key:
             state.questions.toggle_null()
-        elif key in _CLEAR and not shift and state.session.chosen is None:
+        elif key in _CLEAR and not shift and self._session.chosen is None:
             state.questions.remove_last_answer()
         else:
             return False
@@ -192,8 +189,8 @@ class Keys(QObject):
             self._view.unselect()
         elif letter.isdecimal() and self._state.choices.choices:
             self._state.choices.choose_number(int(letter))
-        elif letter in self._state.session.keys.by_key:
-            self._view.label_by_key(self._state.session.keys.by_key[letter])
+        elif letter in self._session.keys.by_key:
+            self._view.label_by_key(self._session.keys.by_key[letter])
         elif letter == "+" and self._starts_chain():
             self._view.links.new_chain()
         elif self._state.values.type_number(letter):
@@ -209,8 +206,8 @@ class Keys(QObject):
     def _starts_chain(self) -> bool:
         """Whether + is about chains, where it also raises a number: text or a span is chosen."""
         marked = self._view.document_pane.text.selection is not None
-        return bool(self._state.session.chain_layers) and (
-            marked or self._state.session.chosen_span() is not None
+        return bool(self._session.chain_layers) and (
+            marked or self._session.chosen_span() is not None
         )
 
     def _letter_of(self, event: QKeyEvent) -> str:
@@ -218,9 +215,9 @@ class Keys(QObject):
         keyboard.
         """
         written, there = event.text().lower(), key_positions.meant(event)
-        if written in self._state.session.keys.by_key or not there:
+        if written in self._session.keys.by_key or not there:
             return written
-        return there if there in self._state.session.keys.by_key or written != "/" else written
+        return there if there in self._session.keys.by_key or written != "/" else written
 
     # ------------------------------------------------------------ boundaries of the selected span
 
@@ -233,7 +230,7 @@ class Keys(QObject):
         )
         if not which or modifiers & _Mod.MetaModifier:
             return False
-        span, text = self._state.session.chosen_span(), self._view.text_of_chosen()
+        span, text = self._session.chosen_span(), self._view.text_of_chosen()
         if span is not None and text is not None:
             letters = (
                 modifiers == _Mod.ControlModifier
@@ -248,7 +245,7 @@ class Keys(QObject):
         """Shift and an arrow key: move the end of the selected span by a character, in visual
         order.
         """
-        span, text = self._state.session.chosen_span(), self._view.text_of_chosen()
+        span, text = self._session.chosen_span(), self._view.text_of_chosen()
         if span is None or text is None:
             return False
         rtl = text.text.rtl(text.text.paragraph_at(span.end))

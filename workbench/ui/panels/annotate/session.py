@@ -13,12 +13,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from workbench.base.events import Signal, State
-from workbench.operations.annotation import (
-    annotate,
-    document_view,
-    live_suggestions,
-    queue_orders,
-)
+from workbench.operations.annotation import annotate, document_view, live_suggestions, queue_orders
 from workbench.operations.annotation.annotate import (
     DocumentRow,
     Filter,

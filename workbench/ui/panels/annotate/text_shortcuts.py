@@ -23,6 +23,7 @@ class Links:
 
     def __init__(self, view: AnnotateView) -> None:
         self._view, self._state = view, view.state
+        self._session = view.state.session
 
     def enter(self, *, only_this: bool = False) -> None:
         """Enter: finish the relation that is being made, else the unit or document."""
@@ -43,23 +44,23 @@ class Links:
             LabelChoice(label, layer.name) for layer, label in state.relations.link_choices()
         ]:
             return choices
-        layers = sorted(state.session.active, key=lambda layer: not layer.traits.in_text)
+        layers = sorted(self._session.active, key=lambda layer: not layer.traits.in_text)
         choices = [
             LabelChoice(label, layer.name)
             for layer in layers
-            for label in state.session.keys.with_keys(layer)
+            for label in self._session.keys.with_keys(layer)
         ]
-        order = state.session.keys.order_of_use()
+        order = self._session.keys.order_of_use()
         return sorted(choices, key=lambda item: order.get(row_id(item.label), len(order)))
 
     def place(self) -> QRect | None:
         """Where the text is that a label of a span layer would be given to, in coordinates of the
         page, with the rows of spans below it; None without such a layer, or if it is out of sight.
         """
-        if not any(layer.traits.editor == TEXT for layer in self._state.session.active):
+        if not any(layer.traits.editor == TEXT for layer in self._session.active):
             return None
         text = self._view.document_pane.text
-        span = self._state.session.chosen_span()
+        span = self._session.chosen_span()
         chosen = (span.start, span.end) if span is not None and span.field == text.field else None
         offsets = text.selection or chosen or text.target
         viewport = text.viewport()
@@ -88,7 +89,7 @@ class Links:
 
     def _mention(self, act: Callable[[SpanTarget | None], None]) -> None:
         """Label the selected text; the words are a span afterwards, and no longer selected."""
-        before = self._state.session.chosen
+        before = self._session.chosen
         act(self.target(self._view.document_pane.text))
         self._view.leave_selection(before)
 
@@ -98,7 +99,7 @@ class Links:
     def sign(self, sign: str) -> bool:
         """Chains: `=` adds the text to the current one, `+` starts one; `&` adds a part."""
         actions = {"&": self.add_part}
-        if self._state.session.chain_layers:
+        if self._session.chain_layers:
             actions |= {"=": self.join_chain, "+": self.new_chain}
         if sign not in actions:
             return False

@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import (
-    QApplication,
-    QSplitter,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QApplication, QSplitter, QVBoxLayout, QWidget
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
@@ -58,6 +53,7 @@ class AnnotateView(View):
 
     def __init__(self, state: Desk) -> None:
         super().__init__(state)
+        self.session = state.session
         self._kept = state.context.settings.window
         self._build_header()
         self._build_centre()
@@ -125,13 +121,13 @@ class AnnotateView(View):
 
     def _train_again(self) -> None:
         """Train the newest run of the layers again, or open Train for the first one."""
-        if self.state.instant.last_run is not None and self.state.session.can_write:
+        if self.state.instant.last_run is not None and self.session.can_write:
             self.state.instant.train_again()
         else:
             self.state.context.go("train")
 
     def _show_train(self) -> None:
-        run = self.state.instant.last_run if self.state.session.can_write else None
+        run = self.state.instant.last_run if self.session.can_write else None
         self._train.set_text(_("Train again") if run is not None else _("Train"))
         message = _("Train {run} again on the current labels", run=run.name) if run else ""
         key = (AGAIN, "Ctrl+Shift+T")
@@ -173,8 +169,8 @@ class AnnotateView(View):
         self._beside.watch(text)
         text.word_steps = False  # Ctrl+Left and Ctrl+Right go to the neighbouring documents
         text.set_zoom(int(self._kept.get("annotate.zoom", 100)))
-        text.boundaries_move = self.state.session.can_write
-        text.span_clicked.connect(self.state.session.choose)
+        text.boundaries_move = self.session.can_write
+        text.span_clicked.connect(self.session.choose)
         text.span_resized.connect(self.state.spans.resize)
         text.connected.connect(self.links.connect)
         text.zoomed.connect(self._zoomed)
@@ -184,7 +180,7 @@ class AnnotateView(View):
     def _state_changed(self, fields: frozenset[str]) -> None:
         super()._state_changed(fields)
         if "selected" in fields and self.isVisible():  # in a window of its own
-            QTimer.singleShot(0, self.state.session.follow)
+            QTimer.singleShot(0, self.session.follow)
 
     def _follow_tools(self, desk: Desk) -> None:
         """Each part shows what changes of its tool; `render` shows changes of the session."""
@@ -242,9 +238,9 @@ class AnnotateView(View):
         state = self.state
         page = (
             1
-            if not state.queue.total and state.session.doc is None
+            if not state.queue.total and self.session.doc is None
             else 2
-            if not state.session.has_labels
+            if not self.session.has_labels
             else 0
         )
         if page and self._stack.count() == 1:  # rarely shown, so created on first use
@@ -274,11 +270,10 @@ class AnnotateView(View):
             self._document_pane.focus_text()
 
     def _show_layers(self) -> None:
-        state = self.state
         now = (
-            state.session.layers,
-            state.session.off,
-            tuple(layer.id for layer in state.session.active),
+            self.session.layers,
+            self.session.off,
+            tuple(layer.id for layer in self.session.active),
         )
         if now == self._shown_layers:
             return
@@ -286,16 +281,16 @@ class AnnotateView(View):
         self._layers.show_layers()
         self.head.layers.show_layers()
         on = (
-            [layer.name for layer in state.session.active]
-            if state.session.doc
-            else [layer.name for layer in state.session.layers if layer.id not in state.session.off]
+            [layer.name for layer in self.session.active]
+            if self.session.doc
+            else [layer.name for layer in self.session.layers if layer.id not in self.session.off]
         )
         self._header.set_hint(
             _("Labelling: {layers}", layers=", ".join(on))
             if on
             else _("No layer for this document is selected")
         )
-        self._guideline.setEnabled(bool(state.session.guideline))
+        self._guideline.setEnabled(bool(self.session.guideline))
 
     def _show_head(self) -> None:
         self.head.render()
@@ -328,13 +323,13 @@ class AnnotateView(View):
         """A label was picked by key, chip or palette: apply it to the selected span, text or word
         at the caret.
         """
-        before, snap = self.state.session.chosen, self.state.spans.snap_of(label_id)
-        self.state.session.label(label_id, self.links.target(self._document_pane.text, snap))
+        before, snap = self.session.chosen, self.state.spans.snap_of(label_id)
+        self.session.label(label_id, self.links.target(self._document_pane.text, snap))
         self.leave_selection(before)
 
     def label_by_key(self, label_id: int) -> None:
         """As `label`; a key also steps through sublabels, or submits and goes on."""
-        if self.state.submission.goes_on or not self.state.session.step_sublabel(label_id):
+        if self.state.submission.goes_on or not self.session.step_sublabel(label_id):
             self.label_found(label_id)
 
     def label_found(self, label_id: int) -> None:
@@ -347,19 +342,19 @@ class AnnotateView(View):
     def leave_selection(self, before: Name | None) -> None:
         """Select no words any more if they became a span. `before`: what was chosen."""
         text = self._document_pane.text
-        if self.state.session.chosen != before and text.selection:
+        if self.session.chosen != before and text.selection:
             text.select(text.caret, text.caret, show=False)
 
     def open_palette(self) -> None:
         """The search of the card where that is of all there is to label, else the palette."""
-        if self.state.session.can_edit and not self._document_pane.find_class():
+        if self.session.can_edit and not self._document_pane.find_class():
             self._show_palette()
 
     def _show_palette(self) -> None:
         """All labels, beside the text to be labelled; while a relation is being made, those that it
         may have.
         """
-        if self.state.session.can_edit:
+        if self.session.can_edit:
             middle = QPoint(self._document_pane.width() // 2, self._document_pane.height() - 52)
             above = self._document_pane.mapTo(self, middle)
             texts = self._document_pane.text_areas(self)
@@ -369,7 +364,7 @@ class AnnotateView(View):
         """The selected span or suggestion with its label, else the selected words; where only tags
         are shown, the selected token with its tag or the one suggested first.
         """
-        session, text = self.state.session, self._document_pane.text
+        session, text = self.session, self._document_pane.text
         chosen = session.chosen_span() or session.chosen_suggestion()
         if chosen is not None and chosen.start is not None and chosen.end is not None:
             content = session.shown_doc.document.content(chosen.field)
@@ -385,7 +380,7 @@ class AnnotateView(View):
         from workbench.ui.panels.annotate.patterns.patterns import PatternTool
         from workbench.ui.panels.annotate.patterns.patterns_dialog import PatternsDialog
 
-        PatternsDialog(self.window(), PatternTool(self.state.session)).exec()
+        PatternsDialog(self.window(), PatternTool(self.session)).exec()
 
     def find(self) -> None:
         self._find.open()
@@ -410,8 +405,8 @@ class AnnotateView(View):
             self.state.relations.leave_link()
         elif self.occurrences.state.shown:
             self.occurrences.leave()
-        elif self.state.session.chosen is not None:
-            self.state.session.choose(None)
+        elif self.session.chosen is not None:
+            self.session.choose(None)
         elif text.selection:
             text.select(text.caret, text.caret)
 
@@ -420,7 +415,7 @@ class AnnotateView(View):
         self.state.spans.choose_step(way, text.field, text.caret)
 
     def text_of_chosen(self) -> TextView | None:
-        span = self.state.session.chosen_span()
+        span = self.session.chosen_span()
         return next(
             (
                 text

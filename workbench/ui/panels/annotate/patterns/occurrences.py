@@ -167,12 +167,7 @@ class OccurrenceTool(Tool):
         if not self.can_add:
             return
         rows = [self.found.rows[index] for index in sorted(self.ticked)]
-        request, gold, project, context = (
-            self._wanted(),
-            self.gold,
-            self.project,
-            self.context,
-        )
+        request, gold, project, context = (self._wanted(), self.gold, self.project, self.context)
         self.leave()
         label = partial(occurrences.label_occurrences, project, request, rows, gold=gold)
         if len(rows) > MAIN_THREAD_LIMIT:

@@ -163,9 +163,7 @@ class OccurrencesPane(QFrame):
         state = self.state
         columns = (
             Column(
-                _("Label"),
-                lambda number: _("Yes") if number in state.ticked else _("No"),
-                width=34,
+                _("Label"), lambda number: _("Yes") if number in state.ticked else _("No"), width=34
             ),
             Column(_("Document"), lambda number: state.found.rows[number].key, width=130),
             Column(_("Text"), self._text_of),

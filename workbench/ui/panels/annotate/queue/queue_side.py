@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QActionGroup, QFontMetrics, QResizeEvent
-from PySide6.QtWidgets import (
-    QFrame,
-    QMenu,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _, ngettext
@@ -319,10 +313,7 @@ class FilterMenu(QMenu):
         )
         self._labels()
         files = [
-            (
-                source_file.name,
-                _("{name}  ({n:,})", name=source_file.name, n=source_file.documents),
-            )
+            (source_file.name, _("{name}  ({n:,})", name=source_file.name, n=source_file.documents))
             for source_file in self.tool.source_files
         ]
         self._choices(_("Source &file"), "source", [(None, _("any file")), *files])

@@ -51,11 +51,7 @@ class ReviewTool(Tool):
             ),
             None,
         )
-        self.session.update(
-            errors=tuple(documents),
-            run=run,
-            run_layer=layer.id if layer else None,
-        )
+        self.session.update(errors=tuple(documents), run=run, run_layer=layer.id if layer else None)
         if self.session.run_layer in self.session.off:
             self.session.update(
                 off=self.session.off - {self.session.run_layer}

@@ -176,8 +176,7 @@ class ShownSpans:
         if answers := self._answers():
             drawn.setdefault(session.shown_doc.document.fields[0], []).extend(answers)
         learned = next(
-            (layer.labels for layer in session.layers if layer.id == session.run_layer),
-            (),
+            (layer.labels for layer in session.layers if layer.id == session.run_layer), ()
         )
         tints = {label.name: label.colour or label.position for label in learned}
         for number, predicted in enumerate(() if session.run_layer in looks.tags else extra, 1):

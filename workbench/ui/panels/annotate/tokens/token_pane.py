@@ -85,11 +85,7 @@ class TokenPane(QWidget):
 
     def _cells(self, text: str) -> list[GridToken]:
         tool, names = self.tool, self.tool.session.label_of
-        gold, suggested, predicted = (
-            tool.tags(),
-            tool.suggested_tags(),
-            self._predicted(),
-        )
+        gold, suggested, predicted = (tool.tags(), tool.suggested_tags(), self._predicted())
         cells, end = [], 0
         page = tool.token_page
         layers = tool.session.tag_layers
