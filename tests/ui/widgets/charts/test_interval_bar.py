@@ -33,3 +33,9 @@ def painted(look, qtbot):
 
 def test_no_digit_of_a_long_error_score_is_clipped(painted):
     assert painted("9234.567  8000.000 – 9999.000") != painted("1234.567  8000.000 – 9999.000")
+
+
+def test_an_error_has_no_scale_from_0_to_1(painted):
+    image = painted("0.375  0.138 – 0.612")
+
+    assert {image.pixelColor(x, 15).name() for x in range(75, 135)} == {"#ffffff"}

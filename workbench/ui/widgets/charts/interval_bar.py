@@ -19,7 +19,7 @@ MIN_SCALE_WIDTH = 60  # pixels at 100% of a scale; a narrower cell shows the tex
 class Interval:
     """A value with its bounds, fractions of 1; mark: a dashed line on the scale, None without.
 
-    note: shown instead of the bar, for a row without a value.
+    value: None for one without such a scale. note: shown instead of the bar, for a row without one.
     """
 
     value: float | None
@@ -71,7 +71,7 @@ class IntervalDelegate(QStyledItemDelegate):
         painter.drawText(area, middle | Qt.AlignmentFlag.AlignRight, bounds)
         left = area.left() + wide + 14
         scale = QRectF(left, area.center().y(), area.right() - room - 12 - left, 0)
-        if scale.width() >= theme.px(MIN_SCALE_WIDTH):
+        if interval.value is not None and scale.width() >= theme.px(MIN_SCALE_WIDTH):
             self._draw(painter, scale, option.rect.height(), interval)
         painter.restore()
 
