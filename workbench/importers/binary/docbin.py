@@ -38,10 +38,10 @@ from workbench.importers.base import (
     unique_spans,
 )
 from workbench.importers.binary import messagepack
+from workbench.importers.joining import join
 from workbench.importers.source import Source
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT, Document
-from workbench.text.joining import join
 from workbench.text.labels import MULTI
 from workbench.text.spans import Span
 

@@ -35,13 +35,13 @@ from workbench.importers.columns.conll_columns import (
     Spacing,
 )
 from workbench.importers.fields import roles
+from workbench.importers.joining import join
 from workbench.importers.json import jsonl
 from workbench.importers.source import Source
 from workbench.importers.tables.table_form import NAMED_DELIMITERS
 from workbench.text import schemes
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT, Document
-from workbench.text.joining import join
 from workbench.text.labels import TAG
 from workbench.text.spans import Span
 

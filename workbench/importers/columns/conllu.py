@@ -28,11 +28,11 @@ from workbench.importers.base import (
     show,
 )
 from workbench.importers.fields import roles
+from workbench.importers.joining import join
 from workbench.importers.source import Source
 from workbench.text import schemes
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT, Document
-from workbench.text.joining import join
 from workbench.text.labels import TAG
 from workbench.text.spans import Span
 

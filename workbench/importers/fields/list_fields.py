@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from workbench.base.i18n import N_, _, ngettext
 from workbench.base.options import Option
 from workbench.importers.base import SPANS, TAGS, Fault, label_name, show, unique_spans
+from workbench.importers.joining import join
 from workbench.text import schemes
-from workbench.text.joining import join
 from workbench.text.labels import MULTI, Label, Layer, free_key
 from workbench.text.spans import Span
 

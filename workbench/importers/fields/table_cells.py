@@ -11,9 +11,9 @@ from typing import Any
 
 from workbench.base.i18n import _
 from workbench.importers.base import Fault, label_name, show, span_offsets
+from workbench.importers.joining import join
 from workbench.importers.offsets import Counting, Offsets, Quote
 from workbench.text.document import TEXT
-from workbench.text.joining import join
 from workbench.text.spans import Span
 
 SIGN = ";"  # between labels

@@ -28,10 +28,10 @@ from workbench.importers.base import (
     TableRow,
     check,
 )
+from workbench.importers.joining import join
 from workbench.importers.source import Source
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT, Document
-from workbench.text.joining import join
 from workbench.text.spans import Span
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-from workbench.text.joining import join
+from workbench.importers.joining import join
 
 
 def test_a_space_stands_between_words_and_none_between_chinese_or_japanese_letters():
