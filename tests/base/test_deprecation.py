@@ -74,7 +74,7 @@ FORMER_NAMES = [
     ("workbench.text.rows", "Row", "StoredRow"),
     ("workbench.text.segmenters.base", "Advice", "SegmenterAdvice"),
     ("workbench.text.splits", "Item", "SplitItem"),
-    ("workbench.text.typed", "ASKED", "QUESTIONS"),
+    ("workbench.text.document", "ASKED", "QUESTIONS"),
 ]
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from workbench.text.document import Document, text_hash
+from workbench.text.document import CHOICES, QUESTIONS, Document, text_hash, typed
 
 
 def test_a_pair_has_both_texts_by_name_and_its_first_is_the_text():
@@ -41,3 +41,10 @@ def test_a_lone_surrogate_and_composed_letters_have_hashes_of_their_own():
         )
         == 5
     )
+
+
+def test_the_second_text_is_that_of_a_pair_or_has_choices_or_questions_on_lines():
+    assert typed("a").texts == (("text", "a"),)
+    assert typed("a", "b").texts == (("text", "a"), ("text_b", "b"))
+    assert typed("a", "b\n\nc", form=CHOICES, question="q").choices == ("b", "c")
+    assert typed("a", " Who? \n\nWhere?", form=QUESTIONS).questions == ("Who?", "Where?")

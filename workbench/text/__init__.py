@@ -12,4 +12,5 @@ former_modules(
     pronouns="workbench.importers.tables.gap",
     query="workbench.text.queries.query",
     redaction="workbench.operations.documents.redaction",
+    typed="workbench.text.document",
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from workbench.base import deprecation
 
 if not TYPE_CHECKING:
-    __getattr__ = deprecation.former(__name__, asked="with_questions")
+    __getattr__ = deprecation.former(__name__, asked="with_questions", ASKED="QUESTIONS")
 
 SPLITS = ("train", "dev", "test")
 TEXT, TEXT_B = "text", "text_b"
@@ -128,3 +128,25 @@ def text_hash(texts: tuple[tuple[str, str], ...]) -> str:
     """32 hex digits over field names and contents; equal texts have equal hashes."""
     whole = "".join([f"{name}\0{content}\0" for name, content in texts])
     return hashlib.blake2b(whole.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+QUESTIONS = -1  # form of documents with questions; in a project it is that of their texts
+
+
+def typed(text: str, text_b: str | None = None, *, form: int = 1, question: str = "") -> Document:
+    """A text without a project; with `text_b` a pair.
+
+    form: CHOICES if `text_b` holds choices, one per line, for which there may be a question;
+    QUESTIONS if it holds questions.
+    """
+    if form == QUESTIONS:
+        return typed_questions("", text, text_b or "")
+    if form == CHOICES:
+        lines = [line.strip() for line in (text_b or "").splitlines() if line.strip()]
+        return with_choices("", text, lines or [""], question)
+    return Document("", ((TEXT, text), *(((TEXT_B, text_b),) if text_b is not None else ())))
+
+
+def typed_questions(key: str, text: str, lines: str) -> Document:
+    """A text with questions, one per line."""
+    return with_questions(key, text, [line.strip() for line in lines.splitlines() if line.strip()])

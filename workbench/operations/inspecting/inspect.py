@@ -23,10 +23,10 @@ from workbench.storage.queries import listing
 from workbench.storage.queries.listing import DocumentRow
 from workbench.tasks import spec as tasks
 from workbench.text.document import Document
+from workbench.text.document import typed as typed
 from workbench.text.labels import Layer
 from workbench.text.rows import row_id
 from workbench.text.spans import Span
-from workbench.text.typed import typed as typed
 
 if TYPE_CHECKING:
     from workbench.metrics.differences import Difference

@@ -21,9 +21,16 @@ from workbench.operations.runs import train
 from workbench.storage.connections.header import is_project
 from workbench.tasks import spec as tasks
 from workbench.text import result_view
-from workbench.text.document import CHOICES, TEXT, TEXT_B, Document, with_choices
+from workbench.text.document import (
+    CHOICES,
+    QUESTIONS,
+    TEXT,
+    TEXT_B,
+    Document,
+    typed_questions,
+    with_choices,
+)
 from workbench.text.questions import texts_of
-from workbench.text.typed import QUESTIONS, typed_questions
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Queue

@@ -2,8 +2,7 @@
 
 import pytest
 
-from workbench.text.document import CHOICES
-from workbench.text.typed import QUESTIONS, typed
+from workbench.text.document import CHOICES, QUESTIONS, typed
 from workbench.ui.panels.inspect.pane import Pane
 from workbench.ui.panels.inspect.samples import OTHER_SCRIPTS, samples
 from workbench.ui.widgets.layout import layout_of

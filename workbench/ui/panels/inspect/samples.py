@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.base.i18n import N_, _
-from workbench.text.document import CHOICES
-from workbench.text.typed import QUESTIONS
+from workbench.text.document import CHOICES, QUESTIONS
 
 SAMPLES = (
     N_("The 42 tram from Harbour Gate to Northfield was twenty minutes late"),
@@ -56,7 +55,7 @@ class Sample:
 def samples(form: int) -> tuple[Sample, ...]:
     """The samples that suit a model.
 
-    form: how many texts it reads, CHOICES or QUESTIONS, as for `text.typed`.
+    form: how many texts it reads, CHOICES or QUESTIONS, as for `text.document.typed`.
     """
     texts = {2: _PAIRS, QUESTIONS: _QUESTIONS, CHOICES: _CHOICES}.get(form)
     if texts is not None:

@@ -23,7 +23,7 @@ from workbench.operations.inspecting import (
 from workbench.operations.inspecting.inspect import InspectableModel, InspectorChoice
 from workbench.operations.inspecting.retained_samples import KeptSample
 from workbench.text.columns import write_delimited
-from workbench.text.typed import QUESTIONS
+from workbench.text.document import QUESTIONS
 from workbench.ui.panels.inspect.corpus import PageDocuments
 from workbench.ui.panels.inspect.examined import Examined
 from workbench.ui.panels.inspect.inspector_state import InspectorState
