@@ -77,14 +77,14 @@ def main(count: int, folder: Path) -> None:
         report("undo", project.undo)
         item = [Pattern(REGEX, r"\b[A-Z]\w+ (?:Inc|Corp)\b\.?", label, id=1)]
         report("count, one regular expression", lambda: patterns.count(project, item))
-        word = occurrences.OccurrenceQuery("market", label)
+        word = occurrences.pattern_of("market", label)
         report(
             "occurrences of a frequent word", lambda: occurrences.find_occurrences(project, word)
         )
         print(f"  {len(hits[-1].rows):,} occurrences")
-        rare = occurrences.OccurrenceQuery("Pittsburgh", label)
+        rare = occurrences.pattern_of("Pittsburgh", label)
         report("occurrences of a rare word", lambda: occurrences.find_occurrences(project, rare))
-        part = occurrences.OccurrenceQuery("market", label, whole_words=False, match_case=False)
+        part = occurrences.pattern_of("market", label, whole_words=False, match_case=False)
         report(
             "occurrences in words, any case", lambda: occurrences.find_occurrences(project, part)
         )

@@ -10,7 +10,7 @@ from workbench.operations.annotation.occurrences import (
     NEW,
     OVERLAPS,
     SUGGESTED,
-    OccurrenceQuery,
+    pattern_of,
 )
 from workbench.operations.schema import labels
 from workbench.storage.queries.listing import Filter
@@ -29,8 +29,8 @@ def ids(project, stop, add_texts):
     )
 
 
-def search(project, stop, **options):
-    return occurrences.find_occurrences(project, OccurrenceQuery("Elm Park", stop, **options))
+def search(project, stop, where=None, **options):
+    return occurrences.find_occurrences(project, pattern_of("Elm Park", stop, **options), where)
 
 
 def places(found):
@@ -47,6 +47,12 @@ def test_whole_words_in_the_same_case_are_found_in_all_documents(project, stop, 
         "Elm Park",
         ", then Elm Park again.",
     )
+
+
+def test_a_text_with_a_line_break_is_one_pattern(project, stop, ids):
+    found = occurrences.find_occurrences(project, pattern_of("Elm\nPark", stop))
+
+    assert places(found) == [(ids[0], 9, 17), (ids[0], 24, 32), (ids[3], 0, 8)]
 
 
 def test_parts_of_words_other_case_and_a_filter_are_options(project, stop, ids):
@@ -80,7 +86,7 @@ def test_places_that_are_labelled_suggested_or_overlapping_are_shown_as_such(pro
 def test_all_places_are_labelled_in_one_undo_step_and_their_documents_become_drafts(
     project, stop, ids
 ):
-    wanted = OccurrenceQuery("Elm Park", stop)
+    wanted = pattern_of("Elm Park", stop)
     rows = search(project, stop).rows
 
     assert occurrences.label_occurrences(project, wanted, rows, gold=True) == 3
@@ -95,7 +101,7 @@ def test_all_places_are_labelled_in_one_undo_step_and_their_documents_become_dra
 
 
 def test_as_suggestions_nothing_is_gold_and_the_documents_stay_pending(project, stop, ids):
-    wanted, rows = OccurrenceQuery("Elm Park", stop), search(project, stop).rows
+    wanted, rows = pattern_of("Elm Park", stop), search(project, stop).rows
 
     assert occurrences.label_occurrences(project, wanted, rows[:1], gold=False) == 1
 
@@ -106,7 +112,7 @@ def test_as_suggestions_nothing_is_gold_and_the_documents_stay_pending(project, 
 
 
 def test_places_that_were_labelled_since_the_search_are_left_out(project, stop, ids):
-    wanted, rows = OccurrenceQuery("Elm Park", stop), search(project, stop).rows
+    wanted, rows = pattern_of("Elm Park", stop), search(project, stop).rows
     annotate.add_span(project, ids[0], 9, 17, stop)
 
     assert occurrences.label_occurrences(project, wanted, rows, gold=True) == 2
@@ -125,7 +131,7 @@ def test_places_that_were_labelled_since_the_search_are_left_out(project, stop, 
 def test_scripts_composed_letters_and_symbols_are_found(project, stop, add_texts, texts, wanted):
     ids = add_texts(texts)
 
-    found = occurrences.find_occurrences(project, OccurrenceQuery(wanted, stop)).rows
+    found = occurrences.find_occurrences(project, pattern_of(wanted, stop)).rows
 
     assert found and {row.document_id for row in found} == {ids[0]}
 
@@ -134,9 +140,9 @@ def test_a_class_label_and_an_empty_text_are_refused(project, stop):
     topic = labels.add_label(project, labels.add_layer(project, "topic", "class"), "sport")
 
     with pytest.raises(SpecError, match="sport is not a label for spans"):
-        occurrences.find_occurrences(project, OccurrenceQuery("Elm", topic))
+        occurrences.find_occurrences(project, pattern_of("Elm", topic))
     with pytest.raises(SpecError, match="no text to search for"):
-        occurrences.find_occurrences(project, OccurrenceQuery(" ", stop))
+        occurrences.find_occurrences(project, pattern_of(" ", stop))
 
 
 def test_occurrences_of_a_tag_are_tokens_and_a_gold_tag_replaces_the_one_there(project, add_texts):
@@ -145,7 +151,7 @@ def test_occurrences_of_a_tag_are_tokens_and_a_gold_tag_replaces_the_one_there(p
     first, second = add_texts(["Old Dock, Old", "an Old Dock"])
     annotate.add_span(project, first, 4, 8, verb)
     annotate.add_span(project, second, 3, 6, noun)
-    wanted = OccurrenceQuery("Old Dock", noun)
+    wanted = pattern_of("Old Dock", noun)
 
     found = occurrences.find_occurrences(project, wanted)
 

@@ -53,7 +53,7 @@ def test_labels_keep_who_made_them_and_when(project, person, ids):
 
 def test_sources_are_listed_with_what_they_made(project, person, ids):
     provenance.decide(project, layers(project), accept=True, origin=ADA)
-    wanted = occurrences.OccurrenceQuery("met", person)
+    wanted = occurrences.pattern_of("met", person)
     rows = occurrences.find_occurrences(project, wanted).rows
     occurrences.label_occurrences(project, wanted, rows, gold=True)
 

@@ -19,7 +19,7 @@ from workbench.text.columns import Column, Kind
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import Filter
-    from workbench.operations.annotation.occurrences import Occurrence, OccurrenceQuery, Occurrences
+    from workbench.operations.annotation.occurrences import Occurrence, Occurrences
     from workbench.project.project import Project
     from workbench.text.queries.patterns import Pattern
 
@@ -93,31 +93,28 @@ def occurrences(
     """
     from workbench.operations.annotation import occurrences as operations
 
-    def request_for(project: Project) -> OccurrenceQuery:
-        return operations.OccurrenceQuery(
-            text,
-            label_id(project, name, layer),
-            _where(project, key),
-            whole_words=not any_part,
-            match_case=not any_case,
-        )
+    def pattern_for(project: Project) -> Pattern:
+        label = label_id(project, name, layer)
+        return operations.pattern_of(text, label, whole_words=not any_part, match_case=not any_case)
 
     if added is None:
         with reading(file) as project:
-            result = operations.find_occurrences(project, request_for(project))
+            where = _where(project, key)
+            result = operations.find_occurrences(project, pattern_for(project), where)
         _report_occurrences(result, None, as_json)
         return
     gold = added == "gold"
     with session(file) as opened:
         progress = ProgressLine(_("Labelling"), quiet=as_json)
-        watch, request = Watch(progress.show), request_for(opened.project)
+        watch, pattern = Watch(progress.show), pattern_for(opened.project)
+        where = _where(opened.project, key)
         with interrupts(lambda _count: None, post=opened.mailbox, at_once=watch.cancel):
             result = operations.find_occurrences(
-                opened.project, request, watch=watch.part(0.0, 0.5)
+                opened.project, pattern, where, watch=watch.part(0.0, 0.5)
             )
             free = [row for row in result.rows if row.is_free(gold=gold)]
             done = operations.label_occurrences(
-                opened.project, request, free, gold=gold, watch=watch.part(0.5, 1.0)
+                opened.project, pattern, free, gold=gold, watch=watch.part(0.5, 1.0)
             )
         progress.end()
     _report_occurrences(result, done, as_json)

@@ -1,4 +1,4 @@
-"""Label all occurrences of a text, in one document or in many, as one undo step."""
+"""Label all places that an unsaved pattern matches, in one document or many, as one undo step."""
 
 from __future__ import annotations
 
@@ -6,21 +6,20 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
-from workbench.operations.annotation import annotate, suggestion_edits
+from workbench.operations.annotation import annotate, patterns, suggestion_edits
 from workbench.storage.annotation.suggestions import NewSuggestion
 from workbench.storage.documents import places
 from workbench.storage.documents.places import Content, TextPlace
 from workbench.storage.labels import labels
 from workbench.storage.queries.listing import Filter
 from workbench.text.labels import TEXT, TOKENS, Layer
-from workbench.text.queries.find import find
+from workbench.text.queries.patterns import WORDS, Pattern
 from workbench.text.rows import row_id
-from workbench.text.segment import covered, tokens_in
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
@@ -29,19 +28,7 @@ NEW, LABELLED, SUGGESTED, OVERLAPS = "new", "labelled", "suggested", "overlaps"
 MAX_OCCURRENCES = 100_000  # occurrences that are listed
 MAX_QUERY_LENGTH = 1000  # code points of the text that is searched for
 AROUND = 60  # code points shown on each side
-SHARE = 500  # documents between two reports of progress
 RULE, REF = "rule", "occurrences:"  # kind and start of `source.ref`; the text follows
-
-
-@dataclass(frozen=True)
-class OccurrenceQuery:
-    """`text` is searched for in the documents that match `where`, to be labelled `label_id`."""
-
-    text: str
-    label_id: int
-    where: Filter = Filter()
-    whole_words: bool = True
-    match_case: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,26 +86,33 @@ def span_label(project: Project, label_id: int) -> tuple[Layer, str]:
     return layer, label.name
 
 
+def pattern_of(
+    text: str, label_id: int, *, whole_words: bool = True, match_case: bool = True
+) -> Pattern:
+    """The pattern that matches a text, which is not saved; white space at its ends is ignored."""
+    line = text.replace("\n", " ")  # matches a line break, and does not separate two words
+    return Pattern(WORDS, line, label_id, whole_words=whole_words, match_case=match_case)
+
+
 def find_occurrences(
-    project: Project, query: OccurrenceQuery, *, watch: Watch = QUIET
+    project: Project, pattern: Pattern, where: Filter | None = None, *, watch: Watch = QUIET
 ) -> Occurrences:
-    """All occurrences, by document. Words are looked up in the full-text index first. Of a label
-    of tags, the tokens that lie within an occurrence.
+    """All places that a pattern of `pattern_of` matches in the documents of the filter. Words are
+    looked up in the full-text index first. Of a label of tags, the tokens that lie within a match.
 
     Raises SpecError if the text is empty or too long, or the label is one for documents.
     """
-    layer, _name = span_label(project, query.label_id)
-    _check_text(query.text)
-    phrase = query.text if query.whole_words else ""
-    where = replace(query.where, texts=layer.texts)
-    ids = places.candidates(project.db, where, phrase)
+    layer, _name = span_label(project, pattern.label_id)
+    _check_text(pattern.body)
+    phrase = pattern.body if pattern.whole_words else ""
+    ids = places.candidates(project.db, replace(where or Filter(), texts=layer.texts), phrase)
+    tags = {pattern.label_id} if layer.traits.editor == TOKENS else set[int]()
     rows: list[Occurrence] = []
-    for chunk in watch.over(ids, SHARE):
-        contents = places.contents(project.db, chunk)
-        occurrences = list(_in_texts(contents, query, MAX_OCCURRENCES - len(rows) + 1))
-        if layer.traits.editor == TOKENS and occurrences:
-            occurrences = list(_tokens(project, contents, occurrences))
-        rows += _with_status(project, layer, query.label_id, occurrences) if occurrences else ()
+    for contents in patterns.search(project, [pattern], ids, watch, tags):
+        occurrences = [
+            _occurrence(content, hit.start, hit.end) for content, hits in contents for hit in hits
+        ][: MAX_OCCURRENCES - len(rows) + 1]
+        rows += _with_status(project, layer, pattern.label_id, occurrences) if occurrences else ()
         if len(rows) > MAX_OCCURRENCES:
             return Occurrences(tuple(rows[:MAX_OCCURRENCES]), cut=True)
     return Occurrences(tuple(rows))
@@ -134,42 +128,13 @@ def _check_text(text: str) -> None:
         raise SpecError(message.format(n=len(text), most=MAX_QUERY_LENGTH))
 
 
-def _in_texts(
-    contents: Sequence[Content], search: OccurrenceQuery, most: int
-) -> Iterator[Occurrence]:
-    options: dict[str, Any] = {
-        "match_case": search.match_case,
-        "whole_words": search.whole_words,
-        "most": most,
-    }
-    for id, key, field, text in contents:
-        matches = find(text, search.text, **options)
-        for start, end in zip(matches.starts, matches.ends, strict=True):
-            yield _occurrence(id, key, field, text, start, end)
-
-
-def _occurrence(id: int, key: str, field: str, text: str, start: int, end: int) -> Occurrence:
+def _occurrence(content: Content, start: int, end: int) -> Occurrence:
+    id, key, field, text = content
     before = ("…" if start > AROUND else "") + text[max(0, start - AROUND) : start]
     after = text[end : end + AROUND] + ("…" if end + AROUND < len(text) else "")
     return Occurrence(
         id, key, field, start, end, _line(before), _line(text[start:end]), _line(after)
     )
-
-
-def _tokens(
-    project: Project, contents: Sequence[Content], occurrences: Sequence[Occurrence]
-) -> Iterator[Occurrence]:
-    """The tokens that lie within the occurrences, each as an occurrence."""
-    tokens_of = places.tokens(project.db, {row.document_id for row in occurrences})
-    by_text: dict[tuple[int, str], list[Occurrence]] = {}
-    for row in occurrences:
-        by_text.setdefault((row.document_id, row.field), []).append(row)
-    for id, key, field, text in contents:
-        if rows := by_text.get((id, field)):
-            tokens = tokens_in(text, tokens_of.get((id, field)))
-            for row in rows:
-                for start, end in covered(tokens, row.start, row.end):
-                    yield _occurrence(id, key, field, text, start, end)
 
 
 def _line(text: str) -> str:
@@ -217,9 +182,9 @@ class _Spans:
         return tuple(reversed(spans))
 
 
-def title(project: Project, query: OccurrenceQuery, n: int) -> str:
+def title(project: Project, pattern: Pattern, n: int) -> str:
     """The title of the undo step that labels `n` places."""
-    _layer, label = span_label(project, query.label_id)
+    _layer, label = span_label(project, pattern.label_id)
     return ngettext(
         "Label {n:,} occurrence as {label}", "Label {n:,} occurrences as {label}", n, label=label
     )
@@ -227,7 +192,7 @@ def title(project: Project, query: OccurrenceQuery, n: int) -> str:
 
 def label_occurrences(
     project: Project,
-    query: OccurrenceQuery,
+    pattern: Pattern,
     rows: Sequence[Occurrence],
     *,
     gold: bool,
@@ -239,17 +204,17 @@ def label_occurrences(
     Places that have the label meanwhile are left out. A gold tag replaces the one that a token has.
     Documents that were pending become drafts.
     """
-    layer, _name = span_label(project, query.label_id)
-    step = title(project, query, len(rows))
-    ref = f"{REF}{query.text}"
+    layer, _name = span_label(project, pattern.label_id)
+    step = title(project, pattern, len(rows))
+    ref = f"{REF}{pattern.body}"
     with project.edit(step, origin=origin, bulk=True, watch=watch.part(0.6, 1.0)):
-        now = _with_status(project, layer, query.label_id, rows)
+        now = _with_status(project, layer, pattern.label_id, rows)
         labelable = [row for row in now if row.may_be_labelled(gold=gold)]
         watch.at(0.1)
         if not gold:
             suggestions = [
                 NewSuggestion(
-                    row.document_id, row_id(layer), query.label_id, row.start, row.end, row.field
+                    row.document_id, row_id(layer), pattern.label_id, row.start, row.end, row.field
                 )
                 for row in labelable
             ]
@@ -264,7 +229,7 @@ def label_occurrences(
             places.add_spans(
                 project.db,
                 [
-                    TextPlace(row.document_id, row.field, row.start, row.end, query.label_id)
+                    TextPlace(row.document_id, row.field, row.start, row.end, pattern.label_id)
                     for row in labelable
                 ],
                 row_id(layer),

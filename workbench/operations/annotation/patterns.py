@@ -18,6 +18,7 @@ from workbench.storage.annotation import patterns as stored
 from workbench.storage.annotation import suggestions as proposals
 from workbench.storage.annotation.suggestions import NewSuggestion
 from workbench.storage.documents import places
+from workbench.storage.documents.places import Content
 from workbench.storage.labels import labels
 from workbench.storage.queries.listing import Filter
 from workbench.text.labels import CLASSES, TEXT, TOKENS, Label, Layer
@@ -147,6 +148,31 @@ class _Match(NamedTuple):
     pattern: int
 
 
+def search(
+    project: Project,
+    patterns: Sequence[Pattern],
+    ids: Sequence[int],
+    watch: Watch,
+    tags: Container[int] = frozenset(),
+) -> Iterator[list[tuple[Content, Sequence[Hit]]]]:
+    """The texts of these documents with their hits, a list for every few documents.
+
+    tags: labels of tags; their patterns match each token that lies within a match.
+    """
+    searcher = PatternSearch(patterns)
+    of_tags = {number for number, pattern in enumerate(patterns) if pattern.label_id in tags}
+    for chunk in watch.over(ids, CHUNK):
+        tokens_of = places.tokens(project.db, chunk) if of_tags else {}
+        contents: list[tuple[Content, Sequence[Hit]]] = []
+        for content in places.contents(project.db, chunk):
+            id, key, name, text = content
+            hits = searcher.find(text, key)
+            if any(hit.pattern in of_tags for hit in hits):
+                hits = _of_tokens(hits, tokens_in(text, tokens_of.get((id, name))), of_tags)
+            contents.append((content, hits))
+        yield contents
+
+
 def _matches(
     project: Project,
     patterns: Sequence[Pattern],
@@ -154,21 +180,13 @@ def _matches(
     watch: Watch,
     tags: Container[int] = frozenset(),
 ) -> Iterator[list[_Match]]:
-    """Matches in the texts of these documents, a list for every few documents.
-
-    tags: labels of tags; their patterns match each token that lies within a match.
-    """
-    search = PatternSearch(patterns)
-    of_tags = {number for number, pattern in enumerate(patterns) if pattern.label_id in tags}
-    for chunk in watch.over(ids, CHUNK):
-        tokens_of = places.tokens(project.db, chunk) if of_tags else {}
-        matches: list[_Match] = []
-        for id, key, name, text in places.contents(project.db, chunk):
-            hits = search.find(text, key)
-            if any(hit.pattern in of_tags for hit in hits):
-                hits = _of_tokens(hits, tokens_in(text, tokens_of.get((id, name))), of_tags)
-            matches += (_Match(id, name, *hit) for hit in hits)
-        yield matches
+    """`search` as matches alone."""
+    for contents in search(project, patterns, ids, watch, tags):
+        yield [
+            _Match(content.document_id, content.field, *hit)
+            for content, hits in contents
+            for hit in hits
+        ]
 
 
 def _of_tokens(

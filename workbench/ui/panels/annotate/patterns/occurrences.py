@@ -10,7 +10,7 @@ from workbench.base.i18n import ngettext
 from workbench.base.watch import Watch
 from workbench.operations.annotation import occurrences
 from workbench.operations.annotation.annotate import Filter
-from workbench.operations.annotation.occurrences import OccurrenceQuery, Occurrences
+from workbench.operations.annotation.occurrences import Occurrences
 from workbench.text.labels import TEXT, TOKENS
 from workbench.text.rows import row_id
 from workbench.ui.panels.annotate.tool import Tool
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from workbench.project.changes import Changes
     from workbench.project.project import Project
     from workbench.text.labels import Label
+    from workbench.text.queries.patterns import Pattern
     from workbench.ui.panels.annotate.session import DocumentSession
 
 SEARCH = "occurrences"  # key of the task
@@ -29,8 +30,10 @@ Free = Mapping[bool, frozenset[int]]  # as gold, as suggestions → indexes that
 _NOTHING: Free = {True: frozenset(), False: frozenset()}
 
 
-def _find(project: Project, query: OccurrenceQuery, *, watch: Watch) -> tuple[Occurrences, Free]:
-    places = occurrences.find_occurrences(project, query, watch=watch)
+def _find(
+    project: Project, pattern: Pattern, where: Filter, *, watch: Watch
+) -> tuple[Occurrences, Free]:
+    places = occurrences.find_occurrences(project, pattern, where, watch=watch)
     rows = places.rows
     return places, {
         gold: frozenset(index for index, row in enumerate(rows) if row.is_free(gold=gold))
@@ -109,25 +112,26 @@ class OccurrenceTool(Tool):
         self.update(share=0.0)
         context.task(
             SEARCH,
-            partial(_find, self.project, self._wanted()),
+            partial(_find, self.project, self._pattern, self._filter()),
             lambda answer: self._take(*answer),
             failed=self._failed,
             progress=lambda watch: self.update(share=watch.share),
         )
 
-    def _wanted(self) -> OccurrenceQuery:
-        where = {
-            DOCUMENT: lambda: Filter(ids=[self.session.shown_id]),
-            QUEUE: self.session.queue.shown_filter,
-            PROJECT: Filter,
-        }[self.where]()
-        return OccurrenceQuery(
+    @property
+    def _pattern(self) -> Pattern:
+        return occurrences.pattern_of(
             self.text,
             self.label_id or 0,
-            where,
             whole_words=self.whole_words,
             match_case=self.match_case,
         )
+
+    def _filter(self) -> Filter:
+        """Where to search."""
+        if self.where == DOCUMENT:
+            return Filter(ids=[self.session.shown_id])
+        return self.session.queue.shown_filter() if self.where == QUEUE else Filter()
 
     def _take(self, places: Occurrences, free: Free) -> None:
         self._free = free
@@ -167,11 +171,11 @@ class OccurrenceTool(Tool):
         if not self.can_add:
             return
         rows = [self.found.rows[index] for index in sorted(self.ticked)]
-        request, gold, project, context = (self._wanted(), self.gold, self.project, self.context)
+        pattern, gold, project, context = self._pattern, self.gold, self.project, self.context
         self.leave()
-        label = partial(occurrences.label_occurrences, project, request, rows, gold=gold)
+        label = partial(occurrences.label_occurrences, project, pattern, rows, gold=gold)
         if len(rows) > MAIN_THREAD_LIMIT:
-            title = occurrences.title(project, request, len(rows))
+            title = occurrences.title(project, pattern, len(rows))
             context.task(
                 "occurrences-add",
                 label,
