@@ -12,7 +12,7 @@ from workbench.exporters.model import verify
 from workbench.importers import base as importers
 from workbench.metrics import differences
 from workbench.operations.documents import corpus
-from workbench.operations.transfer import import_splits
+from workbench.operations.transfer import import_choice
 from workbench.pretraining import results
 from workbench.text import alignment
 from workbench.text.fields import TokenScores
@@ -32,7 +32,7 @@ OFFSETS = ((0, 3), (4, 7))
         (lambda: importers.span_borders(1, 2), (1, 2)),
         (lambda: differences.BORDER, "border"),
         (lambda: results.ShownUnit, results.ShownToken),
-        (lambda: corpus.described_splits, import_splits.described),
+        (lambda: corpus.described_splits, import_choice.described_splits),
         (lambda: inspector_state.Shown, inspector_state.InspectorState),
         (lambda: verify.first_window, verify.every_window),
         (lambda: scores(borders=OFFSETS).offsets, OFFSETS),
@@ -95,6 +95,7 @@ FORMER_MODULES = [
     ("workbench.text.fastai_rules", "workbench.runtime.preparers.fastai_rules"),
     ("workbench.text.find", "workbench.text.queries.find"),
     ("workbench.text.groups", "workbench.inspection.group_swap.inspector"),
+    ("workbench.text.joining", "workbench.importers.joining"),
     ("workbench.text.near_duplicates", "workbench.text.similar.near_duplicates"),
     ("workbench.text.patterns", "workbench.text.queries.patterns"),
     ("workbench.text.query", "workbench.text.queries.query"),

@@ -7,6 +7,7 @@ former_modules(
     fastai_rules="workbench.runtime.preparers.fastai_rules",
     find="workbench.text.queries.find",
     groups="workbench.inspection.group_swap.inspector",
+    joining="workbench.importers.joining",
     near_duplicates="workbench.text.similar.near_duplicates",
     patterns="workbench.text.queries.patterns",
     pronouns="workbench.importers.tables.gap",

@@ -225,13 +225,13 @@ def _report(outcome: ImportOutcome, offer: str) -> dict[str, Any]:
 
 def _offered_splits(data: tuple[Path, ...]) -> str:
     """A sentence about the splits that the file names suggest, "" if they suggest none."""
-    from workbench.operations.transfer.import_splits import described, suggested
+    from workbench.operations.transfer.import_choice import described_splits, suggested_splits
 
-    if not (splits := suggested(data)):
+    if not (splits := suggested_splits(data)):
         return ""
     return _(
         "The file names suggest splits: {splits}. To set them, use --split by-name.",
-        splits=described(splits),
+        splits=described_splits(splits),
     )
 
 

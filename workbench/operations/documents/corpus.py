@@ -39,7 +39,7 @@ if not TYPE_CHECKING:
     _TRANSFER = "workbench.operations.transfer"
     __getattr__ = deprecation.former(
         __name__,
-        BY_NAME=f"{_TRANSFER}.import_splits.BY_NAME",
+        BY_NAME=f"{_TRANSFER}.import_choice.BY_NAME",
         ExportOutcome=f"{_TRANSFER}.data_export.ExportOutcome",
         ImportOutcome=f"{_TRANSFER}.import_outcome.ImportOutcome",
         ImportPreview=f"{_TRANSFER}.import_preview.ImportPreview",
@@ -47,7 +47,7 @@ if not TYPE_CHECKING:
         SkippedRecord=f"{_TRANSFER}.import_outcome.SkippedRecord",
         SplitOutcome="workbench.operations.documents.splits.SplitOutcome",
         create_sample="workbench.operations.application.sample.create_sample",
-        described_splits=f"{_TRANSFER}.import_splits.described",
+        described_splits=f"{_TRANSFER}.import_choice.described_splits",
         export_data=f"{_TRANSFER}.data_export.export_data",
         formats=f"{_TRANSFER}.data_export.formats",
         import_files=f"{_TRANSFER}.data_import.import_files",
@@ -55,7 +55,7 @@ if not TYPE_CHECKING:
         make_splits="workbench.operations.documents.splits.make_splits",
         preview=f"{_TRANSFER}.import_preview.preview",
         refused=f"{_TRANSFER}.import_preview.refused",
-        suggested_splits=f"{_TRANSFER}.import_splits.suggested",
+        suggested_splits=f"{_TRANSFER}.import_choice.suggested_splits",
         what_is_lost=f"{_TRANSFER}.data_export.what_is_lost",
     )
 

@@ -19,10 +19,10 @@ from workbench.jobs.spec import JobSpec
 from workbench.operations.annotation import patterns, relation_rules
 from workbench.operations.documents import duplicates as near_duplicates
 from workbench.operations.schema.label_keys import command_keys, used_keys
+from workbench.operations.transfer.import_choice import BY_NAME, split_of
 from workbench.operations.transfer.import_duplicates import DUPLICATES, ImportDuplicates
 from workbench.operations.transfer.import_outcome import ImportOutcome, SkippedRecord
 from workbench.operations.transfer.import_preview import options_for
-from workbench.operations.transfer.import_splits import BY_NAME, split_of
 from workbench.operations.transfer.staging_job import STAGING, TARGET
 from workbench.storage.documents import places
 from workbench.storage.labels import labels

@@ -7,7 +7,7 @@ from workbench.base import registry
 from workbench.base.options import Option
 from workbench.importers.text.plain import PlainImporter
 from workbench.operations.documents import corpus
-from workbench.operations.transfer import import_splits
+from workbench.operations.transfer import import_choice
 from workbench.storage.documents import documents
 from workbench.ui.panels.data.import_state import ImportState
 
@@ -266,7 +266,7 @@ def test_splits_that_file_names_suggest_are_preselected_and_can_be_switched_off(
         path.write_text(f"text\nfrom {path.stem}\n")
     state = ImportState(context, paths)
     try:
-        assert state.split == import_splits.BY_NAME and len(state.offered_splits) == 2
+        assert state.split == import_choice.BY_NAME and len(state.offered_splits) == 2
         before = corpus.counts(context.project).splits
         state.start()
         after = corpus.counts(context.project).splits

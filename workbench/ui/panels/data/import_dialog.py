@@ -18,7 +18,7 @@ from workbench.base import extras, paths
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _
 from workbench.base.terms import term
-from workbench.operations.transfer import import_splits
+from workbench.operations.transfer import import_choice
 from workbench.text.segmenters import base as segmenters
 from workbench.ui.panels.data.column_roles import DELIMITED
 from workbench.ui.panels.data.import_columns import ImportColumns
@@ -371,14 +371,14 @@ class _Choices(QFrame):
         state = self.state
         offered = state.offered_splits
         choices = [
-            *([(import_splits.BY_NAME, _("By file name"))] if offered else []),
+            *([(import_choice.BY_NAME, _("By file name"))] if offered else []),
             ("", _("From the file, else none")),
             *((split, term(split)) for split in ("train", "dev", "test")),
         ]
         fill(self._split, choices, state.split)
         hint = _("{splits}. Splits in the data take precedence.")
-        described = import_splits.described(offered)
-        by_name = state.split == import_splits.BY_NAME
+        described = import_choice.described_splits(offered)
+        by_name = state.split == import_choice.BY_NAME
         self._split_field.set_hint(hint.format(splits=described) if by_name else "")
 
 

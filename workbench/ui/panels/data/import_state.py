@@ -14,13 +14,7 @@ from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.base.options import Option
 from workbench.operations.schema import labels as schema
-from workbench.operations.transfer import (
-    data_import,
-    import_choice,
-    import_outcome,
-    import_preview,
-    import_splits,
-)
+from workbench.operations.transfer import data_import, import_choice, import_outcome, import_preview
 from workbench.text.segmenters import base as segmenters
 from workbench.ui.panels.data.column_roles import COLUMNS, Roles
 from workbench.ui.project.opened import opened
@@ -153,7 +147,7 @@ class ImportState(State):
     @property
     def offered_splits(self) -> dict[Path, str]:
         """The splits that the names of the files suggest."""
-        return import_splits.suggested(self.files)
+        return import_choice.suggested_splits(self.files)
 
     def choose(self, paths: Sequence[Path | str]) -> None:
         """Set the files that were chosen; folders, which stand for their data files, are read off
@@ -186,7 +180,7 @@ class ImportState(State):
             mapping=None,
             settings={},
             outcome=None,
-            split=import_splits.BY_NAME if import_splits.suggested(files) else "",
+            split=import_choice.BY_NAME if import_choice.suggested_splits(files) else "",
         )
         self.refresh()
 
