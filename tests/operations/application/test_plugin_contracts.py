@@ -138,6 +138,14 @@ def test_a_view_derives_from_the_base_and_shows_results(qapp):
     assert check(fine) == ""
 
 
+def test_a_view_may_be_described(qapp):
+    from workbench.ui.panels.inspect.parts import ViewSpec
+
+    check = partial(plugin_contracts.view_fault, "inspector")
+    assert check(ViewSpec()) == ""
+    assert check("view") == "Its view: Describe it by ViewSpec, or derive it from InspectorView."
+
+
 class Examines:
     def examine(self, subject, data, task, options):
         yield 1.0

@@ -43,7 +43,8 @@ EXAMINER, FOLDER_EXPORTER = "inspection.base:Examiner", "exporters.data.base:Fol
 WITH_INFO = tuple(  # kinds that have a light part in any case
     kind for kind, (_object, info) in CONTRACTS.items() if info and kind != "inspector"
 )
-VIEWS = {"inspector": "ui.panels.inspect.base:InspectorView"}  # kind → contract of its view
+# Kind → what describes its view, and the contract of a class in place of it.
+VIEWS = {"inspector": ("ui.panels.inspect.parts:ViewSpec", "ui.panels.inspect.base:InspectorView")}
 OPTION_KINDS = ("int", "float", "bool", "choice", "text")
 AXES = ("item", "token", "choice")  # of `TaskInfo.logits`
 
@@ -99,14 +100,22 @@ def _faults(contribution: Contribution, instance: Any, info: Any) -> Iterator[st
 
 
 def view_fault(kind: str, view: Any) -> str:
-    """As `fault`, for the widget of a contribution. Imports Qt."""
+    """As `fault`, for the view of a contribution. Imports Qt."""
     if kind not in VIEWS:
         return ""
-    contract = imported(f"workbench.{VIEWS[kind]}")
+    described: Any
+    contract: Any
+    described, contract = (imported(f"workbench.{name}") for name in VIEWS[kind])
+    if isinstance(view, described):
+        return ""
+    if not inspect.isclass(view):
+        names = {"described": described.__qualname__, "base": contract.__qualname__}
+        fault = _("Describe it by {described}, or derive it from {base}.", **names)
+        return "" if callable(view) else _("Its view: {fault}", fault=fault)
     faults = [*_missing(view, contract), *_uncallable(view, contract)]
     if not faults and view.show_result is contract.show_result:
         faults = [_("It does not implement {names}.", names="show_result")]
-    return _("Its view: {fault}", fault=faults[0]) if faults and inspect.isclass(view) else ""
+    return _("Its view: {fault}", fault=faults[0]) if faults else ""
 
 
 def _unlike_options(options: Any) -> Iterator[str]:

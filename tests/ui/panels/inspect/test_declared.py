@@ -141,3 +141,10 @@ def test_data_are_those_of_the_description_else_all_values(view):
         ["Value", "Result"],
         ["share", 0.5],
     ]
+
+
+def test_a_description_is_refused_where_it_is_written():
+    with pytest.raises(TypeError, match="'Words' is not a part of a view"):
+        ViewSpec([Row(LIST, "Words")])
+    with pytest.raises(ValueError, match="two parts have the id 'words'"):
+        ViewSpec([LIST, Row(LIST)])

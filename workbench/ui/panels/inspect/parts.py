@@ -8,7 +8,7 @@ result. None in a sequence of parts is empty room that takes what is left.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -368,3 +368,20 @@ class ViewSpec:
     data: Function | None = None
     changed: Function | None = None
     cards: bool = False
+
+    def __post_init__(self) -> None:
+        """Raises TypeError for what is no part, ValueError for two parts with one id."""
+        ids = [part.id for part in _walk((*self.beside, *self.controls, *self.parts)) if part.id]
+        if twice := next((id for id in ids if ids.count(id) > 1), ""):
+            raise ValueError(f"two parts have the id {twice!r}")
+
+
+def _walk(parts: Iterable[Part | None]) -> Iterator[Part]:
+    """All parts, with those of boxes."""
+    for part in parts:
+        if part is None:
+            continue
+        if not isinstance(part, Part):
+            raise TypeError(f"{part!r} is not a part of a view")
+        yield part
+        yield from _walk(part.items) if isinstance(part, Box) else ()
