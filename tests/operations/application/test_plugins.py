@@ -229,7 +229,7 @@ def test_a_wrong_value_is_found_by_the_check_and_prevents_enabling(tmp_path):
 
     assert "question of lines.all is 'how'" in found.error
     with pytest.raises(WorkbenchError, match="was not enabled"):
-        plugin_checks.ensure_checked(plugin, plugin_checks.PluginCheck((found,)))
+        plugin_checks.ensure_checked(plugin, (found,))
 
 
 def test_the_values_of_the_built_in_contributions_are_all_understood():
@@ -259,9 +259,9 @@ def test_a_check_in_a_worker_knows_the_package_of_an_installed_plugin(tmp_path, 
     plugin = base_plugins.describe(folder, "company.lines")
 
     params = {"folder": str(plugin.folder), "package": plugin.package}
-    *events, result = run(plugin_checks.check_job(params, tmp_path))
+    events = list(plugin_checks.check_job(params, tmp_path))
 
-    assert [item["error"] for item in result["checked"]] == [""]
+    assert [event["checked"]["error"] for event in events[1:]] == [""]
     assert [payload["text"] for payload in events[:1]] == ["Importing Lines (1 of 1)…"]
     assert [payload["kind"] for payload in events] == ["progress", "checked"]
 
@@ -283,7 +283,7 @@ def test_a_crash_names_the_line_of_the_plugin_that_was_running(tmp_path):
     code = plugin.folder / "code.py"
     details = f'Timeout\n  File "{__file__}", line 1 in f\n  File "{code}", line 7 in wait'
 
-    (failed,) = plugin_checks.check_in_worker(CrashingQueue([], details), plugin).checked
+    (failed,) = plugin_checks.check_in_worker(CrashingQueue([], details), plugin)
 
     assert failed.error.startswith(f"Ended. Last imported: {code}, line 7. A plugin must not exit")
 
@@ -295,19 +295,9 @@ def test_what_was_checked_before_a_crash_is_kept(tmp_path):
     first = {"kind": "importer", "id": "lines.a", "title": "Lines", "error": "", "details": ""}
     queue = CrashingQueue([{"kind": "checked", "checked": first}])
 
-    checked = plugin_checks.check_in_worker(queue, plugin).checked
+    checked = plugin_checks.check_in_worker(queue, plugin)
 
     assert [(item.id, bool(item.error)) for item in checked] == [
         ("lines.a", False),
         ("lines.b", True),
     ]
-
-
-def run(job):
-    """The events of a job, and what it returns."""
-    while True:
-        try:
-            yield next(job)
-        except StopIteration as ended:
-            yield ended.value
-            return

@@ -14,7 +14,7 @@ from workbench.text.columns import Column
 
 if TYPE_CHECKING:
     from workbench.base.plugins import Plugin
-    from workbench.operations.application.plugin_checks import CheckedContribution, PluginCheck
+    from workbench.operations.application.plugin_checks import CheckedContribution
 
 
 @click.group()
@@ -118,26 +118,24 @@ def check(context: click.Context, name: str, as_json: bool) -> None:
     _warn(plugin.warnings)
     if plugin.fault and not as_json:
         say(plain(plugin.fault))
-    result = plugin_checks.PluginCheck()
-    if not plugin.fault:
-        result = _check(plugin, quiet=as_json)
-    for checked in result.checked if not as_json else ():
-        _show(checked)
+    checked = () if plugin.fault else _check(plugin, quiet=as_json)
+    for contribution in checked if not as_json else ():
+        _show(contribution)
     if as_json:
         emit(
             {
                 "id": plugin.id,
                 "error": plugin.fault,
                 "warnings": list(plugin.warnings),
-                "checked": [asdict(checked) for checked in result.checked],
+                "checked": [asdict(contribution) for contribution in checked],
             }
         )
-    if plugin.fault or result.first_error:
+    if plugin.fault or plugin_checks.first_error(checked):
         context.exit(1)
     operations.passed(plugin)
 
 
-def _check(plugin: Plugin, *, quiet: bool) -> PluginCheck:
+def _check(plugin: Plugin, *, quiet: bool) -> tuple[CheckedContribution, ...]:
     """Check a plugin in a worker, whose end is not that of the command. Ctrl+C cancels."""
     from workbench.cli.session import session
     from workbench.operations.application import plugin_checks

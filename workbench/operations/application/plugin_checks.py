@@ -11,7 +11,7 @@ import importlib.util
 import re
 import sys
 import traceback
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,15 +56,8 @@ class CheckedContribution:
     details: str = ""
 
 
-@dataclass(frozen=True)
-class PluginCheck:
-    """The result of a job that has checked a plugin."""
-
-    checked: tuple[CheckedContribution, ...] = ()
-
-    @property
-    def first_error(self) -> CheckedContribution | None:
-        return next((checked for checked in self.checked if checked.error), None)
+def first_error(checked: Iterable[CheckedContribution]) -> CheckedContribution | None:
+    return next((contribution for contribution in checked if contribution.error), None)
 
 
 # ---------------------------------------------------------------- checking
@@ -127,9 +120,9 @@ def _missing_module(plugin: Plugin, error: ModuleNotFoundError) -> str:
     )
 
 
-def ensure_checked(plugin: Plugin, result: PluginCheck) -> None:
+def ensure_checked(plugin: Plugin, checked: Iterable[CheckedContribution]) -> None:
     """Raises WorkbenchError that names the first contribution that fails in a check."""
-    first = result.first_error
+    first = first_error(checked)
     if first is not None:
         message = _(
             "The plugin {name} was not enabled. {title} cannot be used: {reason}",
@@ -200,7 +193,9 @@ def _without_heavy() -> Iterator[None]:
 # ---------------------------------------------------------------- in a worker
 
 
-def check_in_worker(queue: Queue, plugin: Plugin, *, watch: Watch = QUIET) -> PluginCheck:
+def check_in_worker(
+    queue: Queue, plugin: Plugin, *, watch: Watch = QUIET
+) -> tuple[CheckedContribution, ...]:
     """As `check`, in a worker, which yields what `check_job` does.
 
     If the worker crashes, the result ends with the contribution that it was importing. Raises
@@ -216,10 +211,10 @@ def check_in_worker(queue: Queue, plugin: Plugin, *, watch: Watch = QUIET) -> Pl
     params = {"folder": str(plugin.folder), "package": plugin.package}
     spec = JobSpec(TARGET, params, device="", title=title, silent=IMPORT_TIMEOUT)
     try:
-        result = queue.run(spec, watch.part(0.0, 1.0, take), forget=True)
+        queue.run(spec, watch.part(0.0, 1.0, take), forget=True)
     except JobFailed as error:
-        return PluginCheck((*checked, _not_imported(plugin, len(checked), error)))
-    return from_plain(PluginCheck, result)
+        checked.append(_not_imported(plugin, len(checked), error))
+    return tuple(checked)
 
 
 def _not_imported(plugin: Plugin, number: int, error: JobFailed) -> CheckedContribution:
@@ -241,27 +236,16 @@ def _not_imported(plugin: Plugin, number: int, error: JobFailed) -> CheckedContr
 def check_job(
     params: Mapping[str, Any], folder: Path
 ) -> Generator[dict[str, Any], None, dict[str, Any]]:
-    """Job target: yields progress before each contribution and its result after it.
-
-    Returns a PluginCheck as JSON.
-    """
+    """Job target: yields progress before each contribution and its CheckedContribution after it."""
     plugin = plugins.describe(Path(params["folder"]), str(params["package"]))
-    results, checked = check(plugin), []
-    for n, contribution in enumerate(plugin.contributions):
-        yield _progress(plugin, n, contribution)
-        checked.append(next(results))
-        yield {"kind": CHECKED, "checked": to_plain(checked[-1])}
-    result: dict[str, Any] = to_plain(PluginCheck(tuple(checked)))
-    return result
-
-
-def _progress(plugin: Plugin, done: int, contribution: Contribution) -> dict[str, Any]:
-    """What is to be shown before a contribution is imported: part and text."""
-    total = len(plugin.contributions)
-    text = _(
-        "Importing {title} ({n} of {total})…", title=contribution.title, n=done + 1, total=total
-    )
-    return {"kind": "progress", "part": done / total, "text": text}
+    results, total = check(plugin), len(plugin.contributions)
+    for done, contribution in enumerate(plugin.contributions):
+        text = _(
+            "Importing {title} ({n} of {total})…", title=contribution.title, n=done + 1, total=total
+        )
+        yield {"kind": "progress", "part": done / total, "text": text}
+        yield {"kind": CHECKED, "checked": to_plain(next(results))}
+    return {}
 
 
 def _place(plugin: Plugin, entry: Contribution, details: str) -> str:

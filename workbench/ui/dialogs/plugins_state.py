@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from workbench.base.settings import Settings
     from workbench.base.watch import Watch
     from workbench.jobs.queue import Queue
-    from workbench.operations.application.plugin_checks import PluginCheck
+    from workbench.operations.application.plugin_checks import CheckedContribution
     from workbench.ui.tasks import Tasks
 
 
@@ -183,7 +183,7 @@ class PluginsState:
     def _cancelled(self, plugin: Plugin) -> None:
         self._ended(plugin, self._before.get(plugin.key))
 
-    def _checked(self, plugin: Plugin, result: PluginCheck) -> None:
+    def _checked(self, plugin: Plugin, result: Sequence[CheckedContribution]) -> None:
         failure = _failure(result)
         if failure is None:
             try:
@@ -206,9 +206,9 @@ def _quoted(titles: Mapping[str, str], ids: Collection[str]) -> str:
     return ", ".join(_("“{title}”", title=titles[id]) for id in titles if id in ids)
 
 
-def _failure(result: PluginCheck) -> tuple[str, str] | None:
+def _failure(checked: Sequence[CheckedContribution]) -> tuple[str, str] | None:
     """The error of a plugin that was checked, with traceback; None if the check succeeded."""
-    first = result.first_error
+    first = plugin_checks.first_error(checked)
     if first is None:
         return None
     template = _("{title} cannot be used. {reason} The plugin was not enabled ({time}).")

@@ -12,7 +12,7 @@ from workbench.base.registry import PluginError
 
 if TYPE_CHECKING:
     from workbench.base.plugins import Plugin
-    from workbench.operations.application.plugin_checks import CheckedContribution, PluginCheck
+    from workbench.operations.application.plugin_checks import CheckedContribution
     from workbench.ui.application import Application
 
 TASK = "plugin"  # key of the check
@@ -53,8 +53,8 @@ class PluginWatch:
         self._left.clear()
         self._app.tasks.drop(TASK)
 
-    def _checked(self, plugin: Plugin, result: PluginCheck) -> None:
-        self._record(plugin, [checked for checked in result.checked if checked.error])
+    def _checked(self, plugin: Plugin, result: Sequence[CheckedContribution]) -> None:
+        self._record(plugin, [checked for checked in result if checked.error])
         self.check()
 
     def _not_checked(self, error: Exception) -> None:
