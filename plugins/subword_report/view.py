@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from workbench.text.columns import Kind
 from workbench.ui.panels.inspect.parts import Options, Table, Text, ViewContext, ViewSpec
 from workbench.ui.widgets.tables.table import Column
 
@@ -23,11 +24,13 @@ VIEW = ViewSpec(
             "Words with most subwords",
             [
                 Column("Word", lambda item: item.word, None),
-                Column("Subwords", lambda item: str(item.subwords), 90, right=True),
-                Column("Count", lambda item: str(item.count), 90, right=True),
+                Column("Subwords", lambda item: item.subwords, 90, kind=Kind.COUNT),
+                Column("Count", lambda item: item.count, 90, kind=Kind.COUNT),
             ],
             lambda view: view.result.most_split,
             key=lambda item: item.word,
+            id="words",
         ),
     ],
+    data="words",
 )

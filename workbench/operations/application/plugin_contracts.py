@@ -108,7 +108,8 @@ def view_fault(kind: str, view: Any) -> str:
     described, contract = (imported(f"workbench.{name}") for name in VIEWS[kind])
     if isinstance(view, described):
         return ""
-    if not inspect.isclass(view):
+    is_class = inspect.isclass(view)  # narrows no type
+    if not is_class:
         names = {"described": described.__qualname__, "base": contract.__qualname__}
         fault = _("Describe it by {described}, or derive it from {base}.", **names)
         return "" if callable(view) else _("Its view: {fault}", fault=fault)

@@ -137,6 +137,7 @@ def test_data_are_those_of_the_description_else_all_values(view):
     assert view(LIST, data=lambda it: [["Word"], *([w] for w in it.result.words)]).data() == [
         ["Word"], ["late"], ["again"],
     ]  # fmt: skip
+    assert view(LIST, data="words").data() == [["Word"], ["late"], ["again"]]
     assert view(Text("share"), result={"share": 0.5}).data() == [
         ["Value", "Result"],
         ["share", 0.5],

@@ -190,7 +190,9 @@ class DeclaredView(InspectorView):
 
     def data(self) -> list[list[object]]:
         data = self.spec.data
-        rows: list[list[object]] = data(self) if data is not None else super().data()
+        if data is None:
+            return super().data()
+        rows: list[list[object]] = self._by_id[data].data() if isinstance(data, str) else data(self)
         return rows
 
 
@@ -506,6 +508,15 @@ class _Table(Rendered[parts.Table, Table]):
     def refresh(self) -> None:
         if self.part.follow is not None:
             self.inner.choose(set(self.part.follow(self.view)))
+
+    def data(self) -> list[list[object]]:
+        """The titles of the columns, and their values for each row."""
+        columns = self.inner.rows_model.columns
+        rows = self.part.rows(self.view)
+        return [
+            [column.title for column in columns],
+            *([column.value(row) for column in columns] for row in rows),
+        ]
 
     def _show_columns(self) -> None:
         columns, model = self._columns(), self.inner.rows_model

@@ -356,16 +356,17 @@ class ViewSpec:
     """A view: a card with a title line, controls below it, and parts from top to bottom.
 
     title: by default that of the inspector, None for none. beside: what stands beside it.
-    data(context): the numbers as rows of a table, the first names the columns; by default all
-    values of the result. changed(context, fields): called after changes of the state or the page.
-    cards: the parts are cards themselves.
+    data(context): the numbers as rows of a table, the first names the columns; or the id of a
+    `Table` with the values of its columns; by default all values of the result.
+    changed(context, fields): called after changes of the state or the page. cards: the parts are
+    cards themselves.
     """
 
     parts: Sequence[Part | None] = ()
     title: str | None = ""
     beside: Sequence[Part | None] = ()
     controls: Sequence[Part | None] = ()
-    data: Function | None = None
+    data: Function | str | None = None
     changed: Function | None = None
     cards: bool = False
 

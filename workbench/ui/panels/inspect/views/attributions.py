@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
+from workbench.text.columns import Kind
 from workbench.ui.panels.inspect.parts import (
     Choice,
     Figures,
@@ -217,47 +218,36 @@ def _weight_figures(view: ViewContext) -> list[tuple[str, str]]:
     ]
 
 
-def _weight_data(view: ViewContext) -> list[list[object]]:
-    titles = [_("Word or pair"), _("Count"), _("TF-IDF"), _("Weight"), _("Product")]
-    rows = [
-        [item.text, item.count, item.value, item.weight, item.product]
-        for item in view.result.features
-    ]
-    return [[*titles], *rows]
-
-
 _WEIGHT_COLUMNS = [
-    Column(_("Word or pair"), lambda item: item.text, None, sort=lambda item: item.text.casefold()),
+    Column(_("Word or pair"), lambda item: item.text),
     Column(
         _("Count"),
-        lambda item: formats.count(item.count),
+        lambda item: item.count,
         100,
-        right=True,
-        sort=lambda item: item.count,
+        kind=Kind.COUNT,
         hint=_("Number of times it occurs in the text"),
     ),
     Column(
         _("TF-IDF"),
-        lambda item: formats.decimal(item.value, 3),
+        lambda item: item.value,
         90,
-        right=True,
-        sort=lambda item: item.value,
+        kind=Kind.NUMBER,
         hint=_("Term frequency × inverse document frequency, L2-normalized"),
     ),
     Column(
         _("Weight"),
-        lambda item: _signed(item.weight),
+        lambda item: item.weight,
         100,
-        right=True,
-        sort=lambda item: item.weight,
+        kind=Kind.NUMBER,
+        display=lambda item: _signed(item.weight),
         hint=_("Learned in training, for the chosen class"),
     ),
     Column(
         _("Product"),
-        lambda item: _signed(item.product),
+        lambda item: item.product,
         100,
-        right=True,
-        sort=lambda item: item.product,
+        kind=Kind.NUMBER,
+        display=lambda item: _signed(item.product),
         hint=_("TF-IDF × weight: the contribution to the logit"),
     ),
 ]
@@ -280,10 +270,12 @@ WORD_WEIGHTS = ViewSpec(
             _WEIGHT_COLUMNS,
             lambda view: view.result.features,
             key=lambda item: item.text,
+            sortable=True,
             stretch=4,
+            id="table",
         ),
         Rule(),
         Figures(_weight_figures),
     ),
-    data=_weight_data,
+    data="table",
 )

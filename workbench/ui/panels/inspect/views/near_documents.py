@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
+from workbench.text.columns import Kind
 from workbench.ui.commands import MenuChoice
 from workbench.ui.panels.inspect.parts import Layers, Table, ViewContext, ViewSpec, caption
-from workbench.ui.style import formats
 from workbench.ui.widgets.tables.table import Column
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ NEAR_DOCUMENTS = ViewSpec(
         Table(
             _("Nearest documents"),
             [
-                Column(_("Cosine"), lambda row: formats.decimal(row.cosine, 3), 80, right=True),
+                Column(_("Cosine"), lambda row: row.cosine, 80, kind=Kind.NUMBER),
                 Column(
                     _("Text"),
                     lambda row: " ".join(row.text.split()),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
+from workbench.text.columns import Kind
 from workbench.ui.panels.inspect.parts import (
     Card,
     Choice,
@@ -16,7 +17,6 @@ from workbench.ui.panels.inspect.parts import (
     ViewSpec,
     title,
 )
-from workbench.ui.style import formats
 from workbench.ui.widgets.tables.table import Column
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _near_columns(view: ViewContext) -> list[Column]:
 
     return [
         Column(_("Word"), lambda row: row.word, 130),
-        Column(_("Score"), lambda row: formats.decimal(row.score, 3), None, share=share),
+        Column(_("Score"), lambda row: row.score, kind=Kind.NUMBER, share=share),
     ]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
+from workbench.text.columns import Kind
 from workbench.ui.panels.inspect.parts import (
     Mark,
     Row,
@@ -34,7 +35,7 @@ Verdict = tuple[str, str, str]  # text, icon, tone
 
 
 def _probability(of: Callable[[Any], float]) -> Column:
-    return Column(_("Probability, %"), lambda row: formats.points(of(row)), None, share=of)
+    return Column(_("Probability, %"), of, kind=Kind.SHARE, share=of)
 
 
 def _verdict(of: Callable[[ViewContext], Verdict]) -> tuple[Any, ...]:
@@ -147,9 +148,9 @@ def _label_columns(view: ViewContext) -> list[Column]:
         ),
         Column(
             _("Threshold, %"),
-            lambda row: formats.points(row.threshold),
+            lambda row: row.threshold,
             110,
-            right=True,
+            kind=Kind.SHARE,
             hint=_("The label is predicted if its probability reaches the threshold"),
         ),
         _probability(lambda row: row.score),

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
+from workbench.text.columns import Kind
 from workbench.ui.panels.inspect.parts import (
     Button,
     Figures,
@@ -104,8 +105,9 @@ SURPRISAL = ViewSpec(
                 Column(_("Word"), lambda row: row[1], 160),
                 Column(
                     _("Surprisal, bits"),
-                    lambda row: "–" if row[2] is None else formats.decimal(row[2], 2),
-                    None,
+                    lambda row: row[2],
+                    kind=Kind.NUMBER,
+                    digits=2,
                     share=lambda row: None if row[2] is None else min(1.0, row[2] / DARKEST),
                     hint=_("The sum of -log2 P(token | tokens before) over the tokens of the word"),
                 ),
@@ -200,23 +202,24 @@ def _position_columns(view: ViewContext) -> list[Column]:
         Column(_("Token"), lambda pair: pair[1].piece, None),
         Column(
             _("Own, %"),
-            lambda pair: formats.points(pair[1].own),
+            lambda pair: pair[1].own,
             78,
-            right=True,
+            kind=Kind.SHARE,
             hint=_("The probability of the token in the text"),
         ),
         Column(
             _("Rank"),
-            lambda pair: formats.count(pair[1].rank),
+            lambda pair: pair[1].rank,
             66,
-            right=True,
+            kind=Kind.COUNT,
             hint=_("The rank of this token among all tokens of the vocabulary"),
         ),
         Column(
             _("Entropy"),
-            lambda pair: formats.decimal(pair[1].entropy, 1),
+            lambda pair: pair[1].entropy,
             86,
-            right=True,
+            kind=Kind.NUMBER,
+            digits=1,
             hint=_("Entropy of the distribution over the vocabulary, in bits"),
         ),
     ]
@@ -300,8 +303,8 @@ MASKED_WORDS = ViewSpec(
                     Column(_("Expected token"), lambda pair: pair[1][0], 130),
                     Column(
                         _("Probability, %"),
-                        lambda pair: formats.points(pair[1][1]),
-                        None,
+                        lambda pair: pair[1][1],
+                        kind=Kind.SHARE,
                         share=lambda pair: pair[1][1],
                     ),
                 ],

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.base.i18n import _, ngettext
+from workbench.text.columns import Kind
 from workbench.text.schemes import split_tag
 from workbench.ui.panels.inspect.parts import (
     Choice,
@@ -83,8 +84,9 @@ def _count_columns(view: ViewContext) -> list[Column]:
         ),
         Column(
             _("Share, %"),
-            lambda word: formats.points(_share(word)),
+            _share,
             160,
+            kind=Kind.SHARE,
             share=_share,
             hint=_("Of the most frequent tag among all tags of the word"),
         ),
