@@ -1,4 +1,4 @@
-"""The views of continuations: steps, cuts, surprisal, samples that are kept."""
+"""The views of continuations: steps, cuts, samples that are kept."""
 
 from dataclasses import replace
 
@@ -6,12 +6,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit
 
-from tests.ui.panels.inspect.shown import Page, cells, figures, named, renew, show, texts
+from tests.ui.panels.inspect.shown import Page, cells, named, renew, show, texts
 from workbench.base.events import ALL
 from workbench.inspection.next_words.info import NextToken, NextWords
 from workbench.inspection.samples.info import SampledText, Samples
-from workbench.inspection.spec import WordRow
-from workbench.inspection.surprisal.info import Surprisal
 from workbench.operations.inspecting.retained_samples import KeptSample
 from workbench.ui.widgets.controls.button import Button
 
@@ -98,14 +96,6 @@ def test_a_wrong_number_is_named_and_not_asked(steps):
     entry.editingFinished.emit()
 
     assert any("top_p is '3'" in text for text in texts(steps)) and not steps.page.asked
-
-
-def test_surprisal_is_painted_with_its_figures(qtbot):
-    words = (WordRow(0, 4, "text", "Late"), WordRow(5, 10, "text", "again"))
-    view = show(qtbot, "surprisal", Surprisal(words, (None, 10.0), 2), page=Texts())
-
-    assert [word.caption for word in view.part("words").words] == ["", "10.0"]
-    assert figures(view)["Perplexity per token"] == "32.0"  # 2 ** (10 / 2)
 
 
 DRAWN = Samples((SampledText("by a bus", 3, -2.5),))

@@ -1,4 +1,4 @@
-"""The view of masked words: clicks mask, tables show what is expected."""
+"""Views of unexpected words: clicks mask, tables show what is expected, words are painted."""
 
 from PySide6.QtCore import Qt
 
@@ -6,6 +6,7 @@ from tests.ui.panels.inspect.shown import Page, cells, figures, named, renew, te
 from tests.ui.panels.inspect.shown import show as show_view
 from workbench.inspection.masked_words.info import MaskedPosition, MaskedWords
 from workbench.inspection.spec import PAGE_TOKENS, WordRow
+from workbench.inspection.surprisal.info import Surprisal
 from workbench.ui.widgets.controls.button import Button
 
 WORDS = (WordRow(0, 4, "text", "Late"), WordRow(5, 10, "text", "again"))
@@ -62,3 +63,15 @@ def test_perplexity_and_the_next_sentence_stand_below(qtbot):
     assert figures(view)["Pseudo-perplexity per word"] == "45.3"  # 2 ** 5.5
     assert figures(view)["Second sentence follows, %"] == "75.0"
     assert [word.caption for word in view.part("words").words] == ["9.0", ""]
+
+
+def test_surprisal_is_painted_with_its_figures(qtbot):
+    view = show_view(qtbot, "surprisal", Surprisal(WORDS, (None, 10.0), 2))
+
+    assert [word.caption for word in view.part("words").words] == ["", "10.0"]
+    assert figures(view)["Perplexity per token"] == "32.0"  # 2 ** (10 / 2)
+
+    view.part("table").selectRow(1)
+    assert view.part("words").number == 1
+    view.part("words").chosen.emit(0)
+    assert view.part("table").chosen_rows() == [(0, "Late", None)]
