@@ -18,7 +18,7 @@ from workbench.ui.widgets.controls.meter import Meter
 from workbench.ui.widgets.controls.words import IconLabel, call, words
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.focus_ring import FocusRing
-from workbench.ui.widgets.layout import clear, column, fixed, line, row, scrolled
+from workbench.ui.widgets.layout import clear, column, fill, fixed, line, row, scrolled
 
 if TYPE_CHECKING:
     from workbench.ui.application import Application
@@ -131,12 +131,7 @@ class CheckGroup(QFrame):
         self._checks: list[Check] = []
         self._lines = QVBoxLayout()
         self._lines.setSpacing(0)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 14)
-        whole.setSpacing(4)
-        whole.addWidget(words(title, weight=600))
-        whole.addWidget(line())
-        whole.addLayout(self._lines)
+        fill(self, words(title, weight=600), line(), self._lines, gap=4, margins=(0, 0, 0, 14))
         self.hide()
 
     def show_checks(self, checks: list[Check], most: int) -> int:

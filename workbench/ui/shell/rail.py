@@ -12,7 +12,7 @@ from workbench.base.i18n import _
 from workbench.base.manifest import Contribution
 from workbench.ui.shell.pages import icon_of
 from workbench.ui.style import icons, theme
-from workbench.ui.widgets.layout import scrolled
+from workbench.ui.widgets.layout import fill, scrolled
 
 TALL, LOW = 52, 34  # size of a button in pixels at 100%: name below the icon, or beside it
 GAP, MARGIN = 3, 8
@@ -45,9 +45,7 @@ class Rail(QFrame):
         self._area = scrolled(inner)
         self._area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(self._area)
+        fill(self, self._area)
         self._dress()
 
     def _button(self, page: Contribution, choose: Callable[[str], None]) -> QToolButton:

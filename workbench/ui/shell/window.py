@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QDockWidget,
     QHBoxLayout,
     QMainWindow,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -28,6 +27,7 @@ from workbench.ui.shell.navigation_history import HistoryEntry, NavigationHistor
 from workbench.ui.shell.rail import Rail
 from workbench.ui.style import escaping, icons, theme
 from workbench.ui.widgets.callout import Banner
+from workbench.ui.widgets.layout import fill
 from workbench.ui.widgets.note_line import NoteLine
 from workbench.ui.widgets.pages import Pages
 
@@ -113,11 +113,7 @@ class Window(QMainWindow):
         self.stack = Pages()
         self.banner = Banner()
         right, centre = QWidget(), QWidget()
-        below = QVBoxLayout(right)
-        below.setContentsMargins(0, 0, 0, 0)
-        below.setSpacing(0)
-        below.addWidget(self.banner)
-        below.addWidget(self.stack, 1)
+        fill(right, self.banner, (self.stack, 1), gap=0)
         beside = QHBoxLayout(centre)
         beside.setContentsMargins(0, 0, 0, 0)
         beside.setSpacing(0)

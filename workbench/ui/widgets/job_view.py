@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy
 
 from workbench.base.i18n import _
 from workbench.ui.project.queue_position import QueuePosition
@@ -16,7 +16,7 @@ from workbench.ui.widgets.controls.meter import Meter
 from workbench.ui.widgets.controls.words import Elided
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.job_row import status_words
-from workbench.ui.widgets.layout import column
+from workbench.ui.widgets.layout import column, fill
 from workbench.ui.widgets.tables.delegates import RUN_TONES
 from workbench.ui.widgets.wait_line import WaitLine
 
@@ -64,11 +64,7 @@ class JobView(QFrame):
         self._waits = QueuePosition(state.context, state.is_live)
         buttons = [*more, *([results] if results else []), *((stop, cancel) if beside else ())]
         titles = column(self._title_box(), self.when, gap=2)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(gap)
-        layout.addWidget(flow(titles, None, WaitLine(self._waits), *buttons))
-        layout.addWidget(self.meter)
+        fill(self, flow(titles, None, WaitLine(self._waits), *buttons), self.meter, gap=gap)
 
     def _title_box(self) -> QFrame:
         box = QFrame()

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QLayoutItem,
     QScrollArea,
     QSizePolicy,
+    QSplitter,
     QVBoxLayout,
     QWidget,
 )
@@ -238,6 +239,19 @@ def fill(widget: QWidget, *parts: Part, gap: int = 8, margins: Margins = (0, 0, 
     layout.setSpacing(gap)
     for part in parts:
         add(layout, part)
+
+
+def split(left: QWidget, right: QWidget, *, width: int, most: int) -> QSplitter:
+    """Two widgets side by side that the user can resize: the left one is `width` pixels at 100%
+    wide at first, at most `most` pixels; the right one takes the rest.
+    """
+    it = QSplitter(Qt.Orientation.Horizontal)
+    it.setChildrenCollapsible(False)
+    it.addWidget(left)
+    it.addWidget(right)
+    it.setStretchFactor(1, 1)
+    it.setSizes([min(theme.px(width), most), 800])
+    return it
 
 
 def _box(

@@ -32,6 +32,7 @@ from workbench.ui.widgets.controls.words import Elided, Wrapped, call, words
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.layout import TurningRow, bar, card, column, layout_of, row, scrolled
+from workbench.ui.widgets.layout import fill as fill_with
 from workbench.ui.widgets.pages import PageLayout
 from workbench.ui.widgets.tables.table import Column, Table
 from workbench.ui.widgets.wait_line import WaitLine
@@ -61,19 +62,18 @@ class ExportView(View):
         self._stack = PageLayout(below)
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self._body)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(
+        fill_with(
+            self,
             PageHeader(
                 _("Export"),
                 _(
                     "Export the model of a run, or a published one, for other programs, checked "
                     "against the original on your own texts"
                 ),
-            )
+            ),
+            (below, 1),
+            gap=0,
         )
-        layout.addWidget(below, 1)
 
     def render(self, fields: frozenset[str]) -> None:
         if concerns(fields, "runs", "models"):

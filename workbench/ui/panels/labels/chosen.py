@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtWidgets import QFrame, QVBoxLayout
+from PySide6.QtWidgets import QFrame
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
@@ -19,7 +19,7 @@ from workbench.ui.widgets.controls.field import TitledField, combo
 from workbench.ui.widgets.controls.swatches import Swatches
 from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.flow import flow
-from workbench.ui.widgets.layout import card, column, row, scrolled
+from workbench.ui.widgets.layout import card, column, fill, row, scrolled
 
 CHOSEN_WIDTH = 270  # pixels; large text is wrapped
 
@@ -56,9 +56,7 @@ class Chosen(QFrame):
             gap=8,
         )
         inner = column(self._hint, self._label, None, self._layer, gap=12, margins=(14, 14, 14, 14))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(scrolled(inner))
+        fill(self, scrolled(inner))
 
     def _build_label(self, ask: Callable[[str], None]) -> None:
         """The card of the chosen label. `ask` opens the dialog of a change."""

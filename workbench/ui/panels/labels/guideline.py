@@ -7,7 +7,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QPlainTextEdit,
     QStackedWidget,
-    QVBoxLayout,
 )
 
 from workbench.base.events import concerns
@@ -15,7 +14,7 @@ from workbench.base.i18n import _
 from workbench.ui.panels.labels.state import LabelsState
 from workbench.ui.widgets.controls.button import Segments
 from workbench.ui.widgets.controls.words import call, words
-from workbench.ui.widgets.layout import column, line, row
+from workbench.ui.widgets.layout import column, fill, line, row
 from workbench.ui.widgets.text.markdown import MarkdownView
 
 SAVE_AFTER = 1500  # milliseconds after the last key press in the guideline
@@ -55,12 +54,7 @@ class Guideline(QFrame):
         self._clock.setInterval(SAVE_AFTER)
         self._clock.timeout.connect(self.save)
         head = row(words(_("Guideline"), weight=600), None, self._mode, margins=(20, 10, 12, 8))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(line())
-        layout.addWidget(head)
-        layout.addWidget(column((self._stack, 1), margins=(14, 0, 12, 12)), 1)
+        fill(self, line(), head, (column((self._stack, 1), margins=(14, 0, 12, 12)), 1), gap=0)
 
     def _typed(self) -> None:
         if self._editor.document().isModified() and self._layer_id is not None:

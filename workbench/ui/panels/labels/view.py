@@ -29,7 +29,7 @@ from workbench.ui.widgets.controls.chip import chip_width
 from workbench.ui.widgets.controls.words import Elided, call, words
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.header import PageHeader
-from workbench.ui.widgets.layout import bar, line, row
+from workbench.ui.widgets.layout import bar, fill, line, row
 from workbench.ui.widgets.pages import PageLayout
 from workbench.ui.widgets.tables.delegates import INDENT
 from workbench.ui.widgets.tables.table import Column, Table
@@ -163,9 +163,7 @@ class _Layers(QFrame):
         self.table = Table(columns, name=_("Layers"), key=lambda row: row.id)
         self.table.chosen.connect(self._choose)
         self._triggers = self.table.editTriggers()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.table)
+        fill(self, self.table)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -249,9 +247,7 @@ class _Labels(QFrame):
         halves.setSizes([400, 260])
         halves.setStretchFactor(0, 3)
         halves.setStretchFactor(1, 2)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(halves)
+        fill(self, halves)
 
     def _make_table(self) -> Table:
         state = self.state

@@ -34,6 +34,7 @@ from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.later import LaterStack
 from workbench.ui.widgets.layout import TurningRow, clear, layout_of
+from workbench.ui.widgets.layout import fill as fill_with
 from workbench.ui.widgets.layout import row as line_of
 
 if TYPE_CHECKING:
@@ -95,11 +96,7 @@ class ModelsView(View):
             lambda: catalogue, lambda: RecommendView(state.recommend, self.ask_tokenizers)
         )
         self._parts.setCurrentIndex(CATALOGUE)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self._header)
-        layout.addWidget(self._parts, 1)
+        fill_with(self, self._header, (self._parts, 1), gap=0)
         self.first = self._table
 
     def _filters(self) -> TurningRow:

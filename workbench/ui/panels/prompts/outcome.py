@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
@@ -32,7 +32,7 @@ from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.job_view import JobView
 from workbench.ui.widgets.later import LaterStack
-from workbench.ui.widgets.layout import card, column, layout_of, row
+from workbench.ui.widgets.layout import card, column, fill, layout_of, row
 from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
@@ -74,9 +74,7 @@ class Outcome(QFrame):
         self._pages = LaterStack(self._run_side, self._text_side, made=self._fill_side)
         self._pages.setCurrentIndex(RUN)
         whole = card(row(self._which, (self._note, 1)), (self._pages, 1), gap=10)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(whole)
+        fill(self, whole)
 
     # ---------------------------------------------------------------- the run
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
@@ -29,6 +29,7 @@ from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.later import LaterStack
 from workbench.ui.widgets.layout import TurningRow, card, column, layout_of, row, scrolled
+from workbench.ui.widgets.layout import fill as fill_with
 
 if TYPE_CHECKING:
     from workbench.operations.prompts.prompt_fill import PromptPreview
@@ -76,15 +77,14 @@ class PromptsView(View):
         page = row((self._left(), 5), (self._right(), 5), gap=0)
         self._stack = LaterStack(self._no_layer, self._no_model, lambda: page)
         self._stack.setCurrentIndex(PAGE)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(
+        fill_with(
+            self,
             PageHeader(
                 _("Prompts"), _("Build a few-shot prompt and evaluate it like a run"), self._suggest
-            )
+            ),
+            (self._stack, 1),
+            gap=0,
         )
-        layout.addWidget(self._stack, 1)
         self.first = self._template
 
     def take_template(self) -> None:

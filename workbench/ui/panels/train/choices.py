@@ -26,6 +26,7 @@ from workbench.ui.widgets.controls.spin import SpinBox
 from workbench.ui.widgets.controls.words import call, words
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import bar, column, layout_of, row, scrolled
+from workbench.ui.widgets.layout import fill as fill_with
 
 if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo
@@ -348,11 +349,7 @@ class AdaptationForm(QFrame):
             (self._epochs_field, 2), (TitledField(_("Objective"), self._objective), 3), gap=12
         )
         self._fields.hide()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
-        layout.addWidget(self.check)
-        layout.addWidget(self._fields)
+        fill_with(self, self.check, self._fields)
 
     def values(self) -> dict[str, str]:
         """Settings that differ from the defaults."""
@@ -400,11 +397,7 @@ class WordAdvice(QFrame):
         self.state = state
         self._message = Callout(tone="warn")
         self.choose = Button(small=True, on=self._choose)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(6)
-        layout.addWidget(self._message)
-        layout.addWidget(row(self.choose, None))
+        fill_with(self, self._message, row(self.choose, None), gap=6)
 
     def render(self) -> None:
         advice = self.state.words

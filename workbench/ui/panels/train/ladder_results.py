@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QRectF, QSize
 from PySide6.QtGui import QPainter, QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QFrame, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QFrame, QWidget
 
 from workbench.base.i18n import _, ngettext
 from workbench.ui.style import formats, theme
@@ -20,7 +20,7 @@ from workbench.ui.widgets.charts.system_scores import LadderChart, LegendMark, S
 from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
-from workbench.ui.widgets.layout import card, clear, column, layout_of, row
+from workbench.ui.widgets.layout import card, clear, column, fill, layout_of, row
 from workbench.ui.widgets.pages import PageLayout
 from workbench.ui.widgets.tables.table import Column, Table
 
@@ -87,9 +87,7 @@ class CellTable(QWidget):
         ]
         self.table = Table(columns, name=title or _("Runs"), key=lambda row: row.title)
         self.table.opened.connect(self._open)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.table)
+        fill(self, self.table)
 
     def render(self) -> None:
         cells = self._state.cells

@@ -5,14 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
     QGridLayout,
     QLineEdit,
     QMenu,
-    QSplitter,
     QVBoxLayout,
     QWidget,
 )
@@ -22,7 +20,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.ui.panel import View
 from workbench.ui.panels.train.ladder_results import CellTable, LadderResults
 from workbench.ui.panels.train.ladder_state import LadderState
-from workbench.ui.style import escaping, formats, theme
+from workbench.ui.style import escaping, formats
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.controls.button import Button, icon_button
 from workbench.ui.widgets.controls.field import TitledField, combo, fill
@@ -30,7 +28,8 @@ from workbench.ui.widgets.controls.form import Form
 from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.job_view import JobView
-from workbench.ui.widgets.layout import bar, clear, column, layout_of, line, row, scrolled
+from workbench.ui.widgets.layout import bar, clear, column, layout_of, line, row, scrolled, split
+from workbench.ui.widgets.layout import fill as fill_with
 
 if TYPE_CHECKING:
     from workbench.base.options import Option
@@ -44,16 +43,8 @@ class LadderView(View):
         self._cells = QVBoxLayout()
         self._tables: list[CellTable] = []
         self._tables_for: tuple[object, ...] = ()
-        splitter = QSplitter(Qt.Orientation.Horizontal)
-        splitter.setChildrenCollapsible(False)
         self._results = LadderResults(state)
-        splitter.addWidget(self._side())
-        splitter.addWidget(self._results)
-        splitter.setStretchFactor(1, 1)
-        splitter.setSizes([min(theme.px(448), 560), 800])
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(splitter)
+        fill_with(self, split(self._side(), self._results, width=448, most=560))
 
     def _side(self) -> QFrame:
         self._build_choices()
@@ -91,13 +82,9 @@ class LadderView(View):
         side.setProperty("part", "side")
         side.setMinimumWidth(400)
         side.setMaximumWidth(620)
-        layout = QVBoxLayout(side)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(scrolled(middle), 1)
         # a second click on Start, which is hidden then, must not press Pause or Cancel
-        buttons = (cancel, pause, None, self._start)
-        layout.addWidget(bar(*buttons, margins=(16, 10, 16, 10)))
+        buttons = bar(cancel, pause, None, self._start, margins=(16, 10, 16, 10))
+        fill_with(side, (scrolled(middle), 1), buttons, gap=0)
         return side
 
     def _build_choices(self) -> None:
@@ -288,11 +275,7 @@ class LadderSettings(QFrame):
             menu=self._menu,
             tip=_("A training option of all rungs, or of one"),
         )
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(10)
-        layout.addLayout(self._rows)
-        layout.addWidget(row(self.add, None))
+        fill_with(self, self._rows, row(self.add, None), gap=10)
 
     def _fill_menu(self) -> None:
         self._menu.clear()

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QFileDialog,
     QFrame,
     QLineEdit,
-    QSplitter,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -28,14 +25,15 @@ from workbench.ui.panels.train.pretrain_state import (
     VECTORS,
     PretrainState,
 )
-from workbench.ui.style import formats, theme
+from workbench.ui.style import formats
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.controls.button import Button, Segments
 from workbench.ui.widgets.controls.field import TitledField, combo, fill
 from workbench.ui.widgets.controls.form import Form
 from workbench.ui.widgets.controls.spin import SpinBox
 from workbench.ui.widgets.controls.words import call, words
-from workbench.ui.widgets.layout import bar, column, layout_of, row, scrolled
+from workbench.ui.widgets.layout import bar, column, layout_of, row, scrolled, split
+from workbench.ui.widgets.layout import fill as fill_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,15 +68,7 @@ class PretrainView(View):
         )
         self._right = LiveRun(state, PRETRAINING, again, batch)
         self.first = self._left.model
-        splitter = QSplitter(Qt.Orientation.Horizontal)
-        splitter.setChildrenCollapsible(False)
-        splitter.addWidget(self._left)
-        splitter.addWidget(self._right)
-        splitter.setStretchFactor(1, 1)
-        splitter.setSizes([min(theme.px(400), 520), 800])
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(splitter)
+        fill_with(self, split(self._left, self._right, width=400, most=520))
 
     def render(self, fields: frozenset[str]) -> None:
         self._left.render(fields)
@@ -114,11 +104,12 @@ class PretrainChoices(QFrame):
             gap=14,
             margins=(20, 18, 20, 18),
         )
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(scrolled(middle), 1)
-        layout.addWidget(bar(self.batch, None, self.start, margins=(20, 10, 20, 10)))
+        fill_with(
+            self,
+            (scrolled(middle), 1),
+            bar(self.batch, None, self.start, margins=(20, 10, 20, 10)),
+            gap=0,
+        )
 
     def _build(self) -> None:
         state = self.state

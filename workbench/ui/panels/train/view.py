@@ -4,12 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import (
-    QSplitter,
-    QVBoxLayout,
-)
-
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.ui.panel import WatchingView
@@ -18,10 +12,10 @@ from workbench.ui.panels.train.ladder_view import LadderView
 from workbench.ui.panels.train.live_view import LiveRun
 from workbench.ui.panels.train.pretrain_view import PretrainView
 from workbench.ui.panels.train.state import TrainState
-from workbench.ui.style import theme
 from workbench.ui.widgets.controls.button import Segments
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.later import LaterStack
+from workbench.ui.widgets.layout import fill, split
 
 if TYPE_CHECKING:
     from workbench.ui.dialogs.batch_state import BatchState
@@ -52,23 +46,14 @@ class TrainView(WatchingView):
             _("Training runs in the background; you can continue labelling"),
             self._segments,
         )
-        self._splitter = QSplitter(Qt.Orientation.Horizontal)
-        self._splitter.setChildrenCollapsible(False)
-        self._splitter.addWidget(self._left)
-        self._splitter.addWidget(self._right)
-        self._splitter.setStretchFactor(1, 1)
-        self._splitter.setSizes([min(theme.px(360), 480), 800])
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self._header)
+        self._splitter = split(self._left, self._right, width=360, most=480)
         self._stack = LaterStack(
             lambda: self._splitter,
             lambda: PretrainView(pretrain, self.show_first_batch, self.show_batch_of_run),
             lambda: LadderView(ladder),
         )
         self._stack.setCurrentIndex(RUNS)
-        layout.addWidget(self._stack, 1)
+        fill(self, self._header, (self._stack, 1), gap=0)
         pretrain.listen(pretrain.changed, self._switch)
         ladder.listen(ladder.changed, self._switch)
 

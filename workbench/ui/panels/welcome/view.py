@@ -34,6 +34,7 @@ from workbench.ui.widgets.layout import (
     card,
     clear,
     column,
+    fill,
     layout_of,
     line,
     row,
@@ -72,9 +73,7 @@ class WelcomeView(View):
         page = column(
             TurningRow((left, 5), (right, 4), gap=48), None, 16, _steps(), margins=(56, 48, 56, 32)
         )
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(scrolled(page))
+        fill(self, scrolled(page))
 
     def _left(self) -> QFrame:
         sample = Button(

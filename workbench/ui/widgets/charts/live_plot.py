@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QMouseEvent, QPainter
-from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QSizePolicy
 
 from workbench.base.i18n import _
 from workbench.ui.style import escaping, formats
@@ -23,7 +23,7 @@ from workbench.ui.widgets.charts.layers import ChartLayer, ChartLine, Points, de
 from workbench.ui.widgets.charts.legend import TONES, ChartLegend, draw_names, names_height
 from workbench.ui.widgets.charts.saving import Savable, save_menu
 from workbench.ui.widgets.controls.words import Elided, words
-from workbench.ui.widgets.layout import TurningRow, row
+from workbench.ui.widgets.layout import TurningRow, fill, row
 
 REDRAW_MS = 500
 MARGIN = 0.04  # of the range, around all points
@@ -86,12 +86,7 @@ class LivePlot(Savable, QFrame):
         self.frame.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self._empty.setMinimumHeight(120)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(14, 8, 8, 8)
-        layout.setSpacing(4)
-        layout.addWidget(head)
-        layout.addWidget(self.frame, 1)
-        layout.addWidget(self._empty, 1)
+        fill(self, head, (self.frame, 1), (self._empty, 1), gap=4, margins=(14, 8, 8, 8))
         self.frame.hide()
 
     def _axes(self) -> tuple[Axis, Axis]:

@@ -21,12 +21,12 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyleOptionComboBox,
     QStylePainter,
-    QVBoxLayout,
     QWidget,
 )
 
 from workbench.ui.style import escaping, theme
 from workbench.ui.widgets.controls.words import IconLabel, call, set_tone, words
+from workbench.ui.widgets.layout import fill as fill_with
 from workbench.ui.widgets.layout import layout_of, row
 
 
@@ -43,12 +43,7 @@ class TitledField(QFrame):
         self._below = row(self._mark, (self._message, 1), gap=5)
         if not control.accessibleName() or name:
             call(control, name or title.rstrip("?:"), title if name else "")
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(5)
-        layout.addWidget(self._title)
-        layout.addWidget(control)
-        layout.addWidget(self._below)
+        fill_with(self, self._title, control, self._below, gap=5)
         tall = control.sizePolicy().verticalPolicy()
         grows = tall in (QSizePolicy.Policy.Expanding, QSizePolicy.Policy.MinimumExpanding)
         self.setSizePolicy(

@@ -25,7 +25,6 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -34,7 +33,7 @@ from workbench.base.i18n import _
 from workbench.ui.style import escaping, icons, theme
 from workbench.ui.widgets.controls.button import icon_button
 from workbench.ui.widgets.controls.words import call, words
-from workbench.ui.widgets.layout import row
+from workbench.ui.widgets.layout import fill, row
 from workbench.ui.widgets.tables.filter_name import FilterName
 
 if TYPE_CHECKING:
@@ -87,11 +86,12 @@ class QueryBar(QWidget):
         self._more.setHidden(bool(beside))
         self._problem = words("", "caption", "bad", wrap=True)
         self._problem.hide()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addWidget(row((self.line, 1), self._more, *beside, gap=2 if beside else 6))
-        layout.addWidget(self._problem)
+        fill(
+            self,
+            row((self.line, 1), self._more, *beside, gap=2 if beside else 6),
+            self._problem,
+            gap=4,
+        )
         self._typed = QTimer(self)
         self._typed.setSingleShot(True)
         self._typed.setInterval(TYPED)
