@@ -241,7 +241,7 @@ def fill(widget: QWidget, *parts: Part, gap: int = 8, margins: Margins = (0, 0, 
         add(layout, part)
 
 
-def split(left: QWidget, right: QWidget, *, width: int, most: int) -> QSplitter:
+def side_by_side(left: QWidget, right: QWidget, *, width: int, most: int) -> QSplitter:
     """Two widgets side by side that the user can resize: the left one is `width` pixels at 100%
     wide at first, at most `most` pixels; the right one takes the rest.
     """

@@ -28,7 +28,16 @@ from workbench.ui.widgets.controls.form import Form
 from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.job_view import JobView
-from workbench.ui.widgets.layout import bar, clear, column, layout_of, line, row, scrolled, split
+from workbench.ui.widgets.layout import (
+    bar,
+    clear,
+    column,
+    layout_of,
+    line,
+    row,
+    scrolled,
+    side_by_side,
+)
 from workbench.ui.widgets.layout import fill as fill_with
 
 if TYPE_CHECKING:
@@ -44,7 +53,7 @@ class LadderView(View):
         self._tables: list[CellTable] = []
         self._tables_for: tuple[object, ...] = ()
         self._results = LadderResults(state)
-        fill_with(self, split(self._side(), self._results, width=448, most=560))
+        fill_with(self, side_by_side(self._side(), self._results, width=448, most=560))
 
     def _side(self) -> QFrame:
         self._build_choices()

@@ -32,7 +32,7 @@ from workbench.ui.widgets.controls.field import TitledField, combo, fill
 from workbench.ui.widgets.controls.form import Form
 from workbench.ui.widgets.controls.spin import SpinBox
 from workbench.ui.widgets.controls.words import call, words
-from workbench.ui.widgets.layout import bar, column, layout_of, row, scrolled, split
+from workbench.ui.widgets.layout import bar, column, layout_of, row, scrolled, side_by_side
 from workbench.ui.widgets.layout import fill as fill_with
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class PretrainView(View):
         )
         self._right = LiveRun(state, PRETRAINING, again, batch)
         self.first = self._left.model
-        fill_with(self, split(self._left, self._right, width=400, most=520))
+        fill_with(self, side_by_side(self._left, self._right, width=400, most=520))
 
     def render(self, fields: frozenset[str]) -> None:
         self._left.render(fields)

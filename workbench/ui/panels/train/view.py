@@ -15,7 +15,7 @@ from workbench.ui.panels.train.state import TrainState
 from workbench.ui.widgets.controls.button import Segments
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.later import LaterStack
-from workbench.ui.widgets.layout import fill, split
+from workbench.ui.widgets.layout import fill, side_by_side
 
 if TYPE_CHECKING:
     from workbench.ui.dialogs.batch_state import BatchState
@@ -46,7 +46,7 @@ class TrainView(WatchingView):
             _("Training runs in the background; you can continue labelling"),
             self._segments,
         )
-        self._splitter = split(self._left, self._right, width=360, most=480)
+        self._splitter = side_by_side(self._left, self._right, width=360, most=480)
         self._stack = LaterStack(
             lambda: self._splitter,
             lambda: PretrainView(pretrain, self.show_first_batch, self.show_batch_of_run),
