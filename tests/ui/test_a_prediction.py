@@ -18,7 +18,7 @@ from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.fields import Prediction
 from workbench.ui.panels.annotate.differences import differences
-from workbench.ui.panels.results.quality.scatter import ScatterCard
+from workbench.ui.panels.results.quality.view import ScatterCard
 
 GRADES = ("low", "middle", "high", "top")
 # gold, and the probabilities of being above each grade but the last

@@ -11,7 +11,7 @@ from workbench.storage.documents import documents
 from workbench.storage.runs import runs
 from workbench.text.dataset import Record
 from workbench.text.document import Document
-from workbench.ui.panels.results.runs.score_tables import ORIGINAL
+from workbench.ui.panels.results.runs.scores import ORIGINAL
 from workbench.ui.panels.results.selection import RunSelection
 from workbench.ui.panels.results.state import ResultsState
 

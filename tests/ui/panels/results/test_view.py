@@ -699,10 +699,10 @@ def test_the_link_after_suggesting_leads_to_the_first_document_with_suggestions(
     qtbot.mouseClick(link, Qt.MouseButton.LeftButton)
 
     qtbot.waitUntil(lambda: window.page == "annotate")
-    annotate = window.panel("annotate").state.session
-    qtbot.waitUntil(lambda: len(annotate.ids) == 2)
-    assert annotate.doc.document.key == "late one"
-    assert len(annotate.suggestions) == 1 and len(annotate.ids) == 2
+    annotate = window.panel("annotate").state
+    qtbot.waitUntil(lambda: len(annotate.queue.ids) == 2)
+    assert annotate.session.doc.document.key == "late one"
+    assert len(annotate.session.suggestions) == 1 and len(annotate.queue.ids) == 2
 
 
 def with_answers(project, keys) -> int:

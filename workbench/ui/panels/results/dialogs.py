@@ -26,7 +26,7 @@ from workbench.ui.widgets.layout import column, row
 if TYPE_CHECKING:
     from workbench.base.watch import Watch
     from workbench.storage.runs.runs import Run
-    from workbench.ui.panels.results.runs.listing import Organising
+    from workbench.ui.panels.results.actions import Organising
     from workbench.ui.panels.results.selection import RunSelection
 
 APPLYING = "apply-to-files"  # key of the task

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -27,7 +27,7 @@ from workbench.operations.runs.advice import Advice
 from workbench.operations.runs.advice import measure as measure_baselines
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.missing import of_run as missing_task
-from workbench.operations.runs.run_list import RunFilter, differ
+from workbench.operations.runs.run_list import RunFilter, differ, groups, tags
 from workbench.ui.panels.results.runs.details import (
     Details,
     ScoreRow,
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from workbench.project.changes import Changes
     from workbench.storage.runs.runs import Run
     from workbench.ui.panel import PanelContext
+
+__all__ = ["DEV_TODAY", "FINISHED", "GOLD", "RunFilter", "RunSelection", "groups", "tags"]
 
 FINISHED = ("done", "stopped")
 DEV_TODAY = ("dev", "today")
@@ -411,6 +413,34 @@ class RunSelection(State):
     @property
     def folder(self) -> Path:
         return paths.run_folder(self.project.path, self.shown_run.id)
+
+    def score_all(
+        self,
+        key: Hashable,
+        runs: Sequence[Run],
+        split: str,
+        begin: Callable[[Run], None],
+        end: Callable[[], None],
+    ) -> None:
+        """Compute predictions that runs lack, one run after the other: `begin(run)` before each,
+        `end()` after the last or an error. On test, this counts as a view.
+        """
+        waiting = list(runs)
+
+        def score_next(_evaluation: object = None) -> None:
+            if not waiting:
+                end()
+                return
+            run = waiting.pop(0)
+            begin(run)
+            work = partial(results.evaluate, self.project, self.context.queue, run, split)
+            self.context.task(key, work, score_next, failed=failed)
+
+        def failed(error: Exception) -> None:
+            end()
+            self.context.fail(error)
+
+        score_next()
 
     def ask_map(self, show: Callable[[Any], None], fail: Callable[[Exception], None]) -> None:
         """Compute what the run did with each block of its model, off the main thread."""

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.base.events import State
-from workbench.ui.panels.results.actions import RunActions
+from workbench.ui.panels.results.actions import Organising, RunActions
 from workbench.ui.panels.results.board.comparison_state import Comparing
 from workbench.ui.panels.results.board.state import BoardState
 from workbench.ui.panels.results.review.errors_state import ErrorsState
 from workbench.ui.panels.results.review.label_errors_state import LabelErrorsState
-from workbench.ui.panels.results.runs.listing import Organising
 from workbench.ui.panels.results.selection import GOLD, RunSelection
 
 if TYPE_CHECKING:

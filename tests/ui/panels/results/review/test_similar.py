@@ -12,8 +12,8 @@ from workbench.operations.documents.similar import SimilarDocument
 from workbench.operations.inspecting import corpus_index
 from workbench.project.changes import Changes
 from workbench.text.labels import Layer
+from workbench.ui.panels.results.review.error_detail import SimilarList
 from workbench.ui.panels.results.review.similar import SimilarState
-from workbench.ui.panels.results.review.similar_list import SimilarList
 
 LAYER = Layer("class", "class", id=1)
 ROW = SimilarDocument(7, "k7", "late again", "train", ("delay",), 0.91)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING
 
 from workbench.base.errors import WorkbenchError
@@ -152,27 +151,15 @@ class Comparing(State):
 
     def score_all(self) -> None:
         """Compute the predictions that are missing, one run after another, then compare."""
-        waiting, split = list(self.unscored), self.split
         if self.project.read_only or self.busy:
             return
 
-        def ended() -> None:
-            self._scoring = ""
-            self.update(busy=_("Comparing…") if self.share is not None else "")
-
-        def score_next(_evaluation: object = None) -> None:
-            if not waiting:
-                ended()
-                self.load()
-                return
-            run = waiting.pop(0)
+        def begin(run: Run) -> None:
             self._scoring = _("Scoring {run}…", run=run.name)
             self.update(busy=self._scoring)
-            work = partial(results.evaluate, self.project, self.context.queue, run, split)
-            self.context.task((self, "score"), work, score_next, failed=failed)
 
-        def failed(error: Exception) -> None:
-            ended()
-            self.context.fail(error)
+        def end() -> None:
+            self._scoring = ""
+            self.load()
 
-        score_next()
+        self.selection.score_all((self, "score"), self.unscored, self.split, begin, end)

@@ -11,7 +11,6 @@ from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.operations.evaluation import board as boards
 from workbench.operations.evaluation import board_export
-from workbench.operations.runs import results
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.text.queries.query import QueryError
 from workbench.ui.panels.results.board.average_state import AverageState
@@ -24,6 +23,7 @@ from workbench.ui.style.run_text import score_title
 if TYPE_CHECKING:
     from workbench.base.watch import Watch
     from workbench.operations.evaluation.board import Board, BoardEntry, Rankings
+    from workbench.storage.runs.runs import Run
     from workbench.ui.panels.results.selection import RunSelection
 
 RANKINGS = "rankings"  # key of the task
@@ -253,29 +253,19 @@ class BoardState(State):
         """
         if not self.can_score(entry):
             return
-        waiting, split = [other for other in others if other.problem], self.split
+        runs, split = [other.run for other in (entry, *others) if other.problem], self.split
 
-        def score(entry: BoardEntry) -> None:
-            self._scoring = _("Scoring {run}…", run=entry.run.name)
+        def begin(run: Run) -> None:
+            self._scoring = _("Scoring {run}…", run=run.name)
             self.update(busy=self._scoring)
             if split == self.split:
-                self._scored = (*self._scored, entry.run.id)
-            work = partial(results.evaluate, self.project, self.context.queue, entry.run, split)
-            self.context.task((self, "score"), work, scored, failed=failed)
+                self._scored = (*self._scored, run.id)
 
-        def scored(_evaluation: object) -> None:
-            if waiting:
-                score(waiting.pop(0))
-                return
+        def end() -> None:
             self._scoring = ""
             self.load()
 
-        def failed(error: Exception) -> None:
-            self._scoring = ""
-            self.context.fail(error)
-            self.load()
-
-        score(entry)
+        self.selection.score_all((self, "score"), runs, split, begin, end)
 
     def average(self) -> AverageState:
         """The board of all layers with runs."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,13 +19,13 @@ from workbench.text.mistakes import BOUNDARY, LABEL, MISSED, Mistake
 from workbench.text.result_view import KIND
 from workbench.text.scale import Scale, shortest
 from workbench.ui.panels.results.review.error_keys import ERROR_COMMANDS
-from workbench.ui.panels.results.review.similar_list import SimilarList
 from workbench.ui.panels.results.review.state import NONE, VERDICTS
-from workbench.ui.style import escaping, theme
+from workbench.ui.style import escaping, formats, theme
 from workbench.ui.style.formats import points
 from workbench.ui.widgets.controls.button import Button, Segments
 from workbench.ui.widgets.controls.chip import Chip
 from workbench.ui.widgets.controls.key_cap import CommandCap
+from workbench.ui.widgets.controls.meter import Meter
 from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import TurningRow, bar, card, column, layout_of, row, scrolled
@@ -35,13 +35,17 @@ from workbench.ui.widgets.text.span_layout import GOLD, PREDICTED, TextSpan
 from workbench.ui.widgets.text.view import TextView
 
 if TYPE_CHECKING:
+    from workbench.operations.documents.similar import SimilarDocument
     from workbench.operations.evaluation.errors import Detail
     from workbench.operations.evaluation.reviews import ReviewItem
     from workbench.text.labels import Label, Layer
     from workbench.text.result_view import DetailRow, ResultView
     from workbench.text.spans import Span
+    from workbench.ui.panels.results.review.similar import SimilarState
     from workbench.ui.panels.results.review.state import ReviewState
 
+
+SHOWN_LABELS = 3  # in the list of similar texts
 MOST_ROWS, FEW_ROWS = 5, 3  # of the tables below the text, and below a passage with questions
 WORD, MARK = 92, 56  # widths of a column with words, and with "gold" alone
 ANSWER = 300  # width of a column with answers
@@ -437,3 +441,62 @@ def _headline(item: ReviewItem) -> str:
         MISSED: _("Missed: “{text}”, {gold}"),
     }
     return message.get(mistake.kind, _("Spurious: “{text}”, predicted {predicted}")).format(**about)
+
+
+class SimilarList(QFrame):
+    """look: the label of a name, None if it was deleted."""
+
+    def __init__(self, state: SimilarState, look: Callable[[str], Label | None]):
+        super().__init__()
+        self._state, self._look = state, look
+        self._message = words("", "small", "muted", wrap=True)
+        self._meter = Meter(None, name=_("Vectors of the documents"))
+        self._compute = Button(_("Compute vectors"), "play", small=True, on=state.compute)
+        self._cancel = Button(_("Cancel"), "x", "quiet", small=True, on=state.cancel)
+        self._table = self._make_table()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        for part in (
+            self._message,
+            self._meter,
+            row(self._compute, self._cancel, None),
+            self._table,
+        ):
+            layout.addWidget(part)
+
+    def _make_table(self) -> Table:
+        columns = (
+            Column(_("Cosine"), lambda row: formats.decimal(row.cosine, 2), 70, right=True),
+            Column(
+                _("Gold"), chip=self._chip, width=96, most=180, tip=lambda row: ", ".join(row.gold)
+            ),
+            Column(_("Text"), lambda row: " ".join(row.text.split()), tip=self._about, prose=True),
+        )
+        table = Table(columns, name=_("Similar labelled documents"), key=lambda row: row.id)
+        table.opened.connect(self._state.open)
+        return table
+
+    def _chip(self, document: SimilarDocument) -> tuple[str, Any, str]:
+        labels = ", ".join(document.gold[:SHOWN_LABELS]) + (
+            "…" if document.gold[SHOWN_LABELS:] else ""
+        )
+        return labels or "–", self._look(document.gold[0]) if len(document.gold) == 1 else None, ""
+
+    def _about(self, document: SimilarDocument) -> str:
+        split = term(document.split) if document.split else _("no split")
+        return f"{document.key} · {split}\n{document.text}"
+
+    def show_state(self, rows: int) -> None:
+        """rows: of the table, at most."""
+        state, build = self._state, self._state.build
+        self._message.setText(build.message if build is not None else state.message)
+        self._message.setVisible(bool(self._message.text()))
+        self._compute.setVisible(build is not None and build.waits)
+        computing = build is not None and not build.waits
+        self._cancel.setVisible(computing)
+        self._meter.setVisible(computing)
+        self._meter.set(build.share if build is not None else None)
+        self._table.setVisible(build is None and not state.message)
+        self._table.set_rows(state.rows)
+        self._table.fit_height(rows)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QMenu, QVBoxLayout
 from workbench.base.i18n import _, ngettext
 from workbench.ui.commands import SEPARATOR, MenuChoice
 from workbench.ui.panels.results.board.comparison_state import MAX_SYSTEMS
-from workbench.ui.panels.results.runs.listing import Organising, RunFilter, groups, tags
+from workbench.ui.panels.results.selection import RunFilter, RunSelection, groups, tags
 from workbench.ui.style import escaping, theme
 from workbench.ui.style.formats import when_iso
 from workbench.ui.style.run_text import main_score, short_title, title_of
@@ -24,8 +24,7 @@ from workbench.ui.widgets.text.context_menu import RowMenu
 
 if TYPE_CHECKING:
     from workbench.storage.runs.runs import Run
-    from workbench.ui.panels.results.actions import RunActions
-    from workbench.ui.panels.results.selection import RunSelection
+    from workbench.ui.panels.results.actions import Organising, RunActions
 
 ICONS = {
     "done": ("circle-check", "good"),

@@ -9,12 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QVBoxLayout
 
 from workbench.base.i18n import _, ngettext
 from workbench.text.columns import Kind
-from workbench.ui.panels.results.runs.details import Details, span_rows
+from workbench.ui.panels.results.runs.details import Details, SchemeRow, ScoreRow, span_rows
 from workbench.ui.panels.results.runs.gold_text import (
     SPLITS,
     differs,
@@ -23,19 +24,14 @@ from workbench.ui.panels.results.runs.gold_text import (
     redecided,
     today_text,
 )
-from workbench.ui.panels.results.runs.score_tables import (
-    CURRENT,
-    ORIGINAL,
-    score_table,
-    span_table,
-)
-from workbench.ui.style import escaping, theme
+from workbench.ui.style import escaping, formats, theme
 from workbench.ui.style.formats import points
 from workbench.ui.style.interval_text import (
     few_tip,
     interval_method,
     interval_text,
     label_tip,
+    pair_of,
     score_tip,
 )
 from workbench.ui.style.run_text import (
@@ -64,6 +60,15 @@ if TYPE_CHECKING:
     from workbench.ui.panels.results.actions import RunActions
     from workbench.ui.panels.results.selection import RunSelection
 
+
+OUTCOMES = {
+    "correct": _("Correct"),
+    "incorrect": _("Wrong"),
+    "partial": _("Partial"),
+    "missed": _("Missed"),
+    "spurious": _("Spurious"),
+}
+ORIGINAL, CURRENT = 1, 2  # columns of `score_table`
 GOLDS = {"today": _("Current"), "run": _("Original")}
 # maximum number of labels for a table beside the matrix, in a window of common width
 FEW_LABELS = 10
@@ -478,3 +483,67 @@ def _interval_of(details: Details, name: str) -> tuple[float, float] | None:
     """The 95% interval of a score on dev, against the current gold."""
     current = details.results.current
     return current.interval(name) if current is not None else None
+
+
+def span_table() -> Table:
+    """Rows are `SchemeRow`; it scrolls sideways, as every outcome is needed to read a row."""
+    columns = (
+        Column(_("Scheme"), lambda row: row.scheme, tip=lambda row: row.hint),
+        Column(_("F1"), lambda row: points(row.f1), 58, right=True),
+        Column(
+            _("95%"),
+            lambda row: interval_text(pair_of(row)),
+            112,
+            right=True,
+            hint=interval_method(),
+        ),
+        *(
+            Column(title, partial(_outcome, outcome), 72, right=True)
+            for outcome, title in OUTCOMES.items()
+        ),
+    )
+    table = Table(columns, name=_("Matching of spans"), key=lambda row: row.scheme)
+    table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+    return table
+
+
+def score_table() -> Table:
+    """Rows are `ScoreRow`."""
+    columns = (
+        Column(_("Score"), _score_name, tip=lambda row: row.hint),
+        Column(
+            _("Original"),
+            lambda row: row.text(row.original),
+            76,
+            right=True,
+            hint=_(
+                "Against the gold labels at the end of the run; on test, when the score "
+                "was first shown"
+            ),
+        ),
+        Column(
+            _("Current"),
+            lambda row: row.text(row.current),
+            76,
+            right=True,
+            hint=_("The same predictions against the current gold labels"),
+        ),
+        Column(
+            _("95%"),
+            lambda row: interval_text(pair_of(row), row.key),
+            112,
+            right=True,
+            hint=interval_method(),
+        ),
+    )
+    return Table(columns, name=_("All scores"), key=_score_name, sortable=True)
+
+
+def _outcome(name: str, row: SchemeRow) -> str:
+    return formats.count(row.outcomes[name])
+
+
+def _score_name(row: ScoreRow) -> str:
+    if row.split == "dev":
+        return row.name
+    return _("{score}, test", score=row.name)

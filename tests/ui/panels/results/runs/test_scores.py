@@ -1,7 +1,7 @@
 """Tables of the scores of a run."""
 
 from workbench.ui.panels.results.runs.details import SchemeRow
-from workbench.ui.panels.results.runs.score_tables import OUTCOMES, span_table
+from workbench.ui.panels.results.runs.scores import OUTCOMES, span_table
 
 
 def test_every_outcome_of_spans_can_be_scrolled_to_and_no_row_is_hidden(look, qtbot):
