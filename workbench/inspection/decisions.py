@@ -9,7 +9,9 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.inspection.attributions.info import Target
 from workbench.inspection.spec import WordRow
-from workbench.text.fields import Answers, ClassScores, LabelScores, Number, Prediction, WordTags
+from workbench.text import result_view
+from workbench.text.fields import Answers, Prediction, WordTags
+from workbench.text.result_view import ResultView
 
 CLASS, WORD, SPAN, ANSWER = "class", "word", "span", "answer"  # of the ids of targets
 NUMBER = "number"
@@ -35,16 +37,22 @@ def targets(prediction: Prediction, words: Sequence[WordRow]) -> tuple[Target, .
     """The decisions for a text, the most important first: ids as those of attributions, and
     "answer:INDEX". Those for words after the given ones are left out.
     """
-    if (classes := prediction.classes) is not None:
-        return (Target(f"{CLASS}:{classes.best}", classes.best, max(classes.scores)),)
-    if (labels := prediction.get(LabelScores)) is not None:
-        pairs = sorted(labels.as_dict().items(), key=lambda pair: -pair[1])
-        return tuple(Target(f"{CLASS}:{name}", name, share) for name, share in pairs)
-    if (number := prediction.number) is not None:
-        return (Target(NUMBER, "", 0.0, value=number),)
-    if (answers := prediction.get(Answers)) is not None:
-        return _answers(answers, words)
+    view = result_view.of(prediction)
+    if view.on_document:
+        decided = None if view.independent else view.labels(prediction)
+        return tuple(item for item in classes(prediction) if not decided or item.label in decided)
+    if view.by_size:
+        values = (answer.value for answer in view.answers(prediction))
+        return tuple(Target(NUMBER, "", 0.0, value=value) for value in values)
+    if view.asks:
+        return _answers(prediction.required(Answers), words)
     return (*_spans(prediction, words), *_tags(prediction, words))
+
+
+def classes(prediction: Prediction) -> tuple[Target, ...]:
+    """Every label of the document, the most probable first; () if no label is predicted."""
+    pairs = sorted(result_view.of(prediction).shares(prediction).items(), key=lambda pair: -pair[1])
+    return tuple(Target(f"{CLASS}:{name}", name, share) for name, share in pairs)
 
 
 def chosen(targets: Sequence[Target], id: str) -> Target:
@@ -75,28 +83,32 @@ def judged(
 
     places: of the words of the changed text. step: the change of a number that counts.
     """
-    if (classes := prediction.get(ClassScores)) is not None:
-        shares = classes.as_dict()
-        best = classes.best
+    view = result_view.of(prediction)
+    if view.independent:
+        return _of_label(view, prediction, target, before)
+    if view.on_document:
+        shares, (best, *_rest) = view.shares(prediction), view.labels(prediction)
         return Verdict(best, shares[best], shares[target.label], best != target.label)
-    if (labels := prediction.get(LabelScores)) is not None:
-        return _of_label(labels, target, before.required(LabelScores))
-    if (number := prediction.get(Number)) is not None:
+    if view.by_size:
         assert target.value is not None  # noqa: S101 (of every number)
-        change = abs(number.value - target.value)
-        return Verdict("", 0.0, -change, change >= step, number.value)
-    if (answers := prediction.get(Answers)) is not None:
-        answer = answers.answers[int(target.id.rpartition(":")[2])]
+        (value,) = (answer.value or 0.0 for answer in view.answers(prediction))
+        change = abs(value - target.value)
+        return Verdict("", 0.0, -change, change >= step, value)
+    if view.asks:
+        answers = prediction.required(Answers).answers
+        answer = answers[int(target.id.rpartition(":")[2])]
         same = answer.answer.casefold() == target.label.casefold()
         own = answer.score if same else 0.0
         return Verdict(answer.answer, answer.score, own, not same)
     return _of_words(prediction, target, places)
 
 
-def _of_label(labels: LabelScores, target: Target, before: LabelScores) -> Verdict:
+def _of_label(
+    view: ResultView, prediction: Prediction, target: Target, before: Prediction
+) -> Verdict:
     """Verdict on one of several labels: the probability of the same decision as before."""
-    had, has = target.label in before.chosen, target.label in labels.chosen
-    share = labels.as_dict()[target.label]
+    had, has = (target.label in view.labels(item) for item in (before, prediction))
+    share = view.shares(prediction)[target.label]
     name = target.label if has else _("not {label}", label=target.label)
     return Verdict(name, share if has else 1 - share, share if had else 1 - share, had != has)
 

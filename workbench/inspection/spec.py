@@ -20,6 +20,7 @@ from workbench.base.manifest import Contribution
 from workbench.base.options import Option, complete
 from workbench.base.records import from_plain, to_plain
 from workbench.base.registry import registry
+from workbench.text import result_view
 
 if TYPE_CHECKING:
     from workbench.text.fields import Field
@@ -57,7 +58,8 @@ NEXT, PREVIOUS = "next", "previous"  # directions
 DECISION = "decision"  # of a run: a prediction that a change of the text can turn
 ENCODER = "encoder"  # of a model; baselines and ensembles have none
 MEMBERS = "members"  # of an ensemble
-AVERAGED = ("ClassScores", MEMBERS)  # what an ensemble provides
+CLASSES = "ClassScores"  # probabilities of classes, which views of other kinds may have, too
+AVERAGED = (CLASSES, MEMBERS)  # what an ensemble provides
 TEXTS, LABELS = "texts", "labels"  # what is examined of the documents of a project
 BASE = "base"  # in place of a folder: the model that a run was trained from
 DOCUMENTS = "documents"  # the option with the number of documents that are examined
@@ -147,6 +149,9 @@ def provided_outputs(
     provided = frozenset() if encoder is None else frozenset((*encoder, ENCODER))
     if outputs is not None:
         provided |= frozenset(outputs)
+        view = result_view.of_outputs(tuple(outputs))
+        if view.on_document and not view.independent:
+            provided |= {CLASSES}
         return provided | {DECISION} if any(kind.decides for kind in _kinds(provided)) else provided
     if provided & _CONTINUING:
         provided |= {CONTINUES}

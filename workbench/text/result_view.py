@@ -71,7 +71,7 @@ class ResultView:
 
     The methods here are those of labels of a document: with `labels` and `shares`, everything else
     works. field: the class of the values, see `workbench.text.fields`. on_document: labels of a
-    document as a whole are predicted.
+    document as a whole are predicted; independent: each of them is decided on its own.
 
     Of errors: by_label: gold and predicted labels tell errors apart, so that they are filters and
     confusions. asks: the label of an error is a question. by_size: errors have a size, which is
@@ -82,6 +82,7 @@ class ResultView:
 
     field: type[Field]
     on_document = True
+    independent = False
     by_label = True
     asks = False
     by_size = False

@@ -48,6 +48,7 @@ class LabelsView(ClassView):
     """Any number of classes, each decided on its own."""
 
     field = LabelScores
+    independent = True
 
     def thresholds(self, prediction: Prediction) -> Mapping[str, float]:
         scores = prediction.get(LabelScores)

@@ -7,8 +7,8 @@ from typing import Any
 
 from workbench.inspection.class_scores.info import INFO, ClassProbabilities
 from workbench.inspection.predicting import Predicting
+from workbench.text import result_view
 from workbench.text.document import Document
-from workbench.text.fields import ClassScores
 
 MAX_CHOICE_CHARS = 60  # characters of a choice that are shown
 
@@ -23,8 +23,7 @@ class ClassScoresInspector:
     ) -> ClassProbabilities:
         (document,) = documents
         prediction = subject.prediction(document)
-        scores = prediction.required(ClassScores)
-        pairs = zip(scores.labels, scores.scores, strict=True)
+        pairs = result_view.of(prediction).shares(prediction).items()
         choices = tuple(map(shortened, document.choices))
         return ClassProbabilities(tuple(pairs), prediction.cut, choices)
 

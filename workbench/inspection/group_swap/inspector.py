@@ -26,10 +26,12 @@ from workbench.inspection.group_swap.info import (
 )
 from workbench.inspection.predicting import Predicting
 from workbench.metrics import resampling
+from workbench.text import result_view
 from workbench.text.dataset import Dataset
 from workbench.text.document import Document
-from workbench.text.fields import Answers, DocumentLabels, Number, Prediction
+from workbench.text.fields import Answers, Prediction
 from workbench.text.questions import PredictedAnswer
+from workbench.text.result_view import ResultView
 
 BATCH_DOCUMENTS = 64  # documents between two messages
 MAX_LISTED_DOCUMENTS = 500  # documents in the result
@@ -155,23 +157,23 @@ def scored(
     predictions: Sequence[Prediction], documents: Sequence[Document], labels: Sequence[str]
 ) -> Scored:
     """labels: of the run. The predictions are of one task, each for one of the documents."""
-    first = predictions[0]
-    if first.get(DocumentLabels) is not None:
-        return _labels(predictions)
-    if first.get(Number) is not None:
-        values = [prediction.required(Number).value for prediction in predictions]
+    view = result_view.of(predictions[0])
+    if view.on_document:
+        return _labels(view, predictions)
+    if view.by_size:
+        values = [view.answers(prediction)[0].value or 0.0 for prediction in predictions]
         texts = tuple(f"{value:.3g}" for value in values)
         return Scored((_("number"),), np.array(values)[:, None], texts, texts, VALUE)
-    if first.get(Answers) is not None:
+    if view.asks:
         return _answers(predictions, documents)
     return _counts(predictions, labels)
 
 
-def _labels(predictions: Sequence[Prediction]) -> Scored:
-    label_predictions = [prediction.required(DocumentLabels) for prediction in predictions]
-    names = tuple(label_predictions[0].as_dict())
-    table = np.array([[labels.as_dict()[name] for name in names] for labels in label_predictions])
-    texts = tuple(_joined(labels.chosen) for labels in label_predictions)
+def _labels(view: ResultView, predictions: Sequence[Prediction]) -> Scored:
+    shares = [view.shares(prediction) for prediction in predictions]
+    names = tuple(shares[0])
+    table = np.array([[row[name] for name in names] for row in shares])
+    texts = tuple(_joined(view.labels(prediction)) for prediction in predictions)
     return Scored(names, table, texts, texts, PROBABILITY)
 
 

@@ -21,8 +21,8 @@ from workbench.inspection.spec import WordRow
 from workbench.inspection.subject import Subject
 from workbench.models import spec as models
 from workbench.models.generate import MASKED, LanguageModel
+from workbench.text import result_view
 from workbench.text.document import Document
-from workbench.text.fields import LabelScores
 
 DEFAULT_PROPOSER = "starter-bert"
 MAX_WORDS = 60  # words at the beginning of a text that are changed
@@ -116,11 +116,11 @@ def _first_masked(folders: Sequence[Path | None], name: str) -> LanguageModel | 
 
 def _estimates(asking: Asking, top: int) -> dict[int, dict[str, float]]:
     """Word → replacements with the estimated fall; {} for a model without token embeddings."""
-    target, labels, subject = asking.target, asking.before.get(LabelScores), asking.subject
+    target, subject, view = asking.target, asking.subject, result_view.of(asking.before)
     if not isinstance(subject, Subject):
         return {}
     sign = 0 if target.value is not None else 1
-    if labels is not None and target.label not in labels.chosen:
+    if view.independent and target.label not in view.labels(asking.before):
         sign = -1
     try:
         explained_as = _explained(asking, subject)

@@ -14,7 +14,6 @@ from workbench.inspection.predicting import BaselineSubject
 from workbench.inspection.spec import WordRow
 from workbench.inspection.word_weights.info import INFO, FeatureWeight, WordWeights
 from workbench.text.document import Document
-from workbench.text.fields import DocumentLabels
 from workbench.text.segment import tokens_of
 
 
@@ -65,9 +64,7 @@ class WordWeightsInspector:
 
 def _targets(subject: BaselineSubject, document: Document) -> tuple[Target, ...]:
     """Every label, the most probable first."""
-    shares = subject.prediction(document).required(DocumentLabels).as_dict()
-    pairs = sorted(shares.items(), key=lambda pair: -pair[1])
-    return tuple(Target(f"{decisions.CLASS}:{name}", name, share) for name, share in pairs)
+    return decisions.classes(subject.prediction(document))
 
 
 def _other(intercepts: np.ndarray, own: int) -> int | None:

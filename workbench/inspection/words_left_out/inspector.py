@@ -9,12 +9,11 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.inspection import decisions
 from workbench.inspection.asking import Asking
-from workbench.inspection.attributions.info import OCCLUSION, Attributions, Target
+from workbench.inspection.attributions.info import OCCLUSION, Attributions
 from workbench.inspection.base import words_of
 from workbench.inspection.predicting import Predicting
 from workbench.inspection.words_left_out.info import INFO
 from workbench.text.document import Document
-from workbench.text.fields import Prediction
 
 MAX_WORDS = 200  # words at the beginning of a text that are left out, one after the other
 
@@ -34,7 +33,7 @@ class WordsLeftOutInspector:
         if not words:
             raise WorkbenchError(_("The text has no words to leave out."))
         prediction = subject.prediction(document)
-        targets = _classes(prediction) or decisions.targets(prediction, words)
+        targets = decisions.classes(prediction) or decisions.targets(prediction, words)
         target = decisions.chosen(targets, str(options["target"]))
         asking = Asking(subject, document, text, words, target, prediction, step=0.0)
         free = [at for at in range(len(words)) if at not in decisions.fixed(target)]
@@ -56,11 +55,3 @@ class WordsLeftOutInspector:
             score,
             cut=prediction.cut,
         )
-
-
-def _classes(prediction: Prediction) -> tuple[Target, ...]:
-    """Every class, the most probable first; () if no class is predicted."""
-    if (classes := prediction.classes) is None:
-        return ()
-    pairs = sorted(classes.as_dict().items(), key=lambda pair: -pair[1])
-    return tuple(Target(f"{decisions.CLASS}:{name}", name, share) for name, share in pairs)
