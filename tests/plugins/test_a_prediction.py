@@ -10,6 +10,7 @@ import pytest
 
 import workbench
 from tests import a_plugin
+from tests.inline import InlineHost
 from tests.plugins.test_tutorial import ratings
 from workbench.base import registry
 from workbench.cli.main import main
@@ -157,3 +158,17 @@ def test_its_predictions_are_a_line_a_row_and_an_object(project, ask, capfd, tmp
     assert answer.to_json()["grade"] == first["grade"]
     assert result_view.of(answer).shares(answer).keys() == set(LABELS)
     assert result_view.of(answer).cells(answer)[0] == first["grade"]
+
+
+@pytest.mark.process
+def test_it_is_inspected_as_classes_in_their_order(project, ask, monkeypatch):
+    monkeypatch.setattr("workbench.jobs.host.Host", InlineHost)
+    text = ("first", "--project", project, "--text", "It was clean and quick.")
+
+    shown = ask("inspect", *text, "--inspector", "class_scores")["result"]
+    assert [name for name, _share in shown["classes"]] == [*LABELS] and shown["ordered"]
+    assert sum(share for _name, share in shown["classes"]) == pytest.approx(1)
+    left_out = ask("inspect", *text, "--inspector", "words_left_out")["result"]
+    assert {target["label"] for target in left_out["targets"]} == set(LABELS)
+    changed = ask("inspect", *text, "--inspector", "smallest_change")["result"]
+    assert [target["label"] for target in changed["targets"]] == [shown["predicted"]]

@@ -75,6 +75,11 @@ class Predicting(ABC):
         return False
 
     @property
+    def is_ordered(self) -> bool:
+        """Whether its classes are in an order."""
+        return False
+
+    @property
     def base_folder(self) -> Path | None:
         """The folder of the model that it was trained from; None without one."""
         return None
@@ -126,6 +131,10 @@ class BaselineSubject(Predicting):
     @property
     def name(self) -> str:
         return self.trained.baseline.info.title
+
+    @property
+    def is_ordered(self) -> bool:
+        return self.task.ordered
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -212,6 +212,10 @@ class Subject(Predicting):
         return self.is_run and self.predictor.task.info.asks
 
     @property
+    def is_ordered(self) -> bool:
+        return self.is_run and self.predictor.task.info.ordered
+
+    @property
     def texts(self) -> int:
         """How many texts an input holds; with choices or questions, the text and one of them."""
         return texts_of(self.predictor.task.info) if self.is_run else 1

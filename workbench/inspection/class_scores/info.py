@@ -13,11 +13,15 @@ class ClassProbabilities:
     """(class, probability) in the order of the run's labels.
 
     choices: the beginnings of the texts that the classes stand for, () for other documents.
+    predicted: the class that is predicted, which need not be the most probable one of classes in an
+    order; "" for the most probable. ordered: whether they are in an order.
     """
 
     classes: tuple[tuple[str, float], ...]
     cut: bool = False
     choices: tuple[str, ...] = ()
+    predicted: str = ""
+    ordered: bool = False
 
 
 INFO = InspectorInfo(

@@ -23,9 +23,13 @@ class ClassScoresInspector:
     ) -> ClassProbabilities:
         (document,) = documents
         prediction = subject.prediction(document)
-        pairs = result_view.of(prediction).shares(prediction).items()
+        view = result_view.of(prediction)
+        pairs = view.shares(prediction).items()
         choices = tuple(map(shortened, document.choices))
-        return ClassProbabilities(tuple(pairs), prediction.cut, choices)
+        predicted = next(iter(view.labels(prediction)), "")
+        return ClassProbabilities(
+            tuple(pairs), prediction.cut, choices, predicted, subject.is_ordered
+        )
 
 
 def shortened(text: str) -> str:

@@ -84,7 +84,8 @@ def _class_verdict(view: ViewContext) -> Verdict:
         typed = view.page.document_id is None
         text = _("No gold to compare with") if typed else _("No class in gold")
         return text, "circle", "faint"
-    if gold == max(view.result.classes, key=lambda pair: pair[1])[0]:
+    best = max(view.result.classes, key=lambda pair: pair[1])[0]
+    if gold == (view.result.predicted or best):
         return _("Agrees with gold"), "circle-check", "good"
     return _("Gold: {label}", label=gold), "circle-x", "bad"
 
@@ -104,6 +105,12 @@ def _class_columns(view: ViewContext) -> list[Column]:
     return [first, _gold(gold), _probability(lambda pair: pair[1])]
 
 
+def _classes(view: ViewContext) -> list[tuple[str, float]]:
+    """In their order if they have one, else the most probable first."""
+    result = view.result
+    return sorted(result.classes, key=lambda pair: 0.0 if result.ordered else -pair[1])
+
+
 CLASSES = ViewSpec(
     title=_("Class probabilities"),
     beside=_verdict(_class_verdict),
@@ -111,7 +118,7 @@ CLASSES = ViewSpec(
         Table(
             _("Classes"),
             _class_columns,
-            lambda view: sorted(view.result.classes, key=lambda pair: -pair[1]),
+            _classes,
             key=lambda pair: pair[0],
             stretch=1,
         ),
