@@ -30,7 +30,7 @@ PAGE = 2_000  # documents whose texts are in memory at once
 
 @dataclass
 class ImportDuplicates:
-    """Duplicates of an import. Created inside `intake.attached` and an edit.
+    """Duplicates of an import. Created inside `copy_staged.attached` and an edit.
 
     same: records whose key and text exist in the project; texts: those whose text exists under
     another key; near: those whose text is similar to one of the project or earlier in the files.
@@ -89,7 +89,7 @@ class ImportDuplicates:
         return SameTexts(in_project, len(self.texts) - in_project, self.action)
 
     def suggest(self, db: Database, targets: Targets, at: str) -> int:
-        """Turn the labels of skipped records into suggestions, after `intake.copy_documents`."""
+        """Turn the labels of skipped records into suggestions, after `copy_staged.copy_documents`."""
         if not self.how.startswith("suggest"):
             return 0
         pairs = [(conflict.seq, conflict.document_id) for conflict in self.same]
