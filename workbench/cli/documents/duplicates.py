@@ -156,7 +156,7 @@ def _show(value: dict[str, Any], done: dict[str, Any]) -> None:
             "{n:,} labels could not be aligned with the other text.",
             done["lost"],
         )
-        say(message.format(n=done["lost"]))
+        say(message)
 
 
 def _kind(group: dict[str, Any]) -> str:

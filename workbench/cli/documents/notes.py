@@ -72,4 +72,4 @@ def flag(file: Path, name: str, where: str, remove: bool, as_json: bool) -> None
         ids = queries.matching(opened.project, where)
         changed = operations.set_flag(opened.project, ids, name, on=not remove)
     message = ngettext("{n:,} document changed.", "{n:,} documents changed.", changed)
-    emit({"flag": name, "changed": changed}) if as_json else say(message.format(n=changed))
+    emit({"flag": name, "changed": changed}) if as_json else say(message)

@@ -92,7 +92,7 @@ class WsdImporter:
                 "{n:,} instances have several senses; the first of each is imported.",
                 more,
             )
-            yield Remark(message.format(n=more))
+            yield Remark(message)
         if without:
             message = ngettext(
                 "{n:,} instance has no sense in {name}.",

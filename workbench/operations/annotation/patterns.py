@@ -97,7 +97,7 @@ def add(project: Project, patterns: Sequence[Pattern], *, origin: object = None)
     for pattern in patterns:
         _check(pattern, known)
     title = ngettext("Add {n:,} pattern", "Add {n:,} patterns", len(patterns))
-    with project.edit(title.format(n=len(patterns)), origin=origin, bulk=True):
+    with project.edit(title, origin=origin, bulk=True):
         return stored.add(project.db, patterns)
 
 
@@ -110,7 +110,7 @@ def change(project: Project, *patterns: Pattern, origin: object = None) -> int:
     for pattern in patterns:
         _check(pattern, known)
     title = ngettext("Change {n:,} pattern", "Change {n:,} patterns", len(patterns))
-    with project.edit(title.format(n=len(patterns)), origin=origin):
+    with project.edit(title, origin=origin):
         try:
             for pattern in patterns:
                 stored.update(project.db, pattern)
@@ -122,7 +122,7 @@ def change(project: Project, *patterns: Pattern, origin: object = None) -> int:
 def remove(project: Project, ids: Sequence[int], *, origin: object = None) -> int:
     """Remove patterns; their suggestions stay. Returns how many were removed."""
     title = ngettext("Remove {n:,} pattern", "Remove {n:,} patterns", len(ids))
-    with project.edit(title.format(n=len(ids)), origin=origin):
+    with project.edit(title, origin=origin):
         return stored.remove(project.db, ids)
 
 

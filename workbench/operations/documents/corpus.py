@@ -269,7 +269,7 @@ def set_split(
     if split not in (None, *SPLITS):
         raise SpecError(_("There is no split {split!r}.", split=split))
     title = ngettext("Set split of {n:,} document", "Set split of {n:,} documents", len(ids))
-    with project.edit(title.format(n=len(ids)), origin=origin, watch=watch.part(STORED, 1.0)):
+    with project.edit(title, origin=origin, watch=watch.part(STORED, 1.0)):
         return documents.set_split(project.db, ids, split, watch=watch.part(0.0, STORED))
 
 
@@ -293,7 +293,7 @@ def set_class(
     if not layer.traits.on_document:
         raise SpecError(_("Layer {name} has no classes.", name=layer.name))
     title = ngettext("Set class of {n:,} document", "Set class of {n:,} documents", len(ids))
-    with project.edit(title.format(n=len(ids)), origin=origin, watch=watch.part(STORED, 1.0)):
+    with project.edit(title, origin=origin, watch=watch.part(STORED, 1.0)):
         fitting = bulk.with_texts(project.db, ids, layer.texts)
         return bulk.set_class(
             project.db,

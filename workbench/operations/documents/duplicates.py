@@ -266,7 +266,7 @@ def ignore(project: Project, groups: Iterable[DuplicateGroup], *, origin: object
     """Do not show the groups again, as long as their texts stay the same."""
     chosen = list(groups)
     title = ngettext("Ignore {n:,} group", "Ignore {n:,} groups", len(chosen))
-    with project.edit(title.format(n=len(chosen)), origin=origin):
+    with project.edit(title, origin=origin):
         for group in chosen:
             flags.add(project.db, group.ids[0], IGNORED + group.identity, project.annotator_id)
 

@@ -273,12 +273,11 @@ def remove(project: Project, ids: Sequence[int], *, watch: Watch = QUIET) -> Rem
 
 def summary(done: Removed) -> str:
     """What `remove` did, as sentences."""
-    words = ngettext(
+    message = ngettext(
         "{n:,} document permanently removed.",
         "{n:,} documents permanently removed.",
         done.documents,
     )
-    message: str = words.format(n=done.documents)
     if not done.left:
         return message
     left = _("These files could not be changed: {files}", files="; ".join(done.left))

@@ -214,7 +214,7 @@ def _warnings(
             " those of later ones, and a later run may train on them.",
             left_test,
         )
-        messages.append(message.format(n=left_test))
+        messages.append(message)
     if not counts["dev"] and one_group:
         messages.append(
             _(

@@ -461,7 +461,7 @@ def text_warnings(
             "its last character.",
             check.in_parts,
         )
-        warnings.append(words.format(n=check.in_parts))
+        warnings.append(words)
     if tasks.info(task).windows:
         return tuple(warnings)
     if exact is not None:

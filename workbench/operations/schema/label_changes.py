@@ -43,7 +43,7 @@ def merge_text(project: Project, label_ids: Sequence[int], into: int) -> str:
             "{n:,} of them are dropped, because they would be duplicates.",
             twice,
         )
-        message = f"{message} {dropped.format(n=twice)}"
+        message = f"{message} {dropped}"
     if joined := stored.joined_chains(project.db, [*others, into]):
         chains = ngettext(
             "{n:,} chain is joined with another one, as both have a mention at the same place.",
@@ -59,7 +59,7 @@ def merge_text(project: Project, label_ids: Sequence[int], into: int) -> str:
             "with itself or be duplicates.",
             equal,
         )
-        message = f"{message} {dropped.format(n=equal)}"
+        message = f"{message} {dropped}"
     if below := set(store.sublabels(project.db, others)) - {*others, into}:
         parent = place_of(project, into)[1].parent
         if parent in {name_of(project, id) for id in others}:

@@ -64,7 +64,7 @@ def move_text(project: Project, label_ids: Sequence[int], layer_id: int) -> str:
             "{n:,} chains are divided, as they also have spans with other labels.",
             divided,
         )
-        sentences.append(message.format(n=divided))
+        sentences.append(message)
     return " ".join(sentences)
 
 

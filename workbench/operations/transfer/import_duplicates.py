@@ -89,7 +89,7 @@ class ImportDuplicates:
         return SameTexts(in_project, len(self.texts) - in_project, self.action)
 
     def suggest(self, db: Database, targets: Targets, at: str) -> int:
-        """Turn the labels of skipped records into suggestions, after `copy_staged.copy_documents`."""
+        """Turn the labels of skipped records into suggestions, after the documents are copied."""
         if not self.how.startswith("suggest"):
             return 0
         pairs = [(conflict.seq, conflict.document_id) for conflict in self.same]
@@ -109,7 +109,7 @@ class ImportDuplicates:
                 "out.",
                 left_out,
             )
-            self.warnings.append(message.format(n=left_out))
+            self.warnings.append(message)
         if self.same:
             message = ngettext(
                 "{n:,} record already exists in the project; its labels were added as suggestions.",
@@ -117,7 +117,7 @@ class ImportDuplicates:
                 "suggestions.",
                 len(self.same),
             )
-            self.warnings.append(message.format(n=len(self.same)))
+            self.warnings.append(message)
         return count
 
     def _rename(self, db: Database, conflicts: list[KeyConflict]) -> None:

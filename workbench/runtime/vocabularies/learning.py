@@ -59,7 +59,7 @@ def run(
             "The text contains no words that occur at least {n} times.",
             params["min_count"],
         )
-        raise SpecError(message.format(n=params["min_count"]))
+        raise SpecError(message)
     if params["kind"] == WORDPIECE_SCORE:
         for part in _by_score(backend, counts, params["size"]):
             yield {"kind": "progress", "part": 0.5 + 0.5 * part}

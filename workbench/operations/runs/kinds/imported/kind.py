@@ -115,7 +115,7 @@ class Matched:
         if not left:
             return message
         template = ngettext("{n:,} line was left out.", "{n:,} lines were left out.", left)
-        return f"{message} {template.format(n=left)}"
+        return f"{message} {template}"
 
     @property
     def problems(self) -> tuple[str, ...]:
