@@ -31,7 +31,7 @@ from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import column, line, row
 from workbench.ui.widgets.pages import PageLayout
-from workbench.ui.widgets.tables.table import Column, Table
+from workbench.ui.widgets.tables.table import Column, Kind, Table
 
 if TYPE_CHECKING:
     from workbench.operations.documents.duplicates import DuplicateGroup
@@ -177,17 +177,18 @@ class DuplicatesView(View):
             Column(_("Kind"), _kind, 146, icon=_icon, sort=lambda row: (not row.leak, row.exact)),
             Column(
                 _("Similarity"),
-                lambda row: formats.decimal(row.similarity, 2),
+                lambda row: row.similarity,
                 96,
-                right=True,
+                kind=Kind.NUMBER,
+                digits=2,
                 sort=lambda row: row.similarity,
                 hint=_("The lowest similarity of two texts that joined the group"),
             ),
             Column(
                 _("Documents"),
-                lambda row: formats.count(len(row.ids)),
+                lambda row: len(row.ids),
                 96,
-                right=True,
+                kind=Kind.COUNT,
                 sort=lambda row: len(row.ids),
             ),
             Column(_("Splits"), _splits, 120, sort=_splits),

@@ -10,13 +10,13 @@ from workbench.base.i18n import _
 from workbench.ui.commands import MenuChoice
 from workbench.ui.panel import View
 from workbench.ui.panels.history.state import HistoryState, StepRow
-from workbench.ui.style import formats, theme
+from workbench.ui.style import theme
 from workbench.ui.widgets.controls.button import Button
 from workbench.ui.widgets.controls.words import Elided
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.layout import column, row
 from workbench.ui.widgets.pages import PageLayout
-from workbench.ui.widgets.tables.table import Column, Table
+from workbench.ui.widgets.tables.table import Column, Kind, Table
 from workbench.ui.widgets.text.context_menu import RowMenu
 
 ROWS = 2  # this column is hidden if the dock is narrow
@@ -40,9 +40,9 @@ class HistoryView(View):
             Column("", _state, 96, chip=_chip),
             Column(
                 _("Rows"),
-                lambda row: formats.count(row.rows),
+                lambda row: row.rows,
                 64,
-                right=True,
+                kind=Kind.COUNT,
                 hint=_("Rows of the project file that the step changed"),
             ),
             Column(_("When"), lambda row: row.when, 104, tip=lambda row: row.moment),

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QFileDialog, QFrame
 
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _, ngettext
-from workbench.text.columns import Kind
 from workbench.ui.panels.models.recommend_state import (
     SAMPLES,
     RecommendState,
@@ -37,7 +36,7 @@ from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.later import LaterStack
 from workbench.ui.widgets.layout import TurningRow, card, column, fill, fixed, row, scrolled
-from workbench.ui.widgets.tables.table import Column, Table
+from workbench.ui.widgets.tables.table import Column, Kind, Table
 
 if TYPE_CHECKING:
     from workbench.operations.models.recommend import Ranked

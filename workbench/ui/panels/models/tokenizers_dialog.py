@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QFrame, QLineEdit, QTabBar
 
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import N_, _
-from workbench.text.columns import Kind
 from workbench.ui.panels.models.tokenizers_state import KINDS, TokenizersState, fit_columns
 from workbench.ui.style import formats, theme
 from workbench.ui.widgets.callout import Callout
@@ -22,7 +21,7 @@ from workbench.ui.widgets.controls.words import Elided, call, words
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.later import LaterStack
 from workbench.ui.widgets.layout import column, row
-from workbench.ui.widgets.tables.table import Column, Table
+from workbench.ui.widgets.tables.table import Column, Kind, Table
 
 TABS = (N_("Compare"), N_("Divide a word"), N_("Merges"), N_("Learn"))
 

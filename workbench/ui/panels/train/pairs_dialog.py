@@ -13,25 +13,25 @@ from workbench.ui.widgets.controls.button import Button
 from workbench.ui.widgets.controls.meter import Meter
 from workbench.ui.widgets.controls.words import call, words
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.tables.table import Column, Table
+from workbench.ui.widgets.tables.table import Column, Kind, Table
 
 COLUMNS = (
     Column(_("Word"), lambda pair: pair.word, 170, sort=lambda pair: pair.word),
     Column(_("Context"), lambda pair: pair.context, sort=lambda pair: pair.context),
     Column(
         _("X"),
-        lambda pair: formats.decimal(pair.count, 2),
+        lambda pair: pair.count,
         110,
-        right=True,
-        sort=lambda pair: pair.count,
+        kind=Kind.NUMBER,
+        digits=2,
         hint=_("Sum of 1 / distance over all occurrences of the pair within the window"),
     ),
-    Column(_("log X"), lambda pair: formats.decimal(math.log(pair.count), 2), 90, right=True),
+    Column(_("log X"), lambda pair: math.log(pair.count), 90, kind=Kind.NUMBER, digits=2),
     Column(
         _("f(X)"),
-        lambda pair: formats.decimal(pair.weight, 3),
+        lambda pair: pair.weight,
         90,
-        right=True,
+        kind=Kind.NUMBER,
         hint=_("Weight of the pair in the loss: min(1, (X / x_max)^alpha)"),
     ),
 )
