@@ -77,10 +77,6 @@ class ActionBar(QWidget):
             )
         )
 
-    def render_option(self, _fields: frozenset[str]) -> None:
-        """Whether a key also submits was changed."""
-        self.render()
-
     def render(self) -> None:
         state = self._state
         for part in (self._discard, self._submit):

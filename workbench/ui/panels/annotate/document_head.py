@@ -152,10 +152,6 @@ class DocumentHead(QWidget):
             )
         )
 
-    def render_unit(self, _fields: frozenset[str]) -> None:
-        """Another unit is in focus, or there are others."""
-        self.render()
-
     def render(self) -> None:
         state = self._state
         document = state.session.doc.document if state.session.doc else None

@@ -235,7 +235,7 @@ class DocumentPane(QFrame):
             text.set_arcs(arcs.get(name, ()))
             text.connects = self.state.relations.can_link
             text.set_snap(state.spans.snap)
-        self._place_unit()
+        self.show_unit()
         self.tokens.setVisible(tagging)
         self.tokens.render_tokens()
         if tagging and not in_text and not self.session.units.ranges:
@@ -447,36 +447,20 @@ class DocumentPane(QFrame):
         self._remark.setText(remark)
         self._remark.setVisible(bool(remark))
 
-    def _show_answers(self) -> None:
+    def show_answers(self) -> None:
         """Show the answers of another question."""
         self._shown_spans.show_in(text for text in self.texts if not text.isHidden())
         answers = self.state.questions.shown_answers
         if answers:
             self.texts[0].show_range(answers[0].start, answers[0].end)
 
-    def render_unit(self, _fields: frozenset[str]) -> None:
-        """Another unit is in focus, or there are others."""
-        self._place_unit()
-
-    def render_token(self, _fields: frozenset[str]) -> None:
-        """Another token is selected."""
-        self.tokens.show_token()
-
-    def render_question(self, _fields: frozenset[str]) -> None:
-        """Another question is the current one."""
-        self._show_answers()
-
-    def render_link(self, _fields: frozenset[str]) -> None:
-        """A relation is being made, or no longer."""
-        self.show_chosen()
-
-    def render_instant(self, _fields: frozenset[str]) -> None:
+    def show_instant(self) -> None:
         """The instant model was turned on or off, or has learned."""
         for layer in self.session.active:
             if row_id(layer) in self._many:
                 self._show_many(layer)
 
-    def _place_unit(self) -> None:
+    def show_unit(self) -> None:
         """Dim the text around the sentence or paragraph in focus, and put the caret into it."""
         units, text = self.session.units, self.texts[0]
         lit = units.range

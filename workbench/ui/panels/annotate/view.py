@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QPoint, Qt, QTimer
@@ -184,21 +185,21 @@ class AnnotateView(View):
 
     def _follow_tools(self, desk: Desk) -> None:
         """Each part shows what changes of its tool; `render` shows changes of the session."""
-        pane, right = self._document_pane, self.right
-        for state, *renders in (
-            (desk.queue, self.queue.render, self._render_total),
+        pane, right, fit = self._document_pane, self.right, self._fit_header
+        self.shows(desk.queue, self.queue.render)
+        self.shows(desk.queue, self._render_total)
+        for state, *acts in (
             (desk.prefetch, self.ahead.render),
-            (desk.instant, self.instant.render, pane.render_instant, self._fit),
-            (desk.submission, self._actions.render_option),
-            (desk.session.units, pane.render_unit, self.head.render_unit, self._fit),
-            (desk.tokens, pane.render_token, right.token.render_token),
-            (desk.questions, pane.render_question, right.questions.render_question),
-            (desk.relations, self._render_link, pane.render_link, self._fit),
-            (desk.suggested, right.suggested.render_sure),
+            (desk.instant, self.instant.render, pane.show_instant, fit),
+            (desk.submission, self._actions.render),
+            (desk.session.units, pane.show_unit, self.head.render, fit),
+            (desk.tokens, pane.tokens.show_token, right.token.render),
+            (desk.questions, pane.show_answers, right.questions.render),
+            (desk.relations, self._beside.hide, pane.show_chosen, fit),
+            (desk.suggested, right.suggested.show_sure),
             (desk.remarks, self.remarks.render),
         ):
-            for render in renders:
-                self.shows(state, render)
+            self.shows(state, partial(_call, acts))
 
     def render(self, fields: frozenset[str]) -> None:
         """Show changed fields of the session."""
@@ -208,8 +209,8 @@ class AnnotateView(View):
             self._show_train()
         self.queue.render(fields)
         if concerns(fields, "layers", "off", "errors"):
-            self.instant.render(fields)
-            self.ahead.render(fields)
+            self.instant.render()
+            self.ahead.render()
         self._document_pane.render(fields)
         self.right.render(fields)
         if concerns(fields, "doc", "off", "predicted", "layers", "errors", "arrange"):
@@ -217,7 +218,7 @@ class AnnotateView(View):
             self._show_head()
             self._find.render()
         if concerns(fields, "remarks"):
-            self.remarks.render(fields)
+            self.remarks.render()
         if concerns(fields, "chosen", "doc", "off", "predicted", "spans"):
             self._beside.hide()
         if not fields <= FITS_AS_BEFORE:
@@ -226,13 +227,6 @@ class AnnotateView(View):
     def _render_total(self, fields: frozenset[str]) -> None:
         if "total" in fields:
             self._show_page()
-
-    def _render_link(self, _fields: frozenset[str]) -> None:
-        self._beside.hide()
-
-    def _fit(self, _fields: frozenset[str]) -> None:
-        """After a change of a tool that may change the height of a part."""
-        self._fit_header()
 
     def _show_page(self) -> None:
         state = self.state
@@ -524,3 +518,8 @@ def empty_states(go: Callable[..., None]) -> tuple[QWidget, QWidget]:
             to_labels,
         ),
     )
+
+
+def _call(acts: Sequence[Callable[[], None]], _fields: frozenset[str]) -> None:
+    for act in acts:
+        act()

@@ -61,7 +61,7 @@ class InstantPart(QFrame):
         """In a low window with large text, show what it has learned only as a tooltip."""
         self._lines.setHidden(compact)
 
-    def render(self, _fields: frozenset[str]) -> None:
+    def render(self) -> None:
         tool = self.tool
         self.setVisible(tool.can_toggle and not tool.session.errors)
         is_on = tool.model is not None

@@ -64,7 +64,7 @@ class PreannotationPart:
             entries = (*entries, None, MenuChoice(_("&Try again"), self.tool.retry))
         context_menu.fill(self.menu, entries)
 
-    def render(self, _fields: frozenset[str]) -> None:
+    def render(self) -> None:
         tool = self.tool
         visible = tool.can_choose and not tool.session.errors
         self.button.setVisible(visible)

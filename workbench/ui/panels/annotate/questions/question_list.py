@@ -153,10 +153,6 @@ class QuestionPane(QFrame):
         for part, stretch in ((head, 0), (self._area, 1), (below, 0), (line(), 0)):
             layout.addWidget(part, stretch)
 
-    def render_question(self, _fields: frozenset[str]) -> None:
-        """Another question is the current one."""
-        self.render()
-
     def render(self) -> None:
         tool, questions = self.tool, self.tool.shown_questions
         self._number.setText(formats.count(len(questions)) if questions else "")

@@ -43,7 +43,7 @@ class RemarkParts:
         self.line = row(self._flagged, self._noted, (self._text, 1), gap=6, margins=(24, 0, 24, 6))
         self.line.hide()
 
-    def render(self, _fields: frozenset[str]) -> None:
+    def render(self) -> None:
         state = self._state
         on_span, settings = state.span_id is not None, state.context.settings
         for button, name, tip in (

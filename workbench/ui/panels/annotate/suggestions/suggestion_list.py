@@ -196,7 +196,7 @@ class SuggestionList:
         fill(self._source, [(None, _("All sources")), *names], tool.source)
         self._fill_scores()
 
-    def render_sure(self, _fields: frozenset[str]) -> None:
+    def show_sure(self) -> None:
         """Show another score from which suggestions are accepted."""
         if abs(self._sure.value() - self.tool.sure) > 0.004:
             self._sure.setValue(self.tool.sure)

@@ -51,10 +51,6 @@ class TokenSide(QFrame):
         layout.addWidget(row(*caps, hint, None, gap=6, margins=(14, 0, 14, 8)))
         layout.addWidget(line())
 
-    def render_token(self, _fields: frozenset[str]) -> None:
-        """Another token is selected."""
-        self.render()
-
     def render(self) -> None:
         tool = self.tool
         visible = tool.session.doc is not None and tool.session.only_tags and bool(tool.tokens)
