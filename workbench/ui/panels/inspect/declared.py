@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar, cast
 
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from workbench.base.i18n import _
@@ -192,7 +192,9 @@ class DeclaredView(InspectorView):
         data = self.spec.data
         if data is None:
             return super().data()
-        rows: list[list[object]] = self._by_id[data].data() if isinstance(data, str) else data(self)
+        if isinstance(data, str):
+            return cast(_Table, self._by_id[data]).data()
+        rows: list[list[object]] = data(self)
         return rows
 
 
@@ -247,14 +249,14 @@ class Rendered(Generic[P, W]):
     def choose(self, value: Any) -> None:
         """Select a value; emits nothing."""
 
-    def act(self, function: parts.Function | None, *values: Any) -> None:
-        if function is not None:
-            function(self.view, *values)
+    def call(self, function: parts.Function | None, *values: Any) -> Any:
+        """What a function of the description returns, None without one."""
+        return None if function is None else function(self.view, *values)
 
     def picked(self, function: parts.Function | None, *values: Any) -> None:
         """The user has selected something."""
         self.view.tell(self)
-        self.act(function, *values)
+        self.call(function, *values)
 
 
 class _Box(Rendered[parts.Box, QWidget]):
@@ -295,23 +297,21 @@ class _Choice(Rendered[parts.Choice, Any]):
     def _take(self, _at: int) -> None:
         part, value = self.part, self.inner.currentData()
         if part.act is not None:
-            self.act(part.act, value)
+            self.call(part.act, value)
         elif part.option:
             self.view.state.set_options(**{part.option: value})
         self.view.tell(self)
 
     def show(self) -> None:
-        part = self.part
-        value = self.inner.currentData() if not part.option else None
+        part, value = self.part, self.inner.currentData()
         if part.value is not None:
             value = part.value(self.view)
         elif part.option:
             value = self.view.state.option(part.option)
-        items = None if part.items is None else part.items(self.view)
-        if items is None:
+        if part.items is None:
             self.inner.setCurrentIndex(max(0, self.inner.findData(value)))
         else:
-            fill(self.inner, items, value)
+            fill(self.inner, part.items(self.view), value)
         if part.enabled is not None:
             self.inner.setEnabled(bool(part.enabled(self.view)))
 
@@ -362,7 +362,7 @@ class _TextEntry(Rendered[parts.TextEntry, QLineEdit]):
         text = self.inner.text()
         if self.part.emptied and text.strip():
             self.inner.clear()
-        self.act(self.part.act, text)
+        self.call(self.part.act, text)
 
 
 class _Layers(Rendered[parts.Layers, LayerChoice]):
@@ -391,7 +391,7 @@ class _Button(Rendered[parts.Button, Button]):
     def make(self) -> Button:
         part = self.part
         text = part.text if isinstance(part.text, str) else ""
-        on = lambda: self.act(part.act)  # noqa: E731
+        on = lambda: self.call(part.act)  # noqa: E731
         return Button(text, part.icon, part.kind, small=True, on=on, name=part.name)
 
     def show(self) -> None:
@@ -467,12 +467,11 @@ class _Table(Rendered[parts.Table, Table]):
         table = Table(columns, name=part.name, key=part.key, many=part.many, sortable=part.sortable)
         table.chosen.connect(self._chosen)
         if part.opened is not None:
-            table.opened.connect(lambda item: self.act(part.opened, item))
+            table.opened.connect(lambda item: self.call(part.opened, item))
         if part.removed is not None:
-            table.removed.connect(lambda: self.act(part.removed))
+            table.removed.connect(lambda: self.call(part.removed))
         if part.menu is not None:
-            menu = part.menu
-            RowMenu(table, lambda: menu(self.view))
+            RowMenu(table, lambda: self.call(part.menu))
         return table
 
     def placed(self) -> QWidget:
@@ -481,46 +480,36 @@ class _Table(Rendered[parts.Table, Table]):
     def _chosen(self) -> None:
         self.view.tell(self)
         if (item := self.chosen()) is not None:
-            self.act(self.part.chosen, item)
+            self.call(self.part.chosen, item)
 
     def show(self) -> None:
-        part, view = self.part, self.view
+        part = self.part
         if callable(part.columns):
             self._show_columns()
-        self.inner.set_rows(list(part.rows(view)))
+        table = self.inner
+        table.set_rows(list(part.rows(self.view)))
         if part.fit:
-            self.inner.fit_height(part.fit)
+            table.fit_height(part.fit)
         if part.spans is not None:
-            self._span(part.spans)
-        hidden = part.hidden(view) if part.hidden is not None else ()
-        for number in range(self.inner.model().columnCount()):
-            self.inner.setColumnHidden(number, number in hidden)
+            table.clearSpans()
+            for number in (n for n, item in enumerate(table.rows()) if part.spans(item)):
+                table.setSpan(number, 0, 1, table.model().columnCount())
+        hidden = self.call(part.hidden) or ()
+        for number in range(table.model().columnCount()):
+            table.setColumnHidden(number, number in hidden)
         self.refresh()
-        if (
-            part.first is not None
-            and self.inner.rows()
-            and not (self.inner.has_chosen and not part.anew)
-        ):
-            self.inner.choose({part.first(view)})
+        if part.first is not None and table.rows() and (part.anew or not table.has_chosen):
+            table.choose({part.first(self.view)})
             if part.anew:
-                self.inner.scrollToTop()
+                table.scrollToTop()
 
     def refresh(self) -> None:
         if self.part.follow is not None:
             self.inner.choose(set(self.part.follow(self.view)))
 
-    def data(self) -> list[list[object]]:
-        """The titles of the columns, and their values for each row."""
-        columns = self.inner.rows_model.columns
-        rows = self.part.rows(self.view)
-        return [
-            [column.title for column in columns],
-            *([column.value(row) for column in columns] for row in rows),
-        ]
-
     def _show_columns(self) -> None:
-        columns, model = self._columns(), self.inner.rows_model
-        if len(columns) != len(model.columns):
+        columns = self._columns()
+        if len(columns) != len(self.inner.rows_model.columns):
             clear(layout_of(self.widget))
             self.inner = self._new(columns)
             layout_of(self.widget).addWidget(self.inner)
@@ -528,11 +517,11 @@ class _Table(Rendered[parts.Table, Table]):
             if item.title != self.inner.rows_model.columns[number].title:
                 self.inner.rows_model.set_title(number, item.title)
 
-    def _span(self, spans: Callable[[Any], bool]) -> None:
-        self.inner.clearSpans()
-        for number, item in enumerate(self.inner.rows()):
-            if spans(item):
-                self.inner.setSpan(number, 0, 1, self.inner.model().columnCount())
+    def data(self) -> list[list[object]]:
+        """The titles of the columns, and their values for each row."""
+        columns, rows = self.inner.rows_model.columns, self.part.rows(self.view)
+        values = [[column.value(row) for column in columns] for row in rows]
+        return [[column.title for column in columns], *values]
 
     def clear(self) -> None:
         self.inner.set_rows(())
@@ -547,30 +536,20 @@ class _Table(Rendered[parts.Table, Table]):
 class _Strip(Rendered[parts.Strip, WordStrip]):
     def make(self) -> WordStrip:
         part = self.part
-        tip = None
-        if part.tip is not None:
-            tip = self._tip
-        strip = WordStrip(part.name, tip=tip, see=self._see if part.scrolled else None)
+        strip = WordStrip(part.name, tip=self._tip if part.tip is not None else None)
         if not part.focus:
             strip.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         strip.chosen.connect(lambda number: self.picked(part.chosen, number))
-        strip.clicked.connect(lambda number: self.act(part.clicked, number))
-        strip.opened.connect(lambda number: self.act(part.opened, number))
+        strip.clicked.connect(lambda number: self.call(part.clicked, number))
+        strip.opened.connect(lambda number: self.call(part.opened, number))
         return strip
 
     def placed(self) -> QWidget:
-        if not self.part.scrolled:
-            return self.inner
-        self._scroll = strip_scrolled(self.inner) if self.part.fit else scrolled(self.inner)
-        return self._scroll
+        part = self.part
+        return strip_scrolled(self.inner, fit=part.fit) if part.scrolled else self.inner
 
     def _tip(self, number: int) -> str:
-        known = self.view.result is not None and self.part.tip is not None
-        return str(self.part.tip(self.view, number)) if known and self.part.tip else ""
-
-    def _see(self, area: QRectF) -> None:
-        center = area.center()
-        self._scroll.ensureVisible(int(center.x()), int(center.y()), 0, int(area.height() / 2) + 4)
+        return self.call(self.part.tip, number) if self.view.result is not None else ""
 
     def show(self) -> None:
         part, view = self.part, self.view
@@ -649,7 +628,7 @@ class _Curves(Rendered[parts.Curves, Chart]):
         part = self.part
         chart = Chart(part.name, part.x, part.y, empty=part.empty)
         for signal in (chart.opened, chart.moved):
-            signal.connect(lambda curve, point: self.act(part.picked, curve, point))
+            signal.connect(lambda curve, point: self.call(part.picked, curve, point))
         self._legend = ChartLegend() if part.legend else None
         return chart
 

@@ -126,9 +126,9 @@ class Rule(Part):
 
 @dataclass(frozen=True)
 class Choice(Part):
-    """A list of the values of an option; `items(context)` returns (value, text), by default those
-    that the option has. `act(context, value)` replaces the setting of the option; without an option
-    the choice is only of this view, and other parts ask for it by `context.chosen`.
+    """A list of the values of an option; `items(view)` returns (value, text), by default those
+    that the option has. `act(view, value)` replaces the setting of the option; without an option
+    the choice is only of this view, and other parts ask for it by `view.chosen`.
     """
 
     title: str
@@ -147,7 +147,7 @@ class Entry(Part):
     """An option as text; Enter or leaving the field sets it, an error is shown below.
 
     resets: an option whose value depends on this one, set to its default with each change.
-    hint(context): a text below it.
+    hint(view): a text below it.
     """
 
     option: str
@@ -158,7 +158,7 @@ class Entry(Part):
 
 @dataclass(frozen=True)
 class TextEntry(Part):
-    """A line of text: `act(context, text)` on Enter. cleared: also when it has become empty;
+    """A line of text: `act(view, text)` on Enter. cleared: also when it has become empty;
     emptied: it is empty after Enter; leaving: also when the focus leaves it.
     """
 
@@ -173,7 +173,7 @@ class TextEntry(Part):
 
 @dataclass(frozen=True)
 class Layers(Part):
-    """The choice of a layer, shown if there is more than one; `layers(context)` are its numbers."""
+    """The choice of a layer, shown if there is more than one; `layers(view)` are its numbers."""
 
     layers: Function
     layer: Function
@@ -226,27 +226,27 @@ def caption(text: str | Function, **how: Any) -> Text:
 
 @dataclass(frozen=True)
 class Mark(Part):
-    """An icon with a tone, `icon(context)`."""
+    """An icon with a tone, `icon(view)`."""
 
     icon: Function
 
 
 @dataclass(frozen=True)
 class Figures(Part):
-    """Numbers with their names: `values(context)` returns (name, value) pairs."""
+    """Numbers with their names: `values(view)` returns (name, value) pairs."""
 
     values: Function
 
 
 @dataclass(frozen=True)
 class Table(Part):
-    """`rows(context)` in `columns`, or `columns(context)`; key(row): identifies a row.
+    """`rows(view)` in `columns`, or `columns(view)`; key(row): identifies a row.
 
-    first(context): the key of the row that is selected unless another one is, with `anew` also
-    then; follow(context): keys of the rows to select, after each change. chosen(context, row),
-    opened(context, row), removed(context): on a selected row, on Enter, on Delete. menu(context):
+    first(view): the key of the row that is selected unless another one is, with `anew` also
+    then; follow(view): keys of the rows to select, after each change. chosen(view, row),
+    opened(view, row), removed(view): on a selected row, on Enter, on Delete. menu(view):
     entries for the selected rows. fit: adapts the height to the rows, at most so many.
-    hidden(context): numbers of columns. spans(row): whether its first column takes all.
+    hidden(view): numbers of columns. spans(row): whether its first column takes all.
     """
 
     name: str
@@ -269,9 +269,9 @@ class Table(Part):
 
 @dataclass(frozen=True)
 class Strip(Part):
-    """`words(context)`, as `StripWord`, in lines; in the direction of `text(context)`, by default
-    that of the document. chosen, clicked, opened(context, number): of a word; tip(context, number).
-    follow(context): the number of the word to outline. fit: not higher than its words; scrolled: in
+    """`words(view)`, as `StripWord`, in lines; in the direction of `text(view)`, by default
+    that of the document. chosen, clicked, opened(view, number): of a word; tip(view, number).
+    follow(view): the number of the word to outline. fit: not higher than its words; scrolled: in
     a scroll area. focus: it can have the focus.
     """
 
@@ -290,9 +290,9 @@ class Strip(Part):
 
 @dataclass(frozen=True)
 class Heat(Part):
-    """A cell for each pair of the names `down(context)` and `across(context)`: `cell(context, row,
-    column)` returns a `HeatCell`, tip(context, row, column) its content as a sentence. axes: what
-    rows and columns are. first(context): the (row, column) that is selected unless another one is.
+    """A cell for each pair of the names `down(view)` and `across(view)`: `cell(view, row,
+    column)` returns a `HeatCell`, tip(view, row, column) its content as a sentence. axes: what
+    rows and columns are. first(view): the (row, column) that is selected unless another one is.
     style: widths and colours, a `HeatStyle`.
     """
 
@@ -308,9 +308,9 @@ class Heat(Part):
 
 @dataclass(frozen=True)
 class Curves(Part):
-    """`series(context)` over the axes x and y; picked(context, curve, point): a point was selected.
+    """`series(view)` over the axes x and y; picked(view, curve, point): a point was selected.
 
-    empty: what appears here. follow(context): the (curve, point) to mark. level(context): a dashed
+    empty: what appears here. follow(view): the (curve, point) to mark. level(view): a dashed
     line at this y. legend: the names of the curves above.
     """
 
@@ -327,8 +327,8 @@ class Curves(Part):
 
 @dataclass(frozen=True)
 class Plot(Part):
-    """A widget with `set`, which gets `values(context)`, and `empty` without a result: `make(name)`
-    creates it. chosen(context, value): the user has selected something in it. scrolled: in a scroll
+    """A widget with `set`, which gets `values(view)`, and `empty` without a result: `make(name)`
+    creates it. chosen(view, value): the user has selected something in it. scrolled: in a scroll
     area.
     """
 
@@ -356,9 +356,9 @@ class ViewSpec:
     """A view: a card with a title line, controls below it, and parts from top to bottom.
 
     title: by default that of the inspector, None for none. beside: what stands beside it.
-    data(context): the numbers as rows of a table, the first names the columns; or the id of a
+    data(view): the numbers as rows of a table, the first names the columns; or the id of a
     `Table` with the values of its columns; by default all values of the result.
-    changed(context, fields): called after changes of the state or the page. cards: the parts are
+    changed(view, fields): called after changes of the state or the page. cards: the parts are
     cards themselves.
     """
 

@@ -97,13 +97,7 @@ class WordStrip(QWidget):
     opened = Signal(int)
     grown = Signal()
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        tip: Callable[[int], str] | None = None,
-        see: Callable[[QRectF], None] | None = None,
-    ):
+    def __init__(self, name: str, *, tip: Callable[[int], str] | None = None):
         super().__init__()
         self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -112,7 +106,8 @@ class WordStrip(QWidget):
         self._words: tuple[StripWord, ...] = ()
         self._areas: list[QRectF] = []
         self._rtl, self._number = False, -1
-        self._tip, self._see = tip, see
+        self._tip = tip
+        self.scroll_to: Callable[[QRectF], None] | None = None  # of what it is scrolled in
         drop = theme.changed.connect(self._place)
         self.destroyed.connect(lambda *_: drop())
 
@@ -134,8 +129,8 @@ class WordStrip(QWidget):
         if number != self._number:
             self._number = number
             at = self._place_of(number)
-            if at >= 0 and self._see is not None:
-                self._see(self._areas[at])
+            if at >= 0 and self.scroll_to is not None:
+                self.scroll_to(self._areas[at])
             self.update()
 
     def area(self, at: int) -> QRectF:
@@ -315,13 +310,22 @@ def _paint_share(painter: QPainter, share: Share, room: QRectF, first: bool) -> 
     painter.drawRoundedRect(QRectF(track.left(), track.top(), filled, 3), 1.5, 1.5)
 
 
-def strip_scrolled(strip: WordStrip) -> QScrollArea:
-    """The strip in a vertical scroll area that is never higher than its words."""
+def strip_scrolled(strip: WordStrip, *, fit: bool = True) -> QScrollArea:
+    """The strip in a vertical scroll area, which keeps the outlined word in view.
+
+    fit: the area is never higher than the words.
+    """
     area = scrolled(strip)
 
-    def fit() -> None:
+    def scroll_to(word: QRectF) -> None:
+        center = word.center()
+        area.ensureVisible(int(center.x()), int(center.y()), 0, int(word.height() / 2) + 4)
+
+    def limit() -> None:
         area.setMaximumHeight(strip.minimumHeight() + 2 * area.frameWidth())
 
-    strip.grown.connect(fit)
-    fit()
+    strip.scroll_to = scroll_to
+    if fit:
+        strip.grown.connect(limit)
+        limit()
     return area

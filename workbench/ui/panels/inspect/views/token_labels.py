@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QRectF
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QCheckBox
 
@@ -15,10 +14,10 @@ from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.controls.button import Segments
 from workbench.ui.widgets.controls.words import Elided, words
-from workbench.ui.widgets.layout import card, column, layout_of, line, row, scrolled
+from workbench.ui.widgets.layout import card, column, layout_of, line, row
 from workbench.ui.widgets.tables.table import Column, Table
 from workbench.ui.widgets.text.span_layout import starts_rtl
-from workbench.ui.widgets.tokens.word_strip import Share, StripWord, WordStrip
+from workbench.ui.widgets.tokens.word_strip import Share, StripWord, WordStrip, strip_scrolled
 
 if TYPE_CHECKING:
     from workbench.inspection.spec import TokenRow
@@ -72,9 +71,9 @@ class TokenLabelsView(InspectorView):
         )
         self._order.chosen.connect(self._sort)
         self._by_entropy = False
-        self._strip = WordStrip(_("Words with labels"), tip=self._tip, see=self._see)
+        self._strip = WordStrip(_("Words with labels"), tip=self._tip)
         self._strip.chosen.connect(self.page.choose_token)
-        self._scroll = scrolled(self._strip)
+        self._scroll = strip_scrolled(self._strip, fit=False)
         self._word, self._about = words("", weight=600), Elided("", "small", "muted")
         self._entropy = words("", "small", weight=600)
         self._table = Table(_word_columns(self), name=_("Tokens"), key=lambda unit: unit.first)
@@ -227,10 +226,6 @@ class TokenLabelsView(InspectorView):
         unit = self._unit(number)
         best = unit.row.best if unit is not None else ()
         return "\n".join(f"{name}  {formats.points(share)}%" for name, share in best)
-
-    def _see(self, area: QRectF) -> None:
-        center = area.center()
-        self._scroll.ensureVisible(int(center.x()), int(center.y()), 0, int(area.height() / 2) + 4)
 
     # ---------------------------------------------------------------- one word
 
