@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests import a_plugin
+from workbench.base import manifest, registry
 from workbench.base import plugins as base_plugins
-from workbench.base import registry
 from workbench.base import settings as settings_file
 from workbench.base.errors import ImportFailed, JobFailed, WorkbenchError
 from workbench.base.manifest import Contribution
@@ -52,6 +52,15 @@ def test_a_plugin_is_enabled_by_its_folder_and_stays_so(tmp_path, known):
     plugins.disable(plugins.find("lines"))
     (status,) = plugins.all_plugins(settings_file.load())
     assert status.state == "disabled" and "lines.all" not in known.ids("importer")
+
+
+@pytest.mark.parametrize("kind", manifest.KINDS)
+def test_what_a_plugin_adds_is_named_for_every_kind(tmp_path, kind):
+    entry = {"id": "lines.all", "title": "Lines", "object": "lines.code:Lines"}
+    plugin = plugins.find(str(a_plugin.make(tmp_path, entries={kind: [entry]})))
+
+    (words,) = plugins.adds(plugin)
+    assert words.startswith("1 ") and words.endswith(": Lines")
 
 
 def test_an_enabled_importer_detects_its_files(tmp_path):

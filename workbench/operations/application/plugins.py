@@ -73,6 +73,9 @@ def adds(plugin: Plugin) -> tuple[str, ...]:
         "segmenter": lambda n: ngettext(
             "{n} word segmenter: {names}", "{n} word segmenters: {names}", n
         ),
+        "prediction": lambda n: ngettext(
+            "{n} kind of prediction: {names}", "{n} kinds of predictions: {names}", n
+        ),
         "task": lambda n: ngettext("{n} task: {names}", "{n} tasks: {names}", n),
         "family": lambda n: ngettext("{n} model family: {names}", "{n} model families: {names}", n),
         "method": lambda n: ngettext(
