@@ -146,6 +146,16 @@ def test_a_view_may_be_described(qapp):
     assert check("view") == "Its view: Describe it by ViewSpec, or derive it from InspectorView."
 
 
+def test_the_widget_of_a_prediction_derives_from_its_base(qapp):
+    from workbench.ui.panels.results.review.error_detail import PredictionWidget
+
+    check = partial(plugin_contracts.view_fault, "prediction")
+    assert check(type("Other", (), {})).startswith("Its view: It has no show_prediction. Derive")
+    bare = type("Bare", (PredictionWidget,), {})
+    assert check(bare) == "Its view: It does not implement show_prediction."
+    assert check(3) == "Its view: Derive it from PredictionWidget."
+
+
 class Examines:
     def examine(self, subject, data, task, options):
         yield 1.0

@@ -43,8 +43,20 @@ EXAMINER, FOLDER_EXPORTER = "inspection.base:Examiner", "exporters.data.base:Fol
 WITH_INFO = tuple(  # kinds that have a light part in any case
     kind for kind, (_object, info) in CONTRACTS.items() if info and kind != "inspector"
 )
-# Kind → what describes its view, and the contract of a class in place of it.
-VIEWS = {"inspector": ("ui.panels.inspect.parts:ViewSpec", "ui.panels.inspect.base:InspectorView")}
+# Kind → the contract of its view, the method that a view implements, and what describes a view in
+# place of a class, "" for nothing.
+VIEWS: Mapping[str, tuple[str, str, str]] = {
+    "inspector": (
+        "ui.panels.inspect.base:InspectorView",
+        "show_result",
+        "ui.panels.inspect.parts:ViewSpec",
+    ),
+    "prediction": (
+        "ui.panels.results.review.error_detail:PredictionWidget",
+        "show_prediction",
+        "",
+    ),
+}
 OPTION_KINDS = ("int", "float", "bool", "choice", "text")
 AXES = ("item", "token", "choice")  # of `TaskInfo.logits`
 
@@ -103,19 +115,23 @@ def view_fault(kind: str, view: Any) -> str:
     """As `fault`, for the view of a contribution. Imports Qt."""
     if kind not in VIEWS:
         return ""
-    described: Any
-    contract: Any
-    described, contract = (imported(f"workbench.{name}") for name in VIEWS[kind])
-    if isinstance(view, described):
+    target, shows, described = VIEWS[kind]
+    contract = imported(f"workbench.{target}")
+    description: Any = imported(f"workbench.{described}") if described else None
+    if description is not None and isinstance(view, description):
         return ""
     is_class = inspect.isclass(view)  # narrows no type
     if not is_class:
-        names = {"described": described.__qualname__, "base": contract.__qualname__}
-        fault = _("Describe it by {described}, or derive it from {base}.", **names)
-        return "" if callable(view) else _("Its view: {fault}", fault=fault)
+        if callable(view):
+            return ""
+        fault = _("Derive it from {base}.", base=contract.__qualname__)
+        if description is not None:
+            names = {"described": description.__qualname__, "base": contract.__qualname__}
+            fault = _("Describe it by {described}, or derive it from {base}.", **names)
+        return _("Its view: {fault}", fault=fault)
     faults = [*_missing(view, contract), *_uncallable(view, contract)]
-    if not faults and view.show_result is contract.show_result:
-        faults = [_("It does not implement {names}.", names="show_result")]
+    if not faults and getattr(view, shows) is getattr(contract, shows):
+        faults = [_("It does not implement {names}.", names=shows)]
     return _("Its view: {fault}", fault=faults[0]) if faults else ""
 
 
@@ -145,7 +161,8 @@ def _members(contract: type) -> list[str]:
     for cls in contract.__mro__:
         if cls.__module__.startswith("workbench."):
             names |= dict.fromkeys([*vars(cls).get("__annotations__", ()), *vars(cls)])
-    return [name for name in names if not name.startswith("_") and name != "info"]
+    hidden = ("info", "staticMetaObject")  # the second is Qt's
+    return [name for name in names if not name.startswith("_") and name not in hidden]
 
 
 def _missing(owner: Any, contract: type) -> Iterator[str]:
