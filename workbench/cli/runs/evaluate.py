@@ -246,6 +246,8 @@ def _for_scores(file: Path, run: str, split: str) -> AbstractContextManager[Comm
 
 def show_scores(title: str, report: dict[str, Any]) -> None:
     """Print a score table."""
+    from workbench.operations.evaluation.scoring import label_columns
+
     n = report["n"]
     say(
         ngettext(
@@ -259,17 +261,12 @@ def show_scores(title: str, report: dict[str, Any]) -> None:
     say("  ".join(f"{name} {value:.3f}" for name, value in report["scores"].items()))
     say()
     rows = report["per_label"]
-    titles = {
-        "label": _("Label"),
-        "precision": _("Precision"),
-        "recall": _("Recall"),
-        "f1": _("F1"),
-        "average_precision": _("AP"),
-        "support": _("Support"),
-    }
     if rows:
-        columns = keyed({name: titles[name] for name in titles if any(name in row for row in rows)})
-        table(columns, rows)
+        known = label_columns().values()
+        titles = {
+            column.key: column.title for column in known if any(column.key in r for r in rows)
+        }
+        table(keyed(titles), rows)
         say()
     say(_(report["definition"]))
     if as_run := report.get("as_run"):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _
@@ -15,6 +16,7 @@ from workbench.metrics import classes, definitions
 from workbench.metrics.evaluation import Evaluation
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo
+from workbench.text.columns import Column, Kind
 from workbench.text.dataset import Record, gold_fingerprint
 from workbench.text.document import Document
 from workbench.text.labels import Layer
@@ -30,6 +32,30 @@ class GoldDocument:
 
     document: Document
     gold: tasks.Gold
+
+
+def label_columns() -> dict[str, Column]:
+    """Key → column of a table of `LabelScore`, with the definition of the score. "roc_auc", which
+    it lacks, is in an `Evaluation`.
+    """
+
+    def share(key: str, title: str) -> Column:
+        hint = definitions.LABEL_DEFINITIONS[key].sentence()
+        return Column(title, attrgetter(key), kind=Kind.SHARE, key=key, hint=hint)
+
+    occurrences = _("Number of occurrences in gold")
+    columns = (
+        Column(_("Label"), attrgetter("label"), key="label"),
+        share("precision", _("Precision")),
+        share("recall", _("Recall")),
+        share("f1", _("F1")),
+        share("average_precision", _("AP")),
+        share("roc_auc", _("AUC")),
+        Column(
+            _("Support"), attrgetter("support"), kind=Kind.COUNT, key="support", hint=occurrences
+        ),
+    )
+    return {column.key: column for column in columns}
 
 
 def is_fraction(name: str) -> bool:

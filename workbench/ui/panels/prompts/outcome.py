@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,14 +18,14 @@ from workbench.ui.project.job_progress import JobProgress
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.style.formats import points
 from workbench.ui.style.interval_text import (
-    few_tip,
+    LabelIntervals,
     interval_method,
     interval_text,
-    label_tip,
+    label_columns,
     named_interval,
     score_tip,
 )
-from workbench.ui.style.run_text import is_error, label_hint, score_text, score_title
+from workbench.ui.style.run_text import is_error, score_text, score_title
 from workbench.ui.widgets.controls.button import Button, Segments
 from workbench.ui.widgets.controls.meter import Meter, number
 from workbench.ui.widgets.controls.words import Elided, words
@@ -301,17 +301,10 @@ class _Number:
 
 
 def _score_columns(state: PromptsState) -> list[Column]:
-    def interval(name: str, row: LabelScore) -> tuple[float, float] | None:
-        evaluation = state.evaluation
-        if evaluation is None or few_tip(row.support):
-            return None
-        return evaluation.of_label(row.label, name).interval
-
-    def tip(name: str, row: LabelScore) -> str:
-        return label_tip(name, interval(name, row), row.support)
+    known, intervals = label_columns(), LabelIntervals(lambda: state.evaluation)
 
     def f1(row: LabelScore) -> str:
-        pair = interval("f1", row)
+        pair = intervals.of(row)
         if pair is None:
             return points(row.f1)
         return _("{value} ({interval})", value=points(row.f1), interval=interval_text(pair))
@@ -320,33 +313,16 @@ def _score_columns(state: PromptsState) -> list[Column]:
         return state.prior.get(label)
 
     return [
-        Column(_("Label"), lambda row: row.label, None, tip=lambda row: row.label),
-        Column(
-            _("Precision"),
-            lambda row: points(row.precision),
-            80,
-            right=True,
-            hint=label_hint("precision"),
-            tip=partial(tip, "precision"),
-        ),
-        Column(
-            _("Recall"),
-            lambda row: points(row.recall),
-            62,
-            right=True,
-            hint=label_hint("recall"),
-            tip=partial(tip, "recall"),
-        ),
-        Column(
-            _("F1, 95%"),
-            f1,
+        Column.of(known["label"], tip=lambda row: row.label),
+        Column.of(known["precision"], 80, tip=partial(intervals.tip, "precision")),
+        Column.of(known["recall"], 62, tip=partial(intervals.tip, "recall")),
+        Column.of(
+            replace(known["f1"], title=_("F1, 95%"), display=f1),
             132,
-            right=True,
-            hint=f"{label_hint('f1')}\n{interval_method()}",
-            tip=partial(tip, "f1"),
-            sort=lambda row: row.f1,
+            hint=f"{known['f1'].hint}\n{interval_method()}",
+            tip=partial(intervals.tip, "f1"),
         ),
-        Column(_("Support"), lambda row: str(row.support), 76, right=True),
+        Column.of(known["support"], 76),
         Column(
             _("Prior, %"),
             lambda row: points(prior(row.label)),

@@ -5,7 +5,8 @@ Every score states which gold labels it was computed against: those of the run, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -14,7 +15,6 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QVBoxLayout
 
 from workbench.base.i18n import _, ngettext
-from workbench.text.columns import Kind
 from workbench.ui.panels.results.runs.details import Details, SchemeRow, ScoreRow, span_rows
 from workbench.ui.panels.results.runs.gold_text import (
     SPLITS,
@@ -27,15 +27,15 @@ from workbench.ui.panels.results.runs.gold_text import (
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.style.formats import points
 from workbench.ui.style.interval_text import (
+    LabelIntervals,
     few_tip,
     interval_method,
     interval_text,
-    label_tip,
+    label_columns,
     pair_of,
     score_tip,
 )
 from workbench.ui.style.run_text import (
-    label_hint,
     mixes_of,
     score_hint,
     score_text,
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from workbench.metrics.classes import LabelScore
     from workbench.storage.runs.runs import Run
     from workbench.tasks.spec import TaskInfo
+    from workbench.text import columns
     from workbench.ui.panels.results.actions import RunActions
     from workbench.ui.panels.results.selection import RunSelection
 
@@ -94,6 +95,7 @@ class ScoresView(QFrame):
     def __init__(self, selection: RunSelection, actions: RunActions, errors: ErrorLists):
         super().__init__()
         self._selection, self._errors, self._in_a_row = selection, errors, 0
+        self._intervals = LabelIntervals(lambda: selection.evaluation(*selection.by_label))
         self._test_button = Button(_("Show test score"), "eye", small=True, on=actions.show_test)
         self._main, self._second, self._third = Tile(""), Tile(""), Tile("")
         self._test = Tile(_("Test score"), control=self._test_button)
@@ -228,7 +230,7 @@ class ScoresView(QFrame):
 
     def _hide_columns(self, room: int) -> None:
         rows = self._labels.rows()
-        known = any(self._interval(item) for item in rows)
+        known = any(self._intervals.of(item) for item in rows)
         self._labels.setColumnHidden(INTERVAL_COLUMN, room <= theme.px(520) or not known)
         has_area = any(self._area(item) is not None for item in rows)
         self._labels.setColumnHidden(AREA_COLUMN, not has_area or room < theme.px(460))
@@ -243,43 +245,32 @@ class ScoresView(QFrame):
         return min(max(max(names, default=0) + NUMBER_PAD, least), room * 9 // 20)
 
     def _label_table(self) -> Table:
-        shares: tuple[tuple[str, str, Callable[[LabelScore], float | None]], ...] = (
-            ("precision", _("Precision"), lambda row: row.precision),
-            ("recall", _("Recall"), lambda row: row.recall),
-            ("f1", _("F1"), lambda row: row.f1),
-            ("average_precision", _("AP"), self._average_precision),
-            ("roc_auc", _("AUC"), self._area),
+        known = label_columns()
+        shares = (
+            *(known[name] for name in ("precision", "recall", "f1")),
+            replace(known["average_precision"], value=self._average_precision),
+            replace(known["roc_auc"], value=self._area),
         )
         columns = (
-            Column(_("Label"), lambda row: row.label, 112, tip=self._rankings_tip),
-            *(self._share_column(*column) for column in shares),
+            Column.of(known["label"], 112, tip=self._rankings_tip),
+            *map(self._share_column, shares),
             Column(
                 _("F1, 95%"),
-                lambda row: interval_text(self._interval(row)),
+                lambda row: interval_text(self._intervals.of(row)),
                 112,
                 right=True,
                 tip=lambda row: few_tip(row.support),
                 hint=interval_method(),
             ),
-            Column(
-                _("Support"),
-                lambda row: row.support,
-                76,
-                kind=Kind.COUNT,
-                hint=_("Number of occurrences in gold"),
-            ),
+            Column.of(known["support"], 76),
         )
         table = Table(columns, name=_("By label"), key=lambda row: row.label, sortable=True)
         table.opened.connect(self._open_label)
         escaping.set_tip(table, _("Double-click or Enter: the errors of a label"))
         return table
 
-    def _share_column(
-        self, name: str, title: str, value: Callable[[LabelScore], float | None]
-    ) -> Column:
-        tip = partial(self._label_tip, name)
-        hint = label_hint(name)
-        return Column(title, value, kind=Kind.SHARE, share=value, tip=tip, hint=hint)
+    def _share_column(self, column: columns.Column) -> Column:
+        return Column.of(column, share=column.value, tip=partial(self._intervals.tip, column.key))
 
     def _open_label(self, score: LabelScore) -> None:
         """Open the errors of a label on the shown split: where it is gold, and where it is
@@ -303,7 +294,7 @@ class ScoresView(QFrame):
         )
         for name, message, value in values:
             if value is not None:
-                pair = self._interval(row, name)
+                pair = self._intervals.of(row, name)
                 text = f"{points(value)} ({interval_text(pair)})" if pair else points(value)
                 lines.append(message.format(value=text))
         return "\n".join(lines)
@@ -315,17 +306,6 @@ class ScoresView(QFrame):
         """A score of a label that the table lacks; None if it is unknown, as what a run stored."""
         evaluation = self._selection.evaluation(*self._selection.by_label)
         return evaluation.of_label(row.label, name).value if evaluation is not None else None
-
-    def _label_tip(self, name: str, row: LabelScore) -> str:
-        """Tooltip of a score of a label: its definition and interval."""
-        return label_tip(name, self._interval(row, name), row.support)
-
-    def _interval(self, row: LabelScore, name: str = "f1") -> tuple[float, float] | None:
-        """The interval of a score of a label; None if it is unknown or has too few examples."""
-        if few_tip(row.support):
-            return None
-        evaluation = self._selection.evaluation(*self._selection.by_label)
-        return evaluation.of_label(row.label, name).interval if evaluation is not None else None
 
     def render_part(self, _fields: frozenset[str]) -> None:
         selection = self._selection
