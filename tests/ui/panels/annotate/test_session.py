@@ -651,13 +651,13 @@ def test_a_key_of_two_labels_is_shown_and_works_for_the_first_alone(state):
     with state.project.edit("as an older version imported it"):
         stored_labels.update_label(state.project.db, loc, key="1")
 
-    assert state.session.keys.by_key["1"] == per and loc not in state.session.keys.shown
+    assert state.session.keys.by_key["1"] == per and loc not in state.session.keys.by_label
 
 
 def test_a_pair_has_no_spans_so_its_classes_have_digits(state):
     state.session.open(state.queue.ids[-1])
 
-    assert [state.session.keys.shown[label.id] for label in state.session.active[0].labels] == [
+    assert [state.session.keys.by_label[label.id] for label in state.session.active[0].labels] == [
         "1",
         "2",
     ]
@@ -668,7 +668,7 @@ def test_a_key_that_somebody_chose_stays(state):
     state.session.switch_layer(layer_id(state, "names"), False)
 
     assert {
-        state.session.label_of[id][1].name: key for id, key in state.session.keys.shown.items()
+        state.session.label_of[id][1].name: key for id, key in state.session.keys.by_label.items()
     } == {
         "good": "1",
         "bad": "g",

@@ -265,7 +265,7 @@ def test_keys_of_labels_and_suggestions_work_after_a_click_on_a_button(view, qtb
     (bad,) = [
         id for id, (_layer, label) in view.state.session.label_of.items() if label.name == "bad"
     ]
-    qtbot.keyClick(following, view.state.session.keys.shown[bad])
+    qtbot.keyClick(following, view.state.session.keys.by_label[bad])
 
     assert spans(view) == [("Ada", "PER")] and chip(view, "bad").isChecked()
     assert following.hasFocus()

@@ -127,10 +127,10 @@ class LabelKeys:
         A stored key works in addition to the displayed one.
         """
         labels = [label for layer in self._session.active for label in layer.labels]
-        return {**_stored(labels), **{key: id for id, key in self.shown.items()}}
+        return {**_stored(labels), **{key: id for id, key in self.by_label.items()}}
 
     @property
-    def shown(self) -> Mapping[int, str]:
+    def by_label(self) -> Mapping[int, str]:
         """Label id → the key shown on its chip: digits first if no span layer is shown. The keys of
         the first labels of a layer with many are those of no other label.
         """
@@ -169,7 +169,7 @@ class LabelKeys:
         return by_layer[row_id(layer)]
 
     def _with_keys(self, layer: Layer) -> tuple[Label, ...]:
-        keys = {**self.shown, **self._presses(layer)}
+        keys = {**self.by_label, **self._presses(layer)}
         return tuple(
             label
             if keys.get(row_id(label), "") == label.key
@@ -179,7 +179,7 @@ class LabelKeys:
 
     def _presses(self, layer: Layer) -> Mapping[int, str]:
         """Sublabel without a key → how often the key of its parent is pressed for it."""
-        keys, presses = self.shown, {}
+        keys, presses = self.by_label, {}
         for parent in layer.labels if layer.grouped and steps(layer) else ():
             key = keys.get(row_id(parent), "")
             for number, sublabel in enumerate(layer.sublabels(parent.name) if key else (), 2):

@@ -75,7 +75,7 @@ def test_the_order_stays_while_a_document_is_open_and_the_latest_come_with_the_n
 
     many.state.queue.step(1)
     assert names_of(many, first(many).recent) == ["topic_17"]
-    assert many.state.session.keys.shown[many.ids["topic_17"]] == "q"
+    assert many.state.session.keys.by_label[many.ids["topic_17"]] == "q"
 
 
 def test_beside_spans_the_probable_classes_have_letters(many):

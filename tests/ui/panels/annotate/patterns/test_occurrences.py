@@ -164,3 +164,13 @@ def test_places_of_the_queue_follow_its_filter(state, listed):
     assert keys(listed) == []
     state.queue.clear_filters()
     assert not listed.shown
+
+
+def test_another_document_of_the_queue_leaves_the_ticks_as_they_are(state, listed):
+    state.queue.narrow(split="none")
+    listed.set(where=QUEUE)
+    listed.toggle([0])
+
+    state.queue.step(1)
+
+    assert keys(listed) == ["k3"]

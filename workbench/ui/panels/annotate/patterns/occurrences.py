@@ -57,6 +57,7 @@ class OccurrenceTool(Tool):
         self.ticked: frozenset[int] = frozenset()
         self.share: float | None = None
         self._free: Free = _NOTHING
+        self._searched = Filter()
         self.listen(self.project.changed, self._on_changed)
         self.listen(session.changed, self._moved)
 
@@ -109,10 +110,11 @@ class OccurrenceTool(Tool):
         context.drop(SEARCH)
         if not self.shown or self.label_id is None:
             return
+        self._searched = self._filter()
         self.update(share=0.0)
         context.task(
             SEARCH,
-            partial(_find, self.project, self._pattern, self._filter()),
+            partial(_find, self.project, self._pattern, self._searched),
             lambda answer: self._take(*answer),
             failed=self._failed,
             progress=lambda watch: self.update(share=watch.share),
@@ -143,12 +145,13 @@ class OccurrenceTool(Tool):
 
     def _moved(self, fields: frozenset[str]) -> None:
         """Another document was opened, or the queue was filtered."""
-        other = {DOCUMENT: {"document_id"}, QUEUE: {"place", "off"}}.get(self.where, set())
-        if self.shown and fields & other:
-            if self.session.document_id is None or self.where == QUEUE and not self.filtered:
-                self.leave()
-            else:
-                self.search()
+        if not self.shown or fields.isdisjoint(("document_id", "place", "off")):
+            return
+        gone = self.where == DOCUMENT and self.session.document_id is None
+        if gone or (self.where == QUEUE and not self.filtered):
+            self.leave()
+        elif self._filter() != self._searched:
+            self.search()
 
     def _on_changed(self, changes: Changes) -> None:
         """Labels were added or removed, so what is there already has changed."""

@@ -51,7 +51,7 @@ class PrefetchTool(Tool, Predictor):
         self.running: Preannotation | None = None
         self.line = self.tip = ""
         self.listen(session.changed, self._session_changed)
-        if self._kept:
+        if self._stored:
             self._use()
 
     def close(self) -> None:
@@ -69,14 +69,14 @@ class PrefetchTool(Tool, Predictor):
     # ------------------------------------------------------------ choosing
 
     @property
-    def _kept(self) -> Mapping[str, int]:
+    def _stored(self) -> Mapping[str, int]:
         runs = self.context.settings.window.get(_KEY, {}).get(self.project.uid, {})
         return runs if isinstance(runs, dict) else {}
 
     @property
     def chosen(self) -> dict[int, int]:
         """Id of a selected layer → id of the chosen run, or NEWEST."""
-        runs = self._kept
+        runs = self._stored
         return {
             row_id(ordered_layer): runs[ordered_layer.uid]
             for ordered_layer in self.session.ordered_layers
@@ -107,7 +107,7 @@ class PrefetchTool(Tool, Predictor):
     def choose(self, layer_name: str, run: int | None) -> None:
         """Pre-annotate a layer with a run (its id, or NEWEST) from now on; None for no run."""
         layer = next(layer for layer in self.session.layers if layer.name == layer_name)
-        runs = {uid: id for uid, id in self._kept.items() if uid != layer.uid}
+        runs = {uid: id for uid, id in self._stored.items() if uid != layer.uid}
         if run is not None:
             runs[layer.uid] = run
         window = self.context.settings.window
@@ -140,7 +140,7 @@ class PrefetchTool(Tool, Predictor):
     # ------------------------------------------------------------ following the queue
 
     def _session_changed(self, fields: frozenset[str]) -> None:
-        if fields & {"layers", "off", "run_changes"} and self._kept:
+        if fields & {"layers", "off", "run_changes"} and self._stored:
             self._use()
         if "place" in fields:
             self._follow()

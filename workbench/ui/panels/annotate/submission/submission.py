@@ -24,11 +24,8 @@ _GOES_ON = "annotate.goes_on"  # project uid → whether the key of a class also
 
 
 class SubmissionTool(Tool):
-    """`goes_on_changes`: a number that changes with `goes_on`."""
-
     def __init__(self, session: DocumentSession) -> None:
         super().__init__(session)
-        self.goes_on_changes = 0
         self._opened: DocumentView | None = None  # the open document as it was when it was opened
         self.listen(session.opened, self._document_opened)
 
@@ -155,7 +152,7 @@ class SubmissionTool(Tool):
         by_project = {uid: True for uid in window.get(_GOES_ON, {}) if uid != self.project.uid}
         window[_GOES_ON] = {**by_project, self.project.uid: True} if goes_on else by_project
         self.context.settings.save()
-        self.update(goes_on_changes=self.goes_on_changes + 1)
+        self.changed.emit(frozenset({"goes_on"}))
 
     def choose_and_go_on(self, label_id: int) -> None:
         """Set the class, submit the document and open the next; one undo step takes all back."""
