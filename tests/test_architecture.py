@@ -771,10 +771,6 @@ TYPE_CIRCLES = {
      "ui.widgets.text.view"): (
         "one widget: keys, mouse and accessibility move its caret and read its layout"
     ),
-    ("ui.panels.inspect.corpus", "ui.panels.inspect.examined", "ui.panels.inspect.inspector_state",
-     "ui.panels.inspect.state"): (
-        "an inspector's state belongs to the state of its page, which its view reads through it"
-    ),
 }  # fmt: skip
 # Being taken apart: (folder, largest number of modules). To be removed, not extended.
 TEMPORARY_CIRCLES = {"ui.panels.annotate": 13}

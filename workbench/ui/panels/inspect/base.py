@@ -9,8 +9,7 @@ from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.base.records import plain_rows, to_plain
-from workbench.ui.panels.inspect.inspector_state import InspectorState
-from workbench.ui.panels.inspect.state import InspectState
+from workbench.ui.panels.inspect.inspector_state import InspectorState, InspectPage
 from workbench.ui.project.queue_position import QueuePosition
 from workbench.ui.style import theme
 from workbench.ui.widgets.controls.button import Button
@@ -48,7 +47,7 @@ class InspectorView(QWidget):
         self.destroyed.connect(lambda *_: drop())
 
     @property
-    def page(self) -> InspectState:
+    def page(self) -> InspectPage:
         return self.state.page
 
     def show_state(self, fields: frozenset[str]) -> None:

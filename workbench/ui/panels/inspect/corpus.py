@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.base.i18n import _, ngettext
 from workbench.operations.annotation import senses
@@ -15,17 +15,32 @@ from workbench.operations.schema import labels
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
+    from workbench.project.project import Project
     from workbench.text.document import Document
-    from workbench.ui.panels.inspect.state import InspectState
+    from workbench.ui.panel import PanelContext
 
 AROUND = 60  # characters before a use
 Place = tuple[int, int, int]  # document, start, end
 
 
+class _Page(Protocol):
+    """What is known here of an `InspectState`."""
+
+    context: PanelContext
+    project: Project
+    document_id: int | None
+    chosen_documents: tuple[int, ...]
+
+    @property
+    def texts(self) -> int: ...
+    def update(self, **values: Any) -> None: ...
+    def take(self, document: Document, document_id: int | None) -> None: ...
+
+
 class PageDocuments:
     """The documents of an Inspect page, whose field `chosen_documents` it sets."""
 
-    def __init__(self, page: InspectState):
+    def __init__(self, page: _Page):
         self._page = page
 
     @property

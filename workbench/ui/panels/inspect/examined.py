@@ -15,7 +15,7 @@ from workbench.ui.panels.inspect.inspector_state import InspectorState
 if TYPE_CHECKING:
     from workbench.base.watch import Watch
     from workbench.jobs.queue import Job
-    from workbench.ui.panels.inspect.state import InspectState
+    from workbench.ui.panels.inspect.inspector_state import InspectPage
 
 
 class Examined(InspectorState):
@@ -29,7 +29,7 @@ class Examined(InspectorState):
     needs_text = False
     base = BASE  # as the model to compare with: the one that a run was trained from
 
-    def __init__(self, page: InspectState, id: str):
+    def __init__(self, page: InspectPage, id: str):
         super().__init__(page, id)
         self.prepared: PreparedExamination | None = None
         self.share: float | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.base import deprecation
 from workbench.base.errors import details_of
@@ -15,13 +15,64 @@ from workbench.inspection import spec
 from workbench.inspection.spec import QUESTIONS, Inspection, InspectorInfo, light
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
     from workbench.base.options import Option
-    from workbench.operations.inspecting.inspect import InspectorChoice
-    from workbench.ui.panels.inspect.state import InspectState
+    from workbench.operations.inspecting.inspect import (
+        DocumentGold,
+        InspectableModel,
+        InspectorChoice,
+    )
+    from workbench.operations.inspecting.retained_samples import KeptSample
+    from workbench.project.project import Project
+    from workbench.text.document import Document
+    from workbench.ui.panel import PanelContext
+    from workbench.ui.panels.inspect.corpus import PageDocuments
     from workbench.ui.project.indexing import Build, Indexing
 
 if not TYPE_CHECKING:
     __getattr__ = deprecation.former(__name__, Shown="InspectorState")
+
+
+class InspectPage(Protocol):
+    """What an inspector and its view know of their page; see `state.InspectState`."""
+
+    context: PanelContext
+    project: Project
+    corpus: PageDocuments
+    choice: InspectableModel | None
+    choices: tuple[InspectableModel, ...]
+    document: Document | None
+    document_id: int | None
+    gold: DocumentGold | None
+    labels: Mapping[str, Any]
+    chosen_token: int | None
+    chosen_head: tuple[int, int] | None
+    chosen_documents: tuple[int, ...]
+    view: str
+    second: str
+
+    def type_text(self, text: str, text_b: str | None = None) -> None: ...
+    def pick(self, document_id: int) -> None: ...
+    def correct(self) -> None: ...
+    def choose_token(self, number: int | None) -> None: ...
+    def choose_head(self, layer: int, head: int) -> None: ...
+    def compare(self, spans: Sequence[Any]) -> tuple[Any, ...]: ...
+    def save(self, write: Callable[[], object], path: Path) -> None: ...
+    def save_matrix(self, path: Path, values: Any, names: Sequence[str]) -> None: ...
+    def save_rows(self, path: Path, rows: Sequence[Sequence[object]]) -> None: ...
+    def save_result(self, path: Path, result: Any) -> None: ...
+    def kept_samples(self) -> tuple[KeptSample, ...]: ...
+    def keep_sample(self, text: str, settings: Mapping[str, Any]) -> None: ...
+    def drop_sample(self, sample: KeptSample) -> None: ...
+    def ask_host(
+        self,
+        state: InspectorState,
+        options: Mapping[str, Any],
+        done: Callable[[Inspection], None],
+        failed: Callable[[Exception], None],
+    ) -> None: ...
 
 
 class InspectorState(State):
@@ -37,7 +88,7 @@ class InspectorState(State):
 
     needs_text = True
 
-    def __init__(self, page: InspectState, id: str):
+    def __init__(self, page: InspectPage, id: str):
         super().__init__()
         self.page, self.id = page, id
         self.result: Any = None

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from workbench.ui.panels.inspect.examined import Examined
-    from workbench.ui.panels.inspect.inspector_state import InspectorState
-    from workbench.ui.panels.inspect.state import InspectState
+    from workbench.ui.panels.inspect.inspector_state import InspectorState, InspectPage
 
 Function = Callable[..., Any]
 
@@ -38,7 +37,7 @@ class ViewContext(Protocol):
     def examined(self) -> Examined: ...
 
     @property
-    def page(self) -> InspectState: ...
+    def page(self) -> InspectPage: ...
 
     @property
     def text(self) -> str: ...
