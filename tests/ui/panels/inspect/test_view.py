@@ -1,6 +1,5 @@
 """The Inspect page in a window: names, cells, marks."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,7 +14,7 @@ from workbench.inspection.class_scores.info import ClassProbabilities
 from workbench.inspection.spans.info import PredictedSpans
 from workbench.inspection.spec import TokenRow, WordRow
 from workbench.inspection.subwords.info import EmbeddingParts, Tokenized
-from workbench.inspection.token_scores.info import PredictedWord, TokenLabels
+from workbench.inspection.token_scores.info import TokenLabels
 from workbench.jobs import threads
 from workbench.operations.inspecting import inspect as operations
 from workbench.operations.inspecting import inspect_host
@@ -147,8 +146,8 @@ def test_right_to_left_text_runs_from_the_right(panel, host):
     tokens = (TokenRow("a", "של", 1, 0, 4, "text", 0), TokenRow("b", "עו", 2, 5, 9, "text", 1))
     host.answer(TokenLabels(tokens, words))
 
-    first, second = panel.view._views["token_scores"]._strip._areas
-    assert first.left() > second.left()
+    strip = panel.view._views["token_scores"].part("words")
+    assert strip.area(0).left() > strip.area(1).left()
 
 
 def doubtful():
@@ -163,71 +162,6 @@ def doubtful():
         TokenRow("paris", "paris", 6, 15, 20, "text", 2, best=paris, entropy=1.3),
     )
     return TokenLabels(tokens, words, labels=("PER", "LOC"))
-
-
-def test_certain_words_recede_and_doubtful_ones_are_boxed_with_their_shares(panel, host):
-    host.answer(doubtful())
-
-    ada, met, paris = panel.view._views["token_scores"]._strip.words
-    assert (ada.caption, bool(ada.ground)) == ("B-PER 98", True)
-    assert (met.caption, met.ground, met.ink) == ("", "", "muted")
-    assert [share.name for share in paris.shares] == ["B-LOC", "O", "B-PER"] and paris.frame
-
-
-def test_words_are_sorted_by_entropy_on_demand(panel, host):
-    host.answer(doubtful())
-    view = panel.view._views["token_scores"]
-
-    view._order.chosen.emit("entropy")
-    assert [word.text for word in view._strip.words] == ["Paris", "Ada", "met"]
-    view._order.chosen.emit("text")
-    assert [word.text for word in view._strip.words] == ["Ada", "met", "Paris"]
-
-
-def test_a_selected_word_shows_all_its_labels_below(panel, host):
-    host.answer(doubtful())
-    view = panel.view._views["token_scores"]
-    assert view._word.text() == "Paris"  # the most doubtful one, until a word is selected
-
-    view._strip.setFocus()
-    view._strip._take(0)
-    assert panel.state.chosen_token == 0 and view._word.text() == "Ada"
-    assert [label.name for label in view._labels.rows()] == ["B-PER"]
-
-
-def test_a_word_has_the_prediction_with_the_temperature_that_its_distribution_is_without(
-    panel, host
-):
-    host.answer(
-        replace(doubtful(), predicted=(PredictedWord(15, 20, "LOC", 0.549),), temperature=1.5)
-    )
-    view = panel.view._views["token_scores"]
-
-    assert view._word.text() == "Paris" and view._predicted.text() == "Predicted: LOC, 54.9%"
-    message = "Softmax of the logits, without the temperature of predictions (1.50)"
-    assert view._basis.text() == message
-    view._strip._take(0)
-    assert view._predicted.text() == ""  # nothing is predicted for this word
-
-
-def test_all_labels_and_logits_are_shown_and_saved_on_demand(panel, host, tmp_path):
-    shares = np.array([[0.98, 0.01, 0.01], [0.005, 0.99, 0.005], [0.1, 0.3, 0.6]], np.float32)
-    every = {"outputs": ("B-PER", "O", "B-LOC"), "probabilities": shares, "logits": np.log(shares)}
-    host.answer(doubtful())
-    view = panel.view._views["token_scores"]
-    assert view._labels.isColumnHidden(2) and view._basis.text() == "Softmax of the logits"
-
-    view._every.click()
-    assert host.asked[-1].options["logits"]
-    host.answer(replace(doubtful(), basis="marginals", **every))
-
-    assert [label.name for label in view._labels.rows()] == ["B-LOC", "O", "B-PER"]
-    assert view._labels.rows()[0].logit == pytest.approx(np.log(0.6), abs=1e-6)
-    assert not view._labels.isColumnHidden(2) and view._basis.text() == "Marginals of the CRF"
-    saving.save(view, tmp_path / "view.csv")
-    head, *rows = (tmp_path / "view.csv").read_text().splitlines()
-    assert head.endswith('bits",B-PER,O,B-LOC,Logit of B-PER,Logit of O,Logit of B-LOC')
-    assert len(rows[2].split(",")) == 11
 
 
 @pytest.mark.parametrize("ending", ["png", "svg", "csv", "json"])
@@ -261,7 +195,7 @@ def test_the_label_distribution_has_a_table_of_the_words_which_chooses_one(panel
     panel.context.app.window.resize(1280, 800)
     host.answer(tagged())
     table = named(panel, QTableView, "Tokens")
-    assert table.isVisible() and len(table.rows()) == len(panel.view._views["token_scores"]._units)
+    assert table.isVisible() and [unit.text for unit in table.rows()] == ["Ada", "met"]
 
     table.selectRow(1)
     assert panel.state.chosen_token == table.rows()[1].first

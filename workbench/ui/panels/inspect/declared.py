@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar, cast
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
 
 from workbench.base.i18n import _
 from workbench.ui.panels.inspect import parts
@@ -15,12 +16,23 @@ from workbench.ui.panels.inspect.controls import LayerChoice, OptionField, Optio
 from workbench.ui.panels.inspect.examined import Examined
 from workbench.ui.panels.inspect.inspector_state import InspectorState
 from workbench.ui.panels.inspect.parts import ViewSpec
+from workbench.ui.style import escaping, theme
 from workbench.ui.widgets.charts.chart import Chart
 from workbench.ui.widgets.charts.legend import ChartLegend
-from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.button import Button, Segments
 from workbench.ui.widgets.controls.field import TitledField, combo, fill
 from workbench.ui.widgets.controls.words import Elided, IconLabel, words
-from workbench.ui.widgets.layout import add, card, clear, column, layout_of, line, row, scrolled
+from workbench.ui.widgets.layout import (
+    add,
+    card,
+    clear,
+    column,
+    fixed,
+    layout_of,
+    line,
+    row,
+    scrolled,
+)
 from workbench.ui.widgets.tables.heat_table import HeatTable
 from workbench.ui.widgets.tables.table import Table
 from workbench.ui.widgets.text.context_menu import RowMenu
@@ -44,6 +56,7 @@ class DeclaredView(InspectorView):
         self._by_id: dict[str, Rendered[Any, Any]] = {}
         self._readers: dict[str, dict[Rendered[Any, Any], None]] = {}  # by id, in order
         self._reading: Rendered[Any, Any] | None = None
+        self._was_narrow = False
         self._is_current = False  # whether the parts show the present state
         self._examination = Examination(state) if isinstance(state, Examined) else None
         self._content = self._lay_out()
@@ -117,14 +130,29 @@ class DeclaredView(InspectorView):
         answer = self.state.answer
         return _("{ms:.0f} ms", ms=answer.milliseconds if answer else 0)
 
+    @property
+    def is_narrow(self) -> bool:
+        return self.width() < theme.px(self.spec.narrow)
+
     # ---------------------------------------------------------------- showing
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self.is_narrow != self._was_narrow:
+            self._was_narrow = self.is_narrow
+            self._refresh()
+
+    def _refresh(self) -> None:
+        """Show a change of the state for the same result."""
+        for rendered in self._rendered:
+            if rendered.live or rendered.part.always:
+                self._show(rendered, renew=False)
 
     def show_state(self, fields: frozenset[str]) -> None:
         self._is_current = False
         super().show_state(fields)
-        for rendered in self._rendered if not self._is_current else ():
-            if rendered.live or rendered.part.always:
-                self._show(rendered, renew=False)
+        if not self._is_current:
+            self._refresh()
         if self.spec.changed is not None:
             self.spec.changed(self, fields)
         if self._examination is not None and self._content is not None:
@@ -319,6 +347,33 @@ class _Choice(Rendered[parts.Choice, Any]):
         return self.inner.currentData()
 
 
+class _Segments(Rendered[parts.Segments, Segments]):
+    def make(self) -> Segments:
+        segments = Segments(*self.part.items, name=self.part.name)
+        segments.chosen.connect(lambda _value: self.view.tell(self))
+        return segments
+
+    def chosen(self) -> Any:
+        return self.inner.value()
+
+
+class _Check(Rendered[parts.Check, QCheckBox]):
+    live = True
+
+    def make(self) -> QCheckBox:
+        box = QCheckBox(self.part.title)
+        escaping.set_tip(box, self.part.tip)
+        box.toggled.connect(lambda on: self.view.state.set_options(**{self.part.option: on}))
+        return box
+
+    def show(self) -> None:
+        blocked = self.inner.blockSignals(True)
+        self.inner.setChecked(bool(self.view.state.option(self.part.option)))
+        self.inner.blockSignals(blocked)
+
+    clear = show
+
+
 class _Entry(Rendered[parts.Entry, OptionField]):
     live = True
 
@@ -455,7 +510,7 @@ class _Figures(Rendered[parts.Figures, QWidget]):
 
 class _Table(Rendered[parts.Table, Table]):
     def make(self) -> Table:
-        self.live = self.part.follow is not None
+        self.live = self.part.live or self.part.follow is not None
         return self._new(self._columns())
 
     def _columns(self) -> Any:
@@ -472,6 +527,8 @@ class _Table(Rendered[parts.Table, Table]):
             table.removed.connect(lambda: self.call(part.removed))
         if part.menu is not None:
             RowMenu(table, lambda: self.call(part.menu))
+        if part.height:
+            fixed(table, height=theme.px(part.height))
         return table
 
     def placed(self) -> QWidget:
@@ -489,7 +546,7 @@ class _Table(Rendered[parts.Table, Table]):
         table = self.inner
         table.set_rows(list(part.rows(self.view)))
         if part.fit:
-            table.fit_height(part.fit)
+            table.fit_height(part.fit(self.view) if callable(part.fit) else part.fit)
         if part.spans is not None:
             table.clearSpans()
             for number in (n for n, item in enumerate(table.rows()) if part.spans(item)):
@@ -497,13 +554,19 @@ class _Table(Rendered[parts.Table, Table]):
         hidden = self.call(part.hidden) or ()
         for number in range(table.model().columnCount()):
             table.setColumnHidden(number, number in hidden)
-        self.refresh()
+        self._follow()
         if part.first is not None and table.rows() and (part.anew or not table.has_chosen):
             table.choose({part.first(self.view)})
             if part.anew:
                 table.scrollToTop()
 
     def refresh(self) -> None:
+        if self.part.live:
+            self.show()
+        else:
+            self._follow()
+
+    def _follow(self) -> None:
         if self.part.follow is not None:
             self.inner.choose(set(self.part.follow(self.view)))
 
@@ -535,7 +598,7 @@ class _Table(Rendered[parts.Table, Table]):
 
 class _Strip(Rendered[parts.Strip, WordStrip]):
     def make(self) -> WordStrip:
-        part = self.part
+        part, self.live = self.part, self.part.live
         strip = WordStrip(part.name, tip=self._tip if part.tip is not None else None)
         if not part.focus:
             strip.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -555,8 +618,11 @@ class _Strip(Rendered[parts.Strip, WordStrip]):
         part, view = self.part, self.view
         text = part.text(view) if part.text is not None else view.text
         self.inner.set(list(part.words(view)), rtl=starts_rtl(text))
-        if part.follow is not None:
-            self.inner.choose(part.follow(view))
+        self.refresh()
+
+    def refresh(self) -> None:
+        if self.part.follow is not None:
+            self.inner.choose(self.part.follow(self.view))
 
     def clear(self) -> None:
         self.inner.set(())
@@ -667,6 +733,8 @@ RENDERERS: dict[type[parts.Part], Callable[[DeclaredView, Any], Rendered[Any, An
     **dict.fromkeys((parts.Row, parts.Stack, parts.Card, parts.Scrolled), _Box),
     parts.Rule: _Rule,
     parts.Choice: _Choice,
+    parts.Segments: _Segments,
+    parts.Check: _Check,
     parts.Entry: _Entry,
     parts.TextEntry: _TextEntry,
     parts.Layers: _Layers,

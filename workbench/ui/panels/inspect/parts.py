@@ -25,7 +25,7 @@ class ViewContext(Protocol):
     result: what is on screen, None before the first result and after a change of the model.
     state: of the inspector; examined: the same, of one that examines documents. page: the document,
     gold, labels and what is selected in all views. text: of the document. duration: the time that
-    the result took, as a text.
+    the result took, as a text. is_narrow: whether it is narrower than the description says.
     """
 
     state: InspectorState
@@ -44,6 +44,9 @@ class ViewContext(Protocol):
 
     @property
     def duration(self) -> str: ...
+
+    @property
+    def is_narrow(self) -> bool: ...
 
     def chosen(self, id: str) -> Any:
         """What is selected in a part: the first row of a `Table`, else None; the number of a word
@@ -139,6 +142,23 @@ class Choice(Part):
     name: str = ""
     titled: bool = True
     contents: int = 0  # characters that are shown at least
+
+
+@dataclass(frozen=True)
+class Segments(Part):
+    """A choice of this view alone, (value, text) side by side; `view.chosen` returns the value."""
+
+    name: str
+    items: Sequence[tuple[object, str]]
+
+
+@dataclass(frozen=True)
+class Check(Part):
+    """An option that is on or off."""
+
+    option: str
+    title: str
+    tip: str = ""
 
 
 @dataclass(frozen=True)
@@ -244,8 +264,9 @@ class Table(Part):
     first(view): the key of the row that is selected unless another one is, with `anew` also
     then; follow(view): keys of the rows to select, after each change. chosen(view, row),
     opened(view, row), removed(view): on a selected row, on Enter, on Delete. menu(view):
-    entries for the selected rows. fit: adapts the height to the rows, at most so many.
-    hidden(view): numbers of columns. spans(row): whether its first column takes all.
+    entries for the selected rows. fit: adapts the height to the rows, at most so many, or
+    `fit(view)`; height: in pixels at 100%. hidden(view): numbers of columns. spans(row): whether
+    its first column takes all. live: it shows more than the result, such as the selected token.
     """
 
     name: str
@@ -261,17 +282,19 @@ class Table(Part):
     opened: Function | None = None
     removed: Function | None = None
     menu: Function | None = None
-    fit: int = 0
+    fit: int | Function = 0
+    height: int = 0
     hidden: Function | None = None
     spans: Function | None = None
+    live: bool = False
 
 
 @dataclass(frozen=True)
 class Strip(Part):
-    """`words(view)`, as `StripWord`, in lines; in the direction of `text(view)`, by default
-    that of the document. chosen, clicked, opened(view, number): of a word; tip(view, number).
-    follow(view): the number of the word to outline. fit: not higher than its words; scrolled: in
-    a scroll area. focus: it can have the focus.
+    """`words(view)`, as `StripWord`, in lines; in the direction of `text(view)`, by default that of
+    the document. chosen, clicked, opened(view, number): of a word; tip(view, number). follow(view):
+    the number of the word to outline; live: also after changes of the state. fit: not higher than
+    its words; scrolled: in a scroll area. focus: it can have the focus.
     """
 
     name: str
@@ -281,6 +304,7 @@ class Strip(Part):
     clicked: Function | None = None
     opened: Function | None = None
     follow: Function | None = None
+    live: bool = False
     text: Function | None = None
     fit: bool = True
     scrolled: bool = True
@@ -358,7 +382,7 @@ class ViewSpec:
     data(view): the numbers as rows of a table, the first names the columns; or the id of a
     `Table` with the values of its columns; by default all values of the result.
     changed(view, fields): called after changes of the state or the page. cards: the parts are
-    cards themselves.
+    cards themselves. narrow: the width below which `is_narrow` is true, pixels at 100%.
     """
 
     parts: Sequence[Part | None] = ()
@@ -368,6 +392,7 @@ class ViewSpec:
     data: Function | str | None = None
     changed: Function | None = None
     cards: bool = False
+    narrow: int = 0
 
     def __post_init__(self) -> None:
         """Raises TypeError for what is no part, ValueError for two parts with one id."""
