@@ -128,21 +128,21 @@ def accept(
     With a run, the source of the new label is the run. Raises WorkbenchError if a label was
     deleted, or gold has changed at the place.
     """
-    if layer.traits.asks:
-        return _accept_answer(project, layer, document_id, mistake, verdict, title, run_id, origin)
-    has_labels = layer.traits.has_labels
+    traits = layer.traits
     ids = {label.name: row_id(label) for label in layer.labels}
     for name in (mistake.gold, mistake.predicted):
-        if has_labels and name and name not in ids:
+        if traits.has_labels and not traits.asks and name and name not in ids:
             message = _("Layer {layer} no longer has the label {name}.")
             raise WorkbenchError(message.format(layer=layer.name, name=name))
     old, new = (ids.get(name) for name in (mistake.gold, mistake.predicted))
     with project.edit(title, origin=origin):
         kind, ref = ("run", str(run_id)) if run_id is not None else ("person", "")
         source = project.source(kind, ref, annotator=run_id is None)
-        if not has_labels:
+        if traits.asks:
+            _replace_answer(project, layer, document_id, mistake, source)
+        elif not traits.has_labels:
             _replace_number(project, layer, document_id, mistake, source)
-        elif layer.traits.on_document:
+        elif traits.on_document:
             _replace_class(project, layer, document_id, old, new, mistake, source)
         else:
             _replace_span(project, layer, document_id, old, new, mistake, source)
@@ -150,26 +150,14 @@ def accept(
         _remember(project, layer, document_id, mistake, verdict, run_id)
 
 
-def _accept_answer(
-    project: Project,
-    layer: Layer,
-    document_id: int,
-    mistake: Mistake,
-    verdict: str,
-    title: str,
-    run_id: int | None,
-    origin: object,
+def _replace_answer(
+    project: Project, layer: Layer, document_id: int, mistake: Mistake, source: int
 ) -> None:
     """The label of a mistake is the question."""
-    with project.edit(title, origin=origin):
-        kind, ref = ("run", str(run_id)) if run_id is not None else ("person", "")
-        source = project.source(kind, ref, annotator=run_id is None)
-        question = mistake.gold or mistake.predicted
-        questions.take_prediction(
-            project, document_id, row_id(layer), question, mistake.predicted_at, source_id=source
-        )
-        start_draft(project, document_id, row_id(layer))
-        _remember(project, layer, document_id, mistake, verdict, run_id)
+    question, place = mistake.gold or mistake.predicted, mistake.predicted_at
+    questions.take_prediction(
+        project, document_id, row_id(layer), question, place, source_id=source
+    )
 
 
 def _replace_number(
