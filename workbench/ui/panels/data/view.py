@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QTimer
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
+from workbench.base.terms import term
 from workbench.text.document import SPLITS
+from workbench.text.labels import Layer
+from workbench.ui.commands import SEPARATOR, MenuChoice
 from workbench.ui.panel import View
-from workbench.ui.panels.data import column_menu, row_menu
+from workbench.ui.panels.data import column_menu
 from workbench.ui.panels.data.actions import DocumentActions
 from workbench.ui.panels.data.filter_bar import FilterBar
 from workbench.ui.panels.data.state import DOCUMENTS, DUPLICATES, STATISTICS, DataState
@@ -35,6 +39,11 @@ if TYPE_CHECKING:
     from workbench.ui.panels.data.statistics_view import StatisticsView
 
 
+STATES = ("pending", "draft", "submitted", "discarded")
+Choices = tuple[MenuChoice | None, ...]
+_NOTHING: Choices = (MenuChoice("–", enabled=False),)
+
+
 class DataView(View):
     state: DataState
 
@@ -52,7 +61,7 @@ class DataView(View):
         self.table.chosen.connect(lambda: self._selection.choose(self.table.chosen_ids()))
         self.table.removed.connect(self.delete_chosen)
         self.table.ordered.connect(self._selection.order_by)
-        self.table.copied.connect(lambda: row_menu.copy(self._selection.copied()))
+        self.table.copied.connect(lambda: copy(self._selection.copied()))
         RowMenu(self.table, self._row_choices)
         self._acts = _Acts(state.actions, self.delete_chosen)
         self.first = self.table
@@ -170,7 +179,7 @@ class DataView(View):
     def _row_choices(self) -> tuple[MenuChoice | None, ...]:
         # the table reports the selection with a delay
         self._selection.choose(self.table.chosen_ids())
-        return row_menu.choices(
+        return row_choices(
             self.state.actions, self.delete_chosen, self.split_chosen, self.remove_chosen
         )
 
@@ -403,7 +412,7 @@ class _Acts(QWidget):
             "muted",
         )
         self._message = words("", "small", "muted")
-        fillers = (row_menu.class_choices, row_menu.split_choices, row_menu.state_choices)
+        fillers = (class_choices, split_choices, state_choices)
         for menu, ask in zip(self._menus.values(), fillers, strict=True):
             menu.aboutToShow.connect(lambda menu=menu, ask=ask: fill_menu(menu, ask(actions)))
         layout = QVBoxLayout(self)
@@ -438,3 +447,114 @@ class _Acts(QWidget):
                 **counts,
             )
             self._message.setText(message)
+
+
+# ---------------------------------------------------------------- menus of documents
+
+
+def row_choices(
+    actions: DocumentActions,
+    delete: Callable[[], None],
+    split: Callable[[], None],
+    remove: Callable[[], None],
+) -> Choices:
+    selection = actions.selection
+    chosen, can, copies = selection.chosen, selection.can_act, selection.can_copy
+    n = len(chosen)
+    flag = n == 1
+    classes = class_choices(actions)
+    title = ngettext("&Delete document", "&Delete {n:,} documents", n)
+    return (
+        MenuChoice(_("Open in &Annotate"), lambda: selection.open(chosen[0]), flag, key=_("Enter")),
+        MenuChoice(_("&Inspect"), lambda: selection.inspect(chosen[0]), flag),
+        MenuChoice(_("Show on the &map"), selection.show_on_map, bool(n)),
+        SEPARATOR,
+        MenuChoice(_("Set &class"), enabled=can and bool(classes), choices=classes or _NOTHING),
+        MenuChoice(_("Set &split"), enabled=can, choices=split_choices(actions)),
+        MenuChoice(
+            _("Set s&tate"),
+            enabled=can and bool(selection.filters.shown),
+            choices=state_choices(actions),
+        ),
+        MenuChoice(_("&Flag"), enabled=can, choices=flag_choices(actions)),
+        MenuChoice(_("Suggest &labels…"), actions.suggest, can),
+        MenuChoice(_("S&plit into sentences or paragraphs…"), split, can),
+        MenuChoice(_("&Join parts"), actions.join_parts, can and actions.has_parts),
+        SEPARATOR,
+        MenuChoice(ngettext("Copy &key", "Copy &keys", n), lambda: copy(selection.keys()), copies),
+        MenuChoice(
+            ngettext("Cop&y text", "Cop&y texts", n), lambda: copy(selection.copied()), copies
+        ),
+        SEPARATOR,
+        MenuChoice(title.format(n=n), delete, can, key=_("Del")),
+        MenuChoice(_("Remove &permanently…"), remove, can),
+    )
+
+
+def flag_choices(actions: DocumentActions) -> Choices:
+    """Set a flag, or remove it."""
+    names = actions.flag_names
+    taken = tuple(
+        MenuChoice(escaping.menu_text(name), partial(actions.set_flag, name, on=False))
+        for name in names
+    )
+    return (
+        *(
+            MenuChoice(escaping.menu_text(name), partial(actions.set_flag, name, on=True))
+            for name in names
+        ),
+        SEPARATOR,
+        MenuChoice(_("&Remove"), choices=taken),
+    )
+
+
+def copy(text: str) -> None:
+    QGuiApplication.clipboard().setText(text)
+
+
+def class_choices(actions: DocumentActions) -> Choices:
+    return _by_layer(
+        [
+            layer
+            for layer in actions.selection.filters.shown
+            if layer.traits.on_document and not layer.traits.in_choices
+        ],
+        lambda layer: (
+            *(
+                MenuChoice(escaping.menu_text(label.name), partial(actions.set_class, layer, label))
+                for label in layer.labels
+            ),
+            SEPARATOR,
+            MenuChoice(_("No class"), partial(actions.set_class, layer, None)),
+        ),
+    )
+
+
+def split_choices(actions: DocumentActions) -> Choices:
+    return tuple(
+        MenuChoice(term(split) if split else _("no split"), partial(actions.set_split, split))
+        for split in (*SPLITS, None)
+    )
+
+
+def state_choices(actions: DocumentActions) -> Choices:
+    return (
+        _by_layer(
+            actions.selection.filters.shown,
+            lambda layer: tuple(
+                MenuChoice(term(name), partial(actions.set_state, layer, name)) for name in STATES
+            ),
+        )
+        or _NOTHING
+    )
+
+
+def _by_layer(layers: Sequence[Layer], lines: Callable[[Layer], Choices]) -> Choices:
+    """The entries of the only layer, or one submenu per layer."""
+    if len(layers) == 1:
+        return lines(layers[0])
+    return tuple(_layer_line(layer, lines(layer)) for layer in layers)
+
+
+def _layer_line(layer: Layer, lines: Choices) -> MenuChoice:
+    return MenuChoice(escaping.menu_text(layer.name), choices=lines)
