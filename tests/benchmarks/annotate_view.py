@@ -40,7 +40,7 @@ from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.spans import Span
-from workbench.ui.panels.annotate.desk import Desk
+from workbench.ui.panels.annotate.state import Desk
 from workbench.ui.panels.annotate.view import AnnotateView
 from workbench.ui.style import style_sheet, theme
 from workbench.ui.widgets.text.span_layout import TextSpan

@@ -91,7 +91,7 @@ def context(filled):
 
 @pytest.fixture
 def state(context):
-    from workbench.ui.panels.annotate.desk import Desk
+    from workbench.ui.panels.annotate.state import Desk
 
     made = Desk(context)
     yield made

@@ -11,9 +11,9 @@ from workbench.storage.queries import listing
 from workbench.storage.runs import runs
 from workbench.text.fields import ClassScores, Prediction, SpanScores
 from workbench.text.spans import Span
-from workbench.ui.panels.annotate.desk import Desk
 from workbench.ui.panels.annotate.differences import Differences, differences
 from workbench.ui.panels.annotate.session import SpanTarget
+from workbench.ui.panels.annotate.state import Desk
 
 
 def label_id(state, name: str) -> int:

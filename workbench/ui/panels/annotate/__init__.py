@@ -10,7 +10,7 @@ from workbench.ui.panels.annotate.commands import COMMANDS
 
 if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext
-    from workbench.ui.panels.annotate.desk import Desk
+    from workbench.ui.panels.annotate.state import Desk
     from workbench.ui.panels.annotate.view import AnnotateView
 
 
@@ -21,7 +21,7 @@ class AnnotatePanel(Panel):
     commands = COMMANDS
 
     def build(self, context: PanelContext) -> tuple[Desk, Callable[[], AnnotateView]]:
-        from workbench.ui.panels.annotate.desk import Desk
+        from workbench.ui.panels.annotate.state import Desk
         from workbench.ui.panels.annotate.view import AnnotateView
 
         state = Desk(context)

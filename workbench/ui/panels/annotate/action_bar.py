@@ -16,8 +16,8 @@ from workbench.ui.widgets.controls.words import Elided, set_tone
 from workbench.ui.widgets.layout import TurningRow, bar, row
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.desk import Desk
     from workbench.ui.panels.annotate.remarks.remarks_view import RemarkParts
+    from workbench.ui.panels.annotate.state import Desk
 
 
 class ActionBar(QWidget):

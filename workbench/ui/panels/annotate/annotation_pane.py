@@ -22,7 +22,7 @@ from workbench.ui.widgets.layout import column, free_height, layout_of, line
 from workbench.ui.widgets.text.markdown import MarkdownView
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.desk import Desk
+    from workbench.ui.panels.annotate.state import Desk
 
 WIDEST_LEAST = 340  # maximum width in pixels, independent of the text size
 GUIDELINE, SPANS = 5, 4  # share of the height if there are many spans

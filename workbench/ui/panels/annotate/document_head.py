@@ -21,8 +21,8 @@ from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import TurningRow, row
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.desk import Desk
     from workbench.ui.panels.annotate.session import DocumentSession
+    from workbench.ui.panels.annotate.state import Desk
 
 
 STATE_TONES = {"submitted": "good", "draft": "warn", "discarded": "bad", "pending": ""}

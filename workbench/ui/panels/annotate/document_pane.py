@@ -34,7 +34,7 @@ from workbench.ui.widgets.text.scroll import LEFT
 
 if TYPE_CHECKING:
     from workbench.text.labels import Layer
-    from workbench.ui.panels.annotate.desk import Desk
+    from workbench.ui.panels.annotate.state import Desk
 
 FOCUS = QEvent.Type.FocusIn, QEvent.Type.FocusOut
 # from the edges of the card: beyond them are its border and its corners

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from workbench.ui.panels.annotate.desk import Desk
 from workbench.ui.panels.annotate.document_pane import DocumentPane
 from workbench.ui.panels.annotate.find.finder import TextMatch
+from workbench.ui.panels.annotate.state import Desk
 from workbench.ui.widgets.text.find_bar import FindBar
 
 MAX_QUERY_LENGTH = 100  # code points of selected text that Ctrl+F uses as the query

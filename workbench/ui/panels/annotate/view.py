@@ -39,8 +39,8 @@ from workbench.ui.widgets.pages import PageLayout
 from workbench.ui.widgets.text.view import TextView
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.desk import Desk
     from workbench.ui.panels.annotate.session import Name
+    from workbench.ui.panels.annotate.state import Desk
 
 BELOW = 16  # pixels between the card with the text and the actions
 SPARED = 60  # pixels, more than what tighter margins save

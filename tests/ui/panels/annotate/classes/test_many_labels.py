@@ -11,7 +11,7 @@ from tests.ui.panels.annotate.test_session import key_of, layer_id
 from workbench.operations.annotation import annotate, document_view
 from workbench.operations.schema import labels
 from workbench.text.labels import Label
-from workbench.ui.panels.annotate.desk import Desk
+from workbench.ui.panels.annotate.state import Desk
 from workbench.ui.style import theme
 from workbench.ui.widgets.controls.button import Button
 from workbench.ui.widgets.controls.chip import ChipButton

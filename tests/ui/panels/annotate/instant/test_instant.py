@@ -19,7 +19,7 @@ def learning(context, filled, tiny_model, monkeypatch):
     """A state with the instant model on, twelve more documents labelled, its vectors not yet
     computed.
     """
-    from workbench.ui.panels.annotate.desk import Desk
+    from workbench.ui.panels.annotate.state import Desk
 
     monkeypatch.setattr("workbench.jobs.host.Host", InlineHost)
     models = (of_folder(str(tiny_model)),)
@@ -112,7 +112,7 @@ def test_turning_it_off_ends_its_process_and_its_suggestions(learned):
 
 
 def test_it_is_on_again_when_the_project_is_opened_again(learned):
-    from workbench.ui.panels.annotate.desk import Desk
+    from workbench.ui.panels.annotate.state import Desk
 
     again = Desk(learned.context)
     assert (
@@ -176,8 +176,8 @@ def test_keeping_again_replaces_those_kept_before(learned):
 def test_in_a_read_only_project_the_instant_model_is_off_and_says_why(
     context, filled, tiny_model, monkeypatch
 ):
-    from workbench.ui.panels.annotate.desk import Desk
     from workbench.ui.panels.annotate.instant.instant import _ON
+    from workbench.ui.panels.annotate.state import Desk
 
     models = (of_folder(str(tiny_model)),)
     monkeypatch.setattr(queue_orders, "vector_models", lambda _settings=None: models)

@@ -28,7 +28,7 @@ def run(filled):
 @pytest.fixture
 def ahead(context, run):
     """A state with the run chosen, whose job waits for `answer`."""
-    from workbench.ui.panels.annotate.desk import Desk
+    from workbench.ui.panels.annotate.state import Desk
 
     context.queue, context.predicting = HeldQueue(), panel_tasks.hold(context, "predictions")
     state = Desk(context)
@@ -91,7 +91,7 @@ def test_accepting_one_stores_it_with_its_source(ahead):
 
 
 def test_the_choice_is_kept_for_the_project_and_can_be_taken_back(ahead, context, run):
-    from workbench.ui.panels.annotate.desk import Desk
+    from workbench.ui.panels.annotate.state import Desk
 
     answer(ahead)
     again = Desk(context)

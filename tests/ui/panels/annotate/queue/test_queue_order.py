@@ -43,7 +43,7 @@ def test_the_queue_follows_a_random_order_and_labelled_documents_fall_out(state,
 
 
 def test_the_order_goes_on_when_the_project_is_opened_again(state, context, mail):
-    from workbench.ui.panels.annotate.desk import Desk
+    from workbench.ui.panels.annotate.state import Desk
 
     choose(state, mail, "random")
 

@@ -10,8 +10,8 @@ from workbench.operations.schema import labels
 from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
-from workbench.ui.panels.annotate.desk import Desk
 from workbench.ui.panels.annotate.spans.shown_spans import ShownSpans
+from workbench.ui.panels.annotate.state import Desk
 from workbench.ui.panels.annotate.view import AnnotateView
 from workbench.ui.widgets.text.span_layout import GOLD, SpanIndex
 

@@ -1,7 +1,7 @@
 """The tools of Annotate, and which of them edits the layers of a kind."""
 
 from workbench.text.labels import LAYER_KINDS
-from workbench.ui.panels.annotate.desk import EDITORS
+from workbench.ui.panels.annotate.state import EDITORS
 
 
 def test_every_kind_of_layer_that_can_be_edited_has_a_tool(state):
