@@ -6,6 +6,7 @@ one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -249,7 +250,7 @@ def _label_columns(view: ViewContext) -> list[Column]:
 
 def _data(view: ViewContext) -> list[list[object]]:
     result: TokenLabels = view.result
-    names = result.outputs
+    names: Sequence[str] = result.outputs
     if result.logits is None:
         names = sorted({name for token in result.tokens for name, _share in token.best})
     logits = [_("Logit of {label}", label=name) for name in names]
