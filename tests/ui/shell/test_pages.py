@@ -127,7 +127,7 @@ def test_an_error_of_a_built_in_page_is_raised(known):
     [
         ("start", "its package"),
         ("module", "ZeroDivisionError"),
-        ("other", "has no commands, needs_project, build, shown, close"),
+        ("other", "Derive it from workbench.ui.panel.Panel"),
     ],
 )
 def test_a_check_imports_pages(tmp_path, name, words):
