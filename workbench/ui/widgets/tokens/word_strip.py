@@ -130,7 +130,7 @@ class WordStrip(QWidget):
             self._number = number
             at = self._place_of(number)
             if at >= 0 and self.scroll_to is not None:
-                self.scroll_to(self._areas[at])
+                self.scroll_to(self.area(at))
             self.update()
 
     def area(self, at: int) -> QRectF:
