@@ -38,7 +38,6 @@ class Header:
     """Offsets and meanings: https://www.sqlite.org/fileformat.html, section 1.3."""
 
     version: int  # user_version: the number of the schema
-    wal: bool
     changes: int  # counts changes of the file, with a write-ahead log only some of them
 
 
@@ -63,7 +62,7 @@ def examine(path: Path) -> Header:
         )
     (version,) = struct.unpack(">I", head[60:64])
     (changes,) = struct.unpack(">I", head[24:28])
-    header = Header(version, head[18] == 2, changes)
+    header = Header(version, changes)
     _check_length(path, head, header)
     return header
 

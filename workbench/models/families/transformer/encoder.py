@@ -14,7 +14,7 @@ from transformers import DynamicCache
 
 from workbench.models import spec
 from workbench.models.base import Branches, Continued, Encoder, Parts, States
-from workbench.models.families.transformer import adapters, continued, fairseq
+from workbench.models.families.transformer import adapters, continued, foreign_weights
 from workbench.models.families.transformer.info.architectures import PERMUTED
 from workbench.runtime.inputs import MASK
 from workbench.runtime.preparers.subwords import SWAPPED, Subwords
@@ -218,7 +218,7 @@ class TransformerEncoder(Encoder):
 
     def published_boundary(self) -> Mapping[str, Tensor]:
         """Weights of the boundary head, each of the shape in `SpanBoundary`; {} for none."""
-        return fairseq.boundary(Path(self.info.path))
+        return foreign_weights.boundary(Path(self.info.path))
 
     def vocable(self, number: int) -> str:
         return self.tokenizer.piece(number)

@@ -16,8 +16,7 @@ from workbench.models import spec
 from workbench.models.base import Documents, LoadOptions
 from workbench.models.families.transformer import adapters, creating, peft, quantized, saving
 from workbench.models.families.transformer.encoder import TransformerEncoder
-from workbench.models.families.transformer.fairseq import state_dict as fairseq_weights
-from workbench.models.families.transformer.google import state_dict as google_weights
+from workbench.models.families.transformer.foreign_weights import fairseq_weights, google_weights
 from workbench.models.families.transformer.info import INFO, fairseq, google, heads
 from workbench.models.families.transformer.info import config as configs
 from workbench.models.families.transformer.info.architectures import (

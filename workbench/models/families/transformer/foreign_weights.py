@@ -1,4 +1,6 @@
-"""Weights of SpanBERT's checkpoints, which transformers does not read, as tensors of torch."""
+"""Weights of checkpoints that transformers does not read, as tensors of torch: those of TensorFlow
+(BERT) and of fairseq (SpanBERT).
+"""
 
 from __future__ import annotations
 
@@ -6,17 +8,22 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
+import torch
 from torch import Tensor
 
+from workbench.base.errors import ModelError
+from workbench.base.i18n import _
 from workbench.models import pickled
-from workbench.models.families.transformer.info import fairseq
+from workbench.models.families.transformer.info import fairseq, google
 from workbench.models.families.transformer.info.fairseq import BOUNDARY, BOUNDARY_NAMES
 from workbench.models.formats import weights
+from workbench.models.formats.tensor_bundle import TensorEntry
 
 _CLASSES = {"argparse.Namespace": argparse.Namespace}  # the settings of a training
 
 
-def state_dict(file: Path) -> dict[str, Tensor]:
+def fairseq_weights(file: Path) -> dict[str, Tensor]:
     """Parameters of BertForPreTraining and of the boundary head by name, each of its shape there.
 
     Raises ModelError.
@@ -37,7 +44,7 @@ def boundary(folder: Path) -> dict[str, Tensor]:
     Each has the shape of the parameter of `SpanBoundary`. Raises ModelError.
     """
     if (file := fairseq.file_of(folder)) is not None:
-        return _boundary(state_dict(file))
+        return _boundary(fairseq_weights(file))
     if not fairseq.has_boundary(weights.read(folder, []).shapes):
         return {}
     if (folder / weights.WEIGHTS).is_file():
@@ -51,3 +58,29 @@ def _boundary(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     if not fairseq.has_boundary({name: value.shape for name, value in weights.items()}):
         return {}
     return {ours: weights[BOUNDARY + name].float() for name, ours in BOUNDARY_NAMES.items()}
+
+
+def google_weights(index: Path) -> dict[str, Tensor]:
+    """Parameters of BertForPreTraining by name, float32, each of its shape there.
+
+    Raises ModelError.
+    """
+    try:
+        places = google.places(index)
+        return {
+            name: _tensor(place, transposed=bool(google.KERNELS.search(variable)))
+            for name, (variable, place) in places.items()
+        }
+    except (OSError, ValueError) as error:
+        raise ModelError(
+            _("{path} cannot be read: {error}.", path=index, error=error),
+            hint=_("Download the checkpoint again."),
+        ) from error
+
+
+def _tensor(place: TensorEntry, *, transposed: bool) -> Tensor:
+    mapped = np.memmap(
+        place.file, np.dtype(place.dtype), "r", offset=place.offset, shape=place.shape or (1,)
+    )
+    array = mapped.reshape(place.shape).astype(np.float32)
+    return torch.from_numpy(np.ascontiguousarray(array.T if transposed else array))
