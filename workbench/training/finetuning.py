@@ -152,7 +152,7 @@ class FineTuning:
 
     def optimization(self) -> Optimization:
         return Optimization(
-            self.method.groups(self.plan.learning_rate),
+            self.method.checked_groups(self.plan.learning_rate),
             rates.schedule(self.options["schedule"], ratio=self.options["ratio"]),
             self.plan.warmup,
             self.options["grad_clip"],

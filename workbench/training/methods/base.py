@@ -7,9 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _
+from workbench.base.registry import contract_hint, needed_plugin
 from workbench.tasks import model as networks
 from workbench.tasks.base import Model
 from workbench.training.methods.spec import MethodInfo
+
+GROUP_KEYS = ("params", "lr", "peak", "weight_decay")  # of a parameter group
 
 
 class Method(ABC):
@@ -31,6 +36,30 @@ class Method(ABC):
     @abstractmethod
     def groups(self, rate: float) -> list[dict[str, Any]]:
         """Parameter groups of AdamW: params, lr, peak (learning rate), weight_decay."""
+
+    def checked_groups(self, rate: float) -> list[dict[str, Any]]:
+        """As `groups`. Raises SpecError if those of a plugin lack a key."""
+        groups = self.groups(rate)
+        if not needed_plugin(self.info.id):
+            return groups
+        some = groups if isinstance(groups, (list, tuple)) else (groups,)
+        wrong = [
+            _("a {kind}", kind=type(group).__name__)
+            if not isinstance(group, Mapping)
+            else _("a group with {keys}", keys=", ".join(map(repr, group)) or "–")
+            for group in some
+            if not isinstance(group, Mapping) or not {*GROUP_KEYS} <= {*group}
+        ]
+        if some is groups and not wrong:
+            return groups
+        message = _(
+            "The training method {method} does not follow its contract: `groups` returned "
+            "{returned}, expected a list of dicts with {keys}.",
+            method=self.info.id,
+            returned=wrong[0] if wrong else type(groups).__name__,
+            keys=", ".join(GROUP_KEYS),
+        )
+        raise SpecError(message, hint=contract_hint(self.info.id))
 
     def factors(self) -> dict[int, float]:
         """Parameters of the head, which use the learning rate of full fine-tuning."""
