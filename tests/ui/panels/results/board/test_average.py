@@ -1,14 +1,15 @@
 """The board of several layers in its dialog."""
 
 from contextlib import closing
+from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QCheckBox, QTableView
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QTableView
 
 from tests.compared import project_with_runs
 from tests.operations.evaluation.test_board_average import rated
 from workbench.project.project import Project
-from workbench.ui.panels.results.board.average import AverageDialog
+from workbench.ui.panels.results.board.average import AverageDialog, ask_file
 
 
 @pytest.fixture
@@ -59,3 +60,22 @@ def test_a_run_that_is_deleted_meanwhile_is_no_error(board, qtbot, monkeypatch):
     qtbot.waitUntil(lambda: not state.busy)
 
     assert failed == [] and state.problem == ""
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "file"),
+    [
+        ("/a/b", "Markdown (*.md)", "/a/b.md"),
+        ("/a/b.x", "CSV (*.csv)", "/a/b.x.csv"),
+        ("/a/b.MD", "CSV (*.csv)", "/a/b.MD"),
+        ("", "", None),
+    ],
+)
+def test_a_file_without_the_suffix_of_a_kind_gets_that_of_the_chosen_one(
+    monkeypatch, path, kind, file
+):
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_of: (path, kind))
+
+    chosen = ask_file(None, "board.csv", "CSV (*.csv);;Markdown (*.md)")
+
+    assert chosen == (Path(file) if file else None)

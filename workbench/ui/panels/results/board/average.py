@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,6 +39,15 @@ def _flowing(boxes: Sequence[QWidget]) -> QWidget:
     for box in boxes:
         layout.addWidget(box)
     return holder
+
+
+def ask_file(parent: QWidget, name: str, kinds: str) -> Path | None:
+    """Ask where to save a board; the suffix, or else the chosen kind, selects the format."""
+    path, kind = QFileDialog.getSaveFileName(parent, _("Export board"), name, kinds)
+    suffixes = re.findall(r"\*(\.\w+)", kinds)
+    if not path or Path(path).suffix.lower() in suffixes:
+        return Path(path) if path else None
+    return Path(path + next(suffix for suffix in suffixes if f"*{suffix}" in kind))
 
 
 class AverageDialog(Dialog):
@@ -135,13 +145,8 @@ class AverageDialog(Dialog):
         """Ask for a file; its suffix selects the format."""
         kinds = _("CSV (*.csv);;Markdown (*.md)")
         name = f"average-{self.state.split}.csv"
-        path, kind = QFileDialog.getSaveFileName(self, _("Export board"), name, kinds)
-        if not path:
-            return
-        file = Path(path)
-        if file.suffix.lower() not in (".csv", ".md"):
-            file = Path(path + (".md" if "*.md" in kind else ".csv"))
-        self.state.save(file)
+        if (file := ask_file(self, name, kinds)) is not None:
+            self.state.save(file)
 
     def done(self, result: int) -> None:
         self.state.close()

@@ -14,6 +14,7 @@ from workbench.operations.runs.kinds import contract as kinds
 
 if TYPE_CHECKING:
     from workbench.operations.evaluation.board_average import Average, AverageSystem, LayerScore
+    from workbench.ui.panel import PanelContext
     from workbench.ui.panels.results.selection import RunSelection
 
 DEFINITION = board_average.DEFINITION
@@ -25,6 +26,12 @@ def kind_text(system: AverageSystem) -> str:
     if not system.kind:
         return board_average.kind_text(system)
     return _(kinds.info(system.kind).title)
+
+
+def save_board(context: PanelContext, path: Path, text: str) -> None:
+    message = _("The board was saved as {path}.", path=path)
+    write = lambda: path.write_text(text, encoding="utf-8", newline="\n")  # noqa: E731
+    context.task("save-board", write, lambda _n: context.note(message))
 
 
 class AverageState(State):
@@ -90,7 +97,4 @@ class AverageState(State):
             return
         is_markdown = path.suffix.lower() == ".md"
         make = board_average.to_markdown if is_markdown else board_average.to_csv
-        text = make(self.average)
-        message = _("The board was saved as {path}.", path=path)
-        write = lambda: path.write_text(text, encoding="utf-8", newline="\n")  # noqa: E731
-        self.context.task((self, "save"), write, lambda _n: self.context.note(message))
+        save_board(self.context, path, make(self.average))

@@ -13,7 +13,7 @@ from workbench.operations.evaluation import board as boards
 from workbench.operations.evaluation import board_export
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.text.queries.query import QueryError
-from workbench.ui.panels.results.board.average_state import AverageState
+from workbench.ui.panels.results.board.average_state import AverageState, save_board
 from workbench.ui.panels.results.board.comparison_state import MAX_SYSTEMS, Comparing, score_hint
 from workbench.ui.project.query_text import QueryText
 from workbench.ui.style import formats
@@ -280,7 +280,4 @@ class BoardState(State):
 
     def save(self, path: Path) -> None:
         """Write the board; the suffix .md selects Markdown, any other CSV."""
-        text = self.text(path.suffix.lower() == ".md")
-        message = _("The board was saved as {path}.", path=path)
-        write = lambda: path.write_text(text, encoding="utf-8", newline="\n")  # noqa: E731
-        self.context.task("save-board", write, lambda _n: self.context.note(message))
+        save_board(self.context, path, self.text(path.suffix.lower() == ".md"))

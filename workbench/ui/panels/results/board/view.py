@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QHideEvent, QImage, QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QFrame, QSplitter, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QSplitter, QVBoxLayout
 from shiboken6 import isValid
 
 from workbench.base.i18n import N_, _, ngettext
 from workbench.text.columns import shown
+from workbench.ui.panels.results.board.average import AverageDialog, ask_file
 from workbench.ui.panels.results.board.comparison import ComparisonView
 from workbench.ui.panels.results.board.comparison_state import score_hint
 from workbench.ui.panels.results.board.state import (
@@ -402,8 +403,6 @@ class BoardView(QFrame):
             self.state.score_here(*entries)
 
     def _show_average(self) -> None:
-        from workbench.ui.panels.results.board.average import AverageDialog
-
         dialog = AverageDialog(self.window(), self.state.average())
         dialog.exec()
         dialog.deleteLater()
@@ -414,16 +413,10 @@ class BoardView(QFrame):
         """Ask for a file; its suffix selects the format."""
         kinds = _("CSV (*.csv);;Markdown (*.md);;PNG (*.png)")
         name = f"{self.state.layer}-{self.state.split}.csv"
-        path, kind = QFileDialog.getSaveFileName(self, _("Export board"), name, kinds)
-        if not path:
-            return
-        file = Path(path)
-        suffixes = (".csv", ".md", ".png")
-        if file.suffix.lower() not in suffixes:
-            file = Path(path + next(suffix for suffix in suffixes if f"*{suffix}" in kind))
-        if file.suffix.lower() == ".png":
+        file = ask_file(self, name, kinds)
+        if file is not None and file.suffix.lower() == ".png":
             self.save_picture(file)
-        else:
+        elif file is not None:
             self.state.save(file)
 
     def save_picture(self, path: Path) -> None:
