@@ -13,7 +13,7 @@ from workbench.text.columns import (
     delimited,
     markdown,
     record,
-    shown,
+    titled,
     write_delimited,
 )
 
@@ -56,7 +56,7 @@ def test_json_has_the_stored_values_of_the_columns_with_a_key(row):
 
 
 def test_a_column_without_title_but_with_a_key_is_for_programs_only(row):
-    assert [column.title for column in shown(COLUMNS)] == ["Run", "Status", "F1", "Note"]
+    assert [column.title for column in titled(COLUMNS)] == ["Run", "Status", "F1", "Note"]
 
 
 def test_markdown_aligns_numbers_right_and_escapes_bars(row):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from workbench.base.i18n import _
-from workbench.text.columns import TERMINAL, Column, record, shown
+from workbench.text.columns import TERMINAL, Column, record, titled
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,7 +92,7 @@ def table(columns: Iterable[Column], rows: Iterable[Any], as_json: bool = False)
         keyed = tuple(columns)
         emit([record(keyed, row) for row in rows])
         return
-    visible = shown(columns)
+    visible = titled(columns)
     head = [TERMINAL.heading(column) for column in visible]
     cells = [[TERMINAL.cell(column, row) for column in visible] for row in rows]
     lines = [list(map(plain, line)) for line in (head, *cells)]

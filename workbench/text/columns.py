@@ -111,7 +111,7 @@ def numbered(titles: Iterable[str]) -> tuple[Column, ...]:
     return tuple(Column(title, itemgetter(number)) for number, title in enumerate(titles))
 
 
-def shown(columns: Iterable[Column]) -> list[Column]:
+def titled(columns: Iterable[Column]) -> list[Column]:
     """The columns for people."""
     return [column for column in columns if column.is_shown]
 
@@ -156,7 +156,7 @@ def record(columns: Iterable[Column], row: Any) -> dict[str, Any]:
 
 def markdown(columns: Iterable[Column], rows: Iterable[Any]) -> str:
     """A table in Markdown, without a line break at its end; numbers are aligned right."""
-    columns = shown(columns)
+    columns = titled(columns)
     lines = [
         [_markdown_cell(MARKDOWN.heading(column)) for column in columns],
         ["---:" if column.kind.is_number else "---" for column in columns],

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFrame, QSplitter, QVBoxLayout
 from shiboken6 import isValid
 
 from workbench.base.i18n import N_, _, ngettext
-from workbench.text.columns import shown
+from workbench.text.columns import titled
 from workbench.ui.panels.results.board.average import AverageDialog, ask_file
 from workbench.ui.panels.results.board.comparison import ComparisonView
 from workbench.ui.panels.results.board.comparison_state import score_hint
@@ -85,7 +85,7 @@ class BoardTable(Table):
 
     def _all_columns(self, state: BoardState) -> tuple[Column, ...]:
         system, _kind, made_from = system_columns()
-        seconds, size, cpu = shown(cost_columns())
+        seconds, size, cpu = titled(cost_columns())
         return (
             Column(
                 "",
