@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from workbench.text.columns import Kind
-from workbench.ui.panels.inspect.parts import Options, Table, Text, ViewContext, ViewSpec
+from workbench.ui.panels.inspect.parts import (
+    OptionsPart,
+    TablePart,
+    TextPart,
+    ViewContext,
+    ViewSpec,
+)
 from workbench.ui.widgets.tables.table import Column
 
 
@@ -17,10 +23,10 @@ def _figures(view: ViewContext) -> str:
 
 
 VIEW = ViewSpec(
-    controls=[Options()],
+    controls=[OptionsPart()],
     parts=[
-        Text(_figures, "body", wrap=True, select=True),
-        Table(
+        TextPart(_figures, "body", wrap=True, select=True),
+        TablePart(
             "Words with most subwords",
             [
                 Column("Word", lambda item: item.word, None),

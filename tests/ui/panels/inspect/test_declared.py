@@ -9,19 +9,19 @@ from workbench.base.events import ALL
 from workbench.ui.panels.inspect.declared import DeclaredView
 from workbench.ui.panels.inspect.inspector_state import InspectorState
 from workbench.ui.panels.inspect.parts import (
-    Button,
-    Custom,
-    Row,
-    Table,
-    Text,
-    TextEntry,
+    ButtonPart,
+    CustomPart,
+    RowBox,
+    TablePart,
+    TextEntryPart,
+    TextPart,
     ViewSpec,
 )
 from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.tables.table import Column
 
 WORDS = SimpleNamespace(words=("late", "again"))
-LIST = Table(
+LIST = TablePart(
     "Words",
     [Column("Word", lambda word: word)],
     lambda view: view.result.words,
@@ -52,8 +52,8 @@ def test_a_view_has_the_title_of_its_inspector_unless_it_has_another_or_none(vie
 def test_a_part_that_reads_a_selection_is_shown_again_when_it_changes(view):
     chosen = []
     shown = view(
-        Text(lambda it: f"chosen: {it.chosen('words')}"),
-        Table(**{**vars(LIST), "chosen": lambda _it, word: chosen.append(word)}),
+        TextPart(lambda it: f"chosen: {it.chosen('words')}"),
+        TablePart(**{**vars(LIST), "chosen": lambda _it, word: chosen.append(word)}),
         title=None,
     )
     assert texts(shown) == ["chosen: None"]
@@ -70,10 +70,10 @@ def test_a_part_that_reads_a_selection_is_shown_again_when_it_changes(view):
 
 def test_another_model_clears_all_parts_but_those_that_need_no_result(view):
     shown = view(
-        Text(lambda it: it.result.words[0]),
+        TextPart(lambda it: it.result.words[0]),
         LIST,
-        Text("legend"),
-        Text(lambda it: str(it.result is None), always=True),
+        TextPart("legend"),
+        TextPart(lambda it: str(it.result is None), always=True),
         title=None,
     )
     assert texts(shown) == ["late", "legend", "False"]
@@ -85,7 +85,7 @@ def test_another_model_clears_all_parts_but_those_that_need_no_result(view):
 
 
 def test_the_last_result_stays_until_the_next_one_arrives(view):
-    shown = view(Text(lambda it: it.result.words[0]), title=None)
+    shown = view(TextPart(lambda it: it.result.words[0]), title=None)
 
     shown.state.result = None  # the text has changed
     shown.show_state(frozenset({"result"}))
@@ -95,7 +95,7 @@ def test_the_last_result_stays_until_the_next_one_arrives(view):
 
 def test_parts_and_boxes_are_visible_for_some_results_only(view):
     many = lambda it: len(it.result.words) > 1  # noqa: E731
-    shown = view(Row(Text("many"), visible=many), Text("two", visible=many), title=None)
+    shown = view(RowBox(TextPart("many"), visible=many), TextPart("two", visible=many), title=None)
     assert texts(shown) == ["many", "two"]
 
     renew(shown, SimpleNamespace(words=("late",)))
@@ -105,13 +105,13 @@ def test_parts_and_boxes_are_visible_for_some_results_only(view):
 def test_buttons_and_texts_act_and_follow_the_state(view):
     typed = []
     shown = view(
-        Button(
+        ButtonPart(
             lambda it: "Stop" if it.state.continuing else "Go",
             lambda it: typed.append("pressed"),
             enabled=lambda it: not it.state.asking,
             id="button",
         ),
-        TextEntry("Word", lambda _it, text: typed.append(text), emptied=True, id="entry"),
+        TextEntryPart("Word", lambda _it, text: typed.append(text), emptied=True, id="entry"),
     )
     shown.state.continuing = shown.state.asking = True
     shown.show_state(frozenset({"continuing"}))
@@ -126,7 +126,7 @@ def test_a_widget_of_a_plugin_is_filled_and_cleared(view):
     def show(label, result):
         label.setText("" if result is None else " ".join(result.words))
 
-    shown = view(Custom(lambda: words(""), show, id="own"), title=None)
+    shown = view(CustomPart(lambda: words(""), show, id="own"), title=None)
     assert texts(shown) == ["late again"]
 
     shown.clear()
@@ -138,7 +138,7 @@ def test_data_are_those_of_the_description_else_all_values(view):
         ["Word"], ["late"], ["again"],
     ]  # fmt: skip
     assert view(LIST, data="words").data() == [["Word"], ["late"], ["again"]]
-    assert view(Text("share"), result={"share": 0.5}).data() == [
+    assert view(TextPart("share"), result={"share": 0.5}).data() == [
         ["Value", "Result"],
         ["share", 0.5],
     ]
@@ -146,6 +146,6 @@ def test_data_are_those_of_the_description_else_all_values(view):
 
 def test_a_description_is_refused_where_it_is_written():
     with pytest.raises(TypeError, match="'Words' is not a part of a view"):
-        ViewSpec([Row(LIST, "Words")])
+        ViewSpec([RowBox(LIST, "Words")])
     with pytest.raises(ValueError, match="two parts have the id 'words'"):
-        ViewSpec([LIST, Row(LIST)])
+        ViewSpec([LIST, RowBox(LIST)])

@@ -52,10 +52,10 @@ class DeclaredView(InspectorView):
     def __init__(self, state: InspectorState, spec: ViewSpec) -> None:
         super().__init__(state)
         self.spec = spec
-        self._rendered: list[Rendered[Any, Any]] = []
-        self._by_id: dict[str, Rendered[Any, Any]] = {}
-        self._readers: dict[str, dict[Rendered[Any, Any], None]] = {}  # by id, in order
-        self._reading: Rendered[Any, Any] | None = None
+        self._rendered: list[RenderedPart[Any, Any]] = []
+        self._by_id: dict[str, RenderedPart[Any, Any]] = {}
+        self._readers: dict[str, dict[RenderedPart[Any, Any], None]] = {}  # by id, in order
+        self._reading: RenderedPart[Any, Any] | None = None
         self._was_narrow = False
         self._is_current = False  # whether the parts show the present state
         self._examination = Examination(state) if isinstance(state, Examined) else None
@@ -170,7 +170,7 @@ class DeclaredView(InspectorView):
         for rendered in self._rendered:
             self._show(rendered)
 
-    def _show(self, rendered: Rendered[Any, Any], *, renew: bool = True) -> None:
+    def _show(self, rendered: RenderedPart[Any, Any], *, renew: bool = True) -> None:
         """renew: for another result or selection, not for other fields of the state."""
         part, before = rendered.part, self._reading
         known = part.always or self.result is not None
@@ -203,14 +203,14 @@ class DeclaredView(InspectorView):
         self._by_id[id].choose(value)
         self.tell(self._by_id[id])
 
-    def _read(self, id: str) -> Rendered[Any, Any]:
+    def _read(self, id: str) -> RenderedPart[Any, Any]:
         """A part whose selection is asked for, by the part that is being shown."""
         rendered = self._by_id[id]
         if self._reading is not None and self._reading is not rendered:
             self._readers.setdefault(id, {})[self._reading] = None
         return rendered
 
-    def tell(self, rendered: Rendered[Any, Any]) -> None:
+    def tell(self, rendered: RenderedPart[Any, Any]) -> None:
         """The selection in a part has changed: show the parts again that depend on it."""
         if self.result is not None:
             for reader in self._readers.get(rendered.part.id, {}):
@@ -235,13 +235,13 @@ def view_of(
 
 def _offers(state: InspectorState, control: parts.Part | None) -> bool:
     """Whether a control has anything to set."""
-    return not isinstance(control, parts.Options) or bool(state.info and state.info.options)
+    return not isinstance(control, parts.OptionsPart) or bool(state.info and state.info.options)
 
 
 # ---------------------------------------------------------------- the parts on screen
 
 
-class Rendered(Generic[P, W]):
+class RenderedPart(Generic[P, W]):
     """A part on screen. widget: in the layout; inner: the one that shows the part.
 
     live: it is shown again after each change of the state, not only of the result.
@@ -287,25 +287,25 @@ class Rendered(Generic[P, W]):
         self.call(function, *values)
 
 
-class _Box(Rendered[parts.Box, QWidget]):
+class _Box(RenderedPart[parts.Box, QWidget]):
     live = True
 
     def make(self) -> QWidget:
         items, gap = self.view.items(self.part), self.part.gap
-        if isinstance(self.part, parts.Row):
+        if isinstance(self.part, parts.RowBox):
             return row(*items, gap=gap)
-        if isinstance(self.part, parts.Card):
+        if isinstance(self.part, parts.CardBox):
             return card(*items, gap=gap, margins=self.part.margins)
         stack = column(*items, gap=gap)
-        return scrolled(stack) if isinstance(self.part, parts.Scrolled) else stack
+        return scrolled(stack) if isinstance(self.part, parts.ScrolledBox) else stack
 
 
-class _Rule(Rendered[parts.Rule, QWidget]):
+class _Rule(RenderedPart[parts.RulePart, QWidget]):
     def make(self) -> QWidget:
         return line()
 
 
-class _Choice(Rendered[parts.Choice, Any]):
+class _Choice(RenderedPart[parts.ChoicePart, Any]):
     live = True
 
     def make(self) -> Any:
@@ -347,7 +347,7 @@ class _Choice(Rendered[parts.Choice, Any]):
         return self.inner.currentData()
 
 
-class _Segments(Rendered[parts.Segments, Segments]):
+class _Segments(RenderedPart[parts.SegmentsPart, Segments]):
     def make(self) -> Segments:
         segments = Segments(*self.part.items, name=self.part.name)
         segments.chosen.connect(lambda _value: self.view.tell(self))
@@ -357,7 +357,7 @@ class _Segments(Rendered[parts.Segments, Segments]):
         return self.inner.value()
 
 
-class _Check(Rendered[parts.Check, QCheckBox]):
+class _Check(RenderedPart[parts.CheckPart, QCheckBox]):
     live = True
 
     def make(self) -> QCheckBox:
@@ -374,7 +374,7 @@ class _Check(Rendered[parts.Check, QCheckBox]):
     clear = show
 
 
-class _Entry(Rendered[parts.Entry, OptionField]):
+class _Entry(RenderedPart[parts.EntryPart, OptionField]):
     live = True
 
     def make(self) -> OptionField:
@@ -392,7 +392,7 @@ class _Entry(Rendered[parts.Entry, OptionField]):
     clear = refresh
 
 
-class _TextEntry(Rendered[parts.TextEntry, QLineEdit]):
+class _TextEntry(RenderedPart[parts.TextEntryPart, QLineEdit]):
     def make(self) -> QLineEdit:
         part, entry = self.part, QLineEdit()
         entry.setPlaceholderText(part.placeholder)
@@ -420,7 +420,7 @@ class _TextEntry(Rendered[parts.TextEntry, QLineEdit]):
         self.call(self.part.act, text)
 
 
-class _Layers(Rendered[parts.Layers, LayerChoice]):
+class _Layers(RenderedPart[parts.LayersPart, LayerChoice]):
     def make(self) -> LayerChoice:
         choice = LayerChoice()
         choice.chosen.connect(
@@ -435,12 +435,12 @@ class _Layers(Rendered[parts.Layers, LayerChoice]):
         self.inner.set(self.part.layers(self.view), self.part.layer(self.view))
 
 
-class _Options(Rendered[parts.Options, OptionForm]):
+class _Options(RenderedPart[parts.OptionsPart, OptionForm]):
     def make(self) -> OptionForm:
         return OptionForm(self.view.state)
 
 
-class _Button(Rendered[parts.Button, Button]):
+class _Button(RenderedPart[parts.ButtonPart, Button]):
     live = True
 
     def make(self) -> Button:
@@ -456,7 +456,7 @@ class _Button(Rendered[parts.Button, Button]):
             self.inner.setEnabled(bool(self.part.enabled(self.view)))
 
 
-class _Text(Rendered[parts.Text, Any]):
+class _Text(RenderedPart[parts.TextPart, Any]):
     live = True
 
     def make(self) -> Any:
@@ -476,7 +476,7 @@ class _Text(Rendered[parts.Text, Any]):
             self.inner.setText("")
 
 
-class _Mark(Rendered[parts.Mark, IconLabel]):
+class _Mark(RenderedPart[parts.MarkPart, IconLabel]):
     def make(self) -> IconLabel:
         return IconLabel("circle", "muted", 16)
 
@@ -484,7 +484,7 @@ class _Mark(Rendered[parts.Mark, IconLabel]):
         self.inner.set(*self.part.icon(self.view))
 
 
-class _Figures(Rendered[parts.Figures, QWidget]):
+class _Figures(RenderedPart[parts.FiguresPart, QWidget]):
     def make(self) -> QWidget:
         self.values: tuple[tuple[str, str], ...] = ()
         return row(gap=12)
@@ -508,7 +508,7 @@ class _Figures(Rendered[parts.Figures, QWidget]):
         self.inner.setVisible(bool(values))
 
 
-class _Table(Rendered[parts.Table, Table]):
+class _Table(RenderedPart[parts.TablePart, Table]):
     def make(self) -> Table:
         self.live = self.part.live or self.part.follow is not None
         return self._new(self._columns())
@@ -596,7 +596,7 @@ class _Table(Rendered[parts.Table, Table]):
         self.inner.choose(value)
 
 
-class _Strip(Rendered[parts.Strip, WordStrip]):
+class _Strip(RenderedPart[parts.StripPart, WordStrip]):
     def make(self) -> WordStrip:
         part, self.live = self.part, self.part.live
         strip = WordStrip(part.name, tip=self._tip if part.tip is not None else None)
@@ -634,7 +634,7 @@ class _Strip(Rendered[parts.Strip, WordStrip]):
         self.inner.choose(value)
 
 
-class _Plot(Rendered[parts.Plot, Any]):
+class _Plot(RenderedPart[parts.PlotPart, Any]):
     def make(self) -> Any:
         widget = self.part.make(self.part.name)
         if self.part.chosen is not None:
@@ -654,7 +654,7 @@ class _Plot(Rendered[parts.Plot, Any]):
         self.inner.choose(value)
 
 
-class _Heat(Rendered[parts.Heat, HeatTable]):
+class _Heat(RenderedPart[parts.HeatPart, HeatTable]):
     def make(self) -> HeatTable:
         part = self.part
         table = HeatTable(part.name, part.axes, part.style)
@@ -689,7 +689,7 @@ def _no_cell(row: int, column: int) -> Any:
     raise IndexError((row, column))
 
 
-class _Curves(Rendered[parts.Curves, Chart]):
+class _Curves(RenderedPart[parts.CurvesPart, Chart]):
     def make(self) -> Chart:
         part = self.part
         chart = Chart(part.name, part.x, part.y, empty=part.empty)
@@ -718,7 +718,7 @@ class _Curves(Rendered[parts.Curves, Chart]):
         self.inner.choose(*value)
 
 
-class _Custom(Rendered[parts.Custom, Any]):
+class _Custom(RenderedPart[parts.CustomPart, Any]):
     def make(self) -> Any:
         return self.part.make()
 
@@ -729,24 +729,24 @@ class _Custom(Rendered[parts.Custom, Any]):
     clear = show
 
 
-RENDERERS: dict[type[parts.Part], Callable[[DeclaredView, Any], Rendered[Any, Any]]] = {
-    **dict.fromkeys((parts.Row, parts.Stack, parts.Card, parts.Scrolled), _Box),
-    parts.Rule: _Rule,
-    parts.Choice: _Choice,
-    parts.Segments: _Segments,
-    parts.Check: _Check,
-    parts.Entry: _Entry,
-    parts.TextEntry: _TextEntry,
-    parts.Layers: _Layers,
-    parts.Options: _Options,
-    parts.Button: _Button,
-    parts.Text: _Text,
-    parts.Mark: _Mark,
-    parts.Figures: _Figures,
-    parts.Table: _Table,
-    parts.Strip: _Strip,
-    parts.Heat: _Heat,
-    parts.Curves: _Curves,
-    parts.Plot: _Plot,
-    parts.Custom: _Custom,
+RENDERERS: dict[type[parts.Part], Callable[[DeclaredView, Any], RenderedPart[Any, Any]]] = {
+    **dict.fromkeys((parts.RowBox, parts.StackBox, parts.CardBox, parts.ScrolledBox), _Box),
+    parts.RulePart: _Rule,
+    parts.ChoicePart: _Choice,
+    parts.SegmentsPart: _Segments,
+    parts.CheckPart: _Check,
+    parts.EntryPart: _Entry,
+    parts.TextEntryPart: _TextEntry,
+    parts.LayersPart: _Layers,
+    parts.OptionsPart: _Options,
+    parts.ButtonPart: _Button,
+    parts.TextPart: _Text,
+    parts.MarkPart: _Mark,
+    parts.FiguresPart: _Figures,
+    parts.TablePart: _Table,
+    parts.StripPart: _Strip,
+    parts.HeatPart: _Heat,
+    parts.CurvesPart: _Curves,
+    parts.PlotPart: _Plot,
+    parts.CustomPart: _Custom,
 }

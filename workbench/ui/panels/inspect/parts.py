@@ -49,19 +49,19 @@ class ViewContext(Protocol):
     def is_narrow(self) -> bool: ...
 
     def chosen(self, id: str) -> Any:
-        """What is selected in a part: the first row of a `Table`, else None; the number of a word
-        in a `Strip`, -1 for none; (row, column) in a `Heat`, -1 for none; the value of a `Choice`.
-        A part whose functions ask for it is shown again when the selection changes.
+        """What is selected in a part: the first row of a `TablePart`, else None; the number of a
+        word in a `StripPart`, -1 for none; (row, column) in a `HeatPart`, -1 for none; the value of
+        a `ChoicePart`. A part whose functions ask for it is shown again when the selection changes.
         """
         ...
 
     def chosen_rows(self, id: str) -> Sequence[Any]:
-        """All rows that are selected in a `Table`."""
+        """All rows that are selected in a `TablePart`."""
         ...
 
     def choose(self, id: str, value: Any) -> None:
-        """Select in a part: the keys of rows in a `Table`, else what `chosen` returns; in `Curves`,
-        (curve, point).
+        """Select in a part: the keys of rows in a `TablePart`, else what `chosen` returns; in
+        `CurvesPart`, (curve, point).
         """
         ...
 
@@ -97,15 +97,15 @@ class Box(Part):
         super().__init__(**how)
 
 
-class Row(Box):
+class RowBox(Box):
     """Parts from left to right."""
 
 
-class Stack(Box):
+class StackBox(Box):
     """Parts from top to bottom."""
 
 
-class Card(Box):
+class CardBox(Box):
     """Parts from top to bottom on a surface; margins: left, top, right, bottom, in pixels."""
 
     margins: tuple[int, int, int, int]
@@ -115,11 +115,11 @@ class Card(Box):
         super().__init__(*items, **how)
 
 
-class Scrolled(Box):
+class ScrolledBox(Box):
     """Parts from top to bottom that are scrolled where they are higher than their room."""
 
 
-class Rule(Part):
+class RulePart(Part):
     """A horizontal line."""
 
 
@@ -127,7 +127,7 @@ class Rule(Part):
 
 
 @dataclass(frozen=True)
-class Choice(Part):
+class ChoicePart(Part):
     """A list of the values of an option; `items(view)` returns (value, text), by default those
     that the option has. `act(view, value)` replaces the setting of the option; without an option
     the choice is only of this view, and other parts ask for it by `view.chosen`.
@@ -145,7 +145,7 @@ class Choice(Part):
 
 
 @dataclass(frozen=True)
-class Segments(Part):
+class SegmentsPart(Part):
     """A choice of this view alone, (value, text) side by side; `view.chosen` returns the value."""
 
     name: str
@@ -153,7 +153,7 @@ class Segments(Part):
 
 
 @dataclass(frozen=True)
-class Check(Part):
+class CheckPart(Part):
     """An option that is on or off."""
 
     option: str
@@ -162,7 +162,7 @@ class Check(Part):
 
 
 @dataclass(frozen=True)
-class Entry(Part):
+class EntryPart(Part):
     """An option as text; Enter or leaving the field sets it, an error is shown below.
 
     resets: an option whose value depends on this one, set to its default with each change.
@@ -176,7 +176,7 @@ class Entry(Part):
 
 
 @dataclass(frozen=True)
-class TextEntry(Part):
+class TextEntryPart(Part):
     """A line of text: `act(view, text)` on Enter. cleared: also when it has become empty;
     emptied: it is empty after Enter; leaving: also when the focus leaves it.
     """
@@ -191,7 +191,7 @@ class TextEntry(Part):
 
 
 @dataclass(frozen=True)
-class Layers(Part):
+class LayersPart(Part):
     """The choice of a layer, shown if there is more than one; `layers(view)` are its numbers."""
 
     layers: Function
@@ -200,12 +200,12 @@ class Layers(Part):
 
 
 @dataclass(frozen=True)
-class Options(Part):
+class OptionsPart(Part):
     """All options of the inspector as a form."""
 
 
 @dataclass(frozen=True)
-class Button(Part):
+class ButtonPart(Part):
     """text: or a function that returns it. Without a text, `name` says what the icon stands for."""
 
     text: str | Function
@@ -220,7 +220,7 @@ class Button(Part):
 
 
 @dataclass(frozen=True)
-class Text(Part):
+class TextPart(Part):
     """text: or a function that returns it. kind, tone, weight, wrap, select: as of `words`.
 
     elide: one line that ends with "…" where there is no room.
@@ -235,30 +235,30 @@ class Text(Part):
     elide: bool = False
 
 
-def title(text: str | Function, **how: Any) -> Text:
-    return Text(text, weight=600, **how)
+def title(text: str | Function, **how: Any) -> TextPart:
+    return TextPart(text, weight=600, **how)
 
 
-def caption(text: str | Function, **how: Any) -> Text:
-    return Text(text, "caption", "muted", **how)
+def caption(text: str | Function, **how: Any) -> TextPart:
+    return TextPart(text, "caption", "muted", **how)
 
 
 @dataclass(frozen=True)
-class Mark(Part):
+class MarkPart(Part):
     """An icon with a tone, `icon(view)`."""
 
     icon: Function
 
 
 @dataclass(frozen=True)
-class Figures(Part):
+class FiguresPart(Part):
     """Numbers with their names: `values(view)` returns (name, value) pairs."""
 
     values: Function
 
 
 @dataclass(frozen=True)
-class Table(Part):
+class TablePart(Part):
     """`rows(view)` in `columns`, or `columns(view)`; key(row): identifies a row.
 
     first(view): the key of the row that is selected unless another one is, with `anew` also
@@ -290,7 +290,7 @@ class Table(Part):
 
 
 @dataclass(frozen=True)
-class Strip(Part):
+class StripPart(Part):
     """`words(view)`, as `StripWord`, in lines; in the direction of `text(view)`, by default that of
     the document. chosen, clicked, opened(view, number): of a word; tip(view, number). follow(view):
     the number of the word to outline; live: also after changes of the state. fit: not higher than
@@ -312,7 +312,7 @@ class Strip(Part):
 
 
 @dataclass(frozen=True)
-class Heat(Part):
+class HeatPart(Part):
     """A cell for each pair of the names `down(view)` and `across(view)`: `cell(view, row,
     column)` returns a `HeatCell`, tip(view, row, column) its content as a sentence. axes: what
     rows and columns are. first(view): the (row, column) that is selected unless another one is.
@@ -330,7 +330,7 @@ class Heat(Part):
 
 
 @dataclass(frozen=True)
-class Curves(Part):
+class CurvesPart(Part):
     """`series(view)` over the axes x and y; picked(view, curve, point): a point was selected.
 
     empty: what appears here. follow(view): the (curve, point) to mark. level(view): a dashed
@@ -349,7 +349,7 @@ class Curves(Part):
 
 
 @dataclass(frozen=True)
-class Plot(Part):
+class PlotPart(Part):
     """A widget with `set`, which gets `values(view)`, and `empty` without a result: `make(name)`
     creates it. chosen(view, value): the user has selected something in it. scrolled: in a scroll
     area.
@@ -364,7 +364,7 @@ class Plot(Part):
 
 
 @dataclass(frozen=True)
-class Custom(Part):
+class CustomPart(Part):
     """A widget that `make()` creates; `show(widget, result)` fills it, None clears it."""
 
     make: Callable[[], Any]
@@ -380,7 +380,7 @@ class ViewSpec:
 
     title: by default that of the inspector, None for none. beside: what stands beside it.
     data(view): the numbers as rows of a table, the first names the columns; or the id of a
-    `Table` with the values of its columns; by default all values of the result.
+    `TablePart` with the values of its columns; by default all values of the result.
     changed(view, fields): called after changes of the state or the page. cards: the parts are
     cards themselves. narrow: the width below which `is_narrow` is true, pixels at 100%.
     """

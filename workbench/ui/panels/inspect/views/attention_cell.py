@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _
 from workbench.ui.panels.inspect.parts import (
-    Choice,
-    Entry,
-    Mark,
-    Plot,
-    Row,
-    Rule,
-    Table,
-    Text,
+    ChoicePart,
+    EntryPart,
+    MarkPart,
+    PlotPart,
+    RowBox,
+    RulePart,
+    TablePart,
+    TextPart,
     ViewContext,
     ViewSpec,
 )
@@ -142,7 +142,7 @@ def _vector(
     name: str,
     numbers: Callable[[AttentionCell, int], Any],
     token: Callable[[AttentionCell, int], str] = lambda _result, _at: "",
-) -> Plot:
+) -> PlotPart:
     """Numbers of the selected key, with the name of a token."""
 
     def values(view: ViewContext) -> tuple[list[float], str]:
@@ -151,7 +151,7 @@ def _vector(
             return [], ""
         return numbers(view.result, at).tolist(), token(view.result, at)
 
-    return Plot(NumbersStrip, name, values, empty=((), ""))
+    return PlotPart(NumbersStrip, name, values, empty=((), ""))
 
 
 def _sum(view: ViewContext) -> str:
@@ -188,11 +188,11 @@ def _data(view: ViewContext) -> list[list[object]]:
 
 ATTENTION_CELL = ViewSpec(
     title=_("Attention, step by step"),
-    beside=(Text(_place, "small", "muted", elide=True, stretch=1),),
+    beside=(TextPart(_place, "small", "muted", elide=True, stretch=1),),
     controls=(
-        Entry("layer", _("Layer")),
-        Entry("head", _("Head")),
-        Choice(
+        EntryPart("layer", _("Layer")),
+        EntryPart("head", _("Head")),
+        ChoicePart(
             _("Query"),
             "query",
             lambda view: [
@@ -202,7 +202,7 @@ ATTENTION_CELL = ViewSpec(
             name=_("Query token"),
             stretch=2,
         ),
-        Choice(
+        ChoicePart(
             _("Kind"),
             "kind",
             lambda view: [(kind, KINDS[kind]) for kind in view.result.kinds],
@@ -211,7 +211,7 @@ ATTENTION_CELL = ViewSpec(
             name=_("Kind of attention"),
             stretch=2,
         ),
-        Entry(
+        EntryPart(
             "target",
             _("Target text"),
             resets="query",
@@ -221,18 +221,18 @@ ATTENTION_CELL = ViewSpec(
         ),
     ),
     parts=(
-        Row(
-            Mark(
+        RowBox(
+            MarkPart(
                 lambda view: ("circle-check", "good") if _is_equal(view) else ("circle-x", "bad"),
                 id="mark",
             ),
-            Text(_difference, "small", stretch=1),
+            TextPart(_difference, "small", stretch=1),
         ),
         _vector(_("q"), lambda r, _at: r.q, lambda r, _at: r.queries[r.query].shown),
         _vector(_("k"), lambda r, at: r.k[at], lambda r, at: r.keys[at].shown),
         _vector(_("q × k"), lambda r, at: r.products[at]),
-        Text(_sum, "small", weight=600),
-        Table(
+        TextPart(_sum, "small", weight=600),
+        TablePart(
             _("Keys"),
             _columns,
             lambda view: range(len(view.result.keys)),
@@ -242,7 +242,7 @@ ATTENTION_CELL = ViewSpec(
             id="keys",
             stretch=1,
         ),
-        Rule(),
+        RulePart(),
         _vector(_("Σ weight · v"), lambda r, _at: r.output),
     ),
     changed=_follow,

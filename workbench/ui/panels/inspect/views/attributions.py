@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.i18n import _
 from workbench.text.columns import Kind
 from workbench.ui.panels.inspect.parts import (
-    Choice,
-    Figures,
-    Plot,
-    Rule,
-    Strip,
-    Table,
+    ChoicePart,
+    FiguresPart,
+    PlotPart,
+    RulePart,
+    StripPart,
+    TablePart,
     ViewContext,
     ViewSpec,
     caption,
@@ -60,9 +60,9 @@ def targets(view: ViewContext) -> list[tuple[str, str]]:
     return [(target.id, target_name(target, result.words)) for target in result.targets]
 
 
-def target_choice(title: str, **how: Any) -> Choice:
+def target_choice(title: str, **how: Any) -> ChoicePart:
     """The choice of what is explained."""
-    return Choice(title, "target", targets, lambda view: view.result.target, **how)
+    return ChoicePart(title, "target", targets, lambda view: view.result.target, **how)
 
 
 def _signed(value: float, digits: int = 3) -> str:
@@ -153,7 +153,7 @@ def _data(view: ViewContext) -> list[list[object]]:
     return rows
 
 
-def _attributions(*controls: Choice) -> ViewSpec:
+def _attributions(*controls: ChoicePart) -> ViewSpec:
     """A word that is selected marks its bar; one that is opened becomes the target."""
     return ViewSpec(
         beside=(
@@ -163,7 +163,7 @@ def _attributions(*controls: Choice) -> ViewSpec:
         ),
         controls=(target_choice(_("Target"), id="target"), *controls),
         parts=(
-            Strip(
+            StripPart(
                 _("Words with attributions"),
                 lambda view: _painted(view.result.words, view.result.scores),
                 tip=_tip,
@@ -172,8 +172,8 @@ def _attributions(*controls: Choice) -> ViewSpec:
                 id="words",
                 stretch=3,
             ),
-            Rule(),
-            Plot(
+            RulePart(),
+            PlotPart(
                 SignedBars,
                 _("Attributions of the words, largest first"),
                 _bars,
@@ -182,16 +182,16 @@ def _attributions(*controls: Choice) -> ViewSpec:
                 id="bars",
                 stretch=4,
             ),
-            Rule(),
-            Figures(_figures, id="figures"),
+            RulePart(),
+            FiguresPart(_figures, id="figures"),
         ),
         data=_data,
     )
 
 
 ATTRIBUTIONS = _attributions(
-    Choice(_("Method"), "method"),
-    Choice(
+    ChoicePart(_("Method"), "method"),
+    ChoicePart(
         _("Score"),
         "score",
         enabled=lambda view: all(target.value is None for target in view.result.targets),
@@ -256,7 +256,7 @@ WORD_WEIGHTS = ViewSpec(
     beside=(None, caption(_("Blue raises the logit; orange with dashes lowers it."))),
     controls=(target_choice(_("Class")),),
     parts=(
-        Strip(
+        StripPart(
             _("Words with their contributions"),
             lambda view: _painted(
                 view.result.words, [score or None for score in view.result.scores]
@@ -264,8 +264,8 @@ WORD_WEIGHTS = ViewSpec(
             tip=_weight_tip,
             stretch=2,
         ),
-        Rule(),
-        Table(
+        RulePart(),
+        TablePart(
             _("Words and word pairs"),
             _WEIGHT_COLUMNS,
             lambda view: view.result.features,
@@ -274,8 +274,8 @@ WORD_WEIGHTS = ViewSpec(
             stretch=4,
             id="table",
         ),
-        Rule(),
-        Figures(_weight_figures),
+        RulePart(),
+        FiguresPart(_weight_figures),
     ),
     data="table",
 )

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _
 from workbench.ui.panels.inspect.parts import (
-    Custom,
-    Entry,
-    Heat,
-    Row,
-    Text,
+    CustomPart,
+    EntryPart,
+    HeatPart,
+    RowBox,
+    TextPart,
     ViewContext,
     ViewSpec,
     title,
@@ -74,13 +74,17 @@ def _data(view: ViewContext) -> list[list[object]]:
 CROSS_ATTENTION = ViewSpec(
     title=None,
     controls=(
-        Entry("target", _("Target text"), stretch=3),
-        Entry("layer", _("Layer of the decoder")),
-        Entry("head", _("Head")),
+        EntryPart("target", _("Target text"), stretch=3),
+        EntryPart("layer", _("Layer of the decoder")),
+        EntryPart("head", _("Head")),
     ),
     parts=(
-        Row(title(_title), Text(_about, "small", "muted", elide=True, stretch=1), Custom(Legend)),
-        Heat(
+        RowBox(
+            title(_title),
+            TextPart(_about, "small", "muted", elide=True, stretch=1),
+            CustomPart(Legend),
+        ),
+        HeatPart(
             _("Cross-attention"),
             _("Rows: written tokens. Columns: source tokens."),
             lambda view: view.result.written,

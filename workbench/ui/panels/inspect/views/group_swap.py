@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui.panels.inspect.parts import Choice, Table, Text, ViewContext, ViewSpec
+from workbench.ui.panels.inspect.parts import ChoicePart, TablePart, TextPart, ViewContext, ViewSpec
 from workbench.ui.style import formats
 from workbench.ui.widgets.tables.table import Column
 
@@ -144,10 +144,10 @@ def _texts(view: ViewContext) -> str:
 
 GROUP_SWAP = ViewSpec(
     title=_("Group swap"),
-    controls=(Choice(_("Word list"), "list", _lists, always=True),),
+    controls=(ChoicePart(_("Word list"), "list", _lists, always=True),),
     parts=(
-        Text(_summary, "small", "muted", wrap=True),
-        Table(
+        TextPart(_summary, "small", "muted", wrap=True),
+        TablePart(
             _("Change by group"),
             _effect_columns,
             lambda view: view.result.effects,
@@ -155,7 +155,7 @@ GROUP_SWAP = ViewSpec(
             sortable=True,
             stretch=2,
         ),
-        Table(
+        TablePart(
             _("Swapped documents"),
             _document_columns,
             lambda view: view.result.rows,
@@ -165,7 +165,7 @@ GROUP_SWAP = ViewSpec(
             id="documents",
             stretch=3,
         ),
-        Text(_texts, "small", wrap=True, select=True),
+        TextPart(_texts, "small", wrap=True, select=True),
     ),
     data=_data,
 )

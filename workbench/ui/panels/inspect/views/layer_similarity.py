@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui.panels.inspect.parts import Choice, Heat, Text, ViewContext, ViewSpec
+from workbench.ui.panels.inspect.parts import ChoicePart, HeatPart, TextPart, ViewContext, ViewSpec
 from workbench.ui.style import formats
 from workbench.ui.widgets.tables.heat_table import HeatCell
 
@@ -75,10 +75,10 @@ def _data(view: ViewContext) -> list[list[object]]:
 
 LAYER_SIMILARITY = ViewSpec(
     title=_("Similarity of layers"),
-    controls=(Choice(_("Compare with"), "other", _models, always=True),),
+    controls=(ChoicePart(_("Compare with"), "other", _models, always=True),),
     parts=(
-        Text(_summary, "small", "muted", wrap=True),
-        Heat(
+        TextPart(_summary, "small", "muted", wrap=True),
+        HeatPart(
             _("Similarity of layers"),
             _("Rows and columns: layers."),
             lambda view: [*map(_name, range(len(view.result.values) - 1, -1, -1))],
@@ -88,7 +88,7 @@ LAYER_SIMILARITY = ViewSpec(
             id="table",
             stretch=1,
         ),
-        Text(lambda view: _sentence(view, *view.chosen("table")), "small", select=True),
+        TextPart(lambda view: _sentence(view, *view.chosen("table")), "small", select=True),
     ),
     data=_data,
 )

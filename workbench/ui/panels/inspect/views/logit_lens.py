@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _
 from workbench.ui.panels.inspect.parts import (
-    Button,
-    Curves,
-    Heat,
-    Rule,
-    Text,
+    ButtonPart,
+    CurvesPart,
+    HeatPart,
+    RulePart,
+    TextPart,
     ViewContext,
     ViewSpec,
     caption,
@@ -135,7 +135,7 @@ LOGIT_LENS = ViewSpec(
     beside=(
         caption(lambda view: view.duration),
         None,
-        Button(
+        ButtonPart(
             _mask_text,
             _toggle,
             enabled=_can_mask,
@@ -147,7 +147,7 @@ LOGIT_LENS = ViewSpec(
         caption(
             _("Text: the most probable token. Stronger colour: more probable final prediction.")
         ),
-        Heat(
+        HeatPart(
             _("Predictions by layer"),
             _("Rows: layers, the last on top. Columns: tokens."),
             _layers,
@@ -158,9 +158,11 @@ LOGIT_LENS = ViewSpec(
             id="table",
             stretch=3,
         ),
-        Rule(),
-        Text(lambda view: _sentence(view, *view.chosen("table")), "small", wrap=True, select=True),
-        Curves(
+        RulePart(),
+        TextPart(
+            lambda view: _sentence(view, *view.chosen("table")), "small", wrap=True, select=True
+        ),
+        CurvesPart(
             _("Probability of the final prediction by layer"),
             Axis(_("Layer"), whole=True),
             Axis(_("Probability of the final prediction"), 0.0, 1.0),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from workbench.base.i18n import _, ngettext
 from workbench.text.columns import Kind
 from workbench.ui.commands import MenuChoice
-from workbench.ui.panels.inspect.parts import Layers, Table, ViewContext, ViewSpec, caption
+from workbench.ui.panels.inspect.parts import LayersPart, TablePart, ViewContext, ViewSpec, caption
 from workbench.ui.widgets.tables.table import Column
 
 if TYPE_CHECKING:
@@ -51,10 +51,10 @@ def _data(view: ViewContext) -> list[list[object]]:
 
 NEAR_DOCUMENTS = ViewSpec(
     title=None,
-    controls=(Layers(lambda view: view.result.layers, lambda view: view.result.layer),),
+    controls=(LayersPart(lambda view: view.result.layers, lambda view: view.result.layer),),
     parts=(
         caption(_note, elide=True),
-        Table(
+        TablePart(
             _("Nearest documents"),
             [
                 Column(_("Cosine"), lambda row: row.cosine, 80, kind=Kind.NUMBER),

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from workbench.base.i18n import _, ngettext
 from workbench.text.columns import Kind
 from workbench.ui.panels.inspect.parts import (
-    Card,
-    Choice,
-    Row,
-    Table,
-    Text,
-    TextEntry,
+    CardBox,
+    ChoicePart,
+    RowBox,
+    TablePart,
+    TextEntryPart,
+    TextPart,
     ViewContext,
     ViewSpec,
     title,
@@ -89,20 +89,22 @@ def _data(view: ViewContext) -> list[list[object]]:
 NEIGHBOURS = ViewSpec(
     cards=True,
     parts=(
-        Row(
-            TextEntry(
+        RowBox(
+            TextEntryPart(
                 _("Look up a word…"),
                 lambda view, text: view.state.set_options(word=text.strip()),
                 name=_("Look up a word"),
                 cleared=True,
                 stretch=1,
             ),
-            Choice(_("Measure"), "by", value=lambda view: view.result.by, titled=False, stretch=1),
+            ChoicePart(
+                _("Measure"), "by", value=lambda view: view.result.by, titled=False, stretch=1
+            ),
             gap=12,
         ),
-        Row(
-            Card(
-                Table(
+        RowBox(
+            CardBox(
+                TablePart(
                     _("Words"),
                     [
                         Column(_("Word"), lambda row: row.text, 120),
@@ -123,16 +125,16 @@ NEIGHBOURS = ViewSpec(
                 margins=(4, 4, 4, 4),
                 stretch=1,
             ),
-            Card(
+            CardBox(
                 title(_heading),
-                Table(
+                TablePart(
                     _("Nearest words"),
                     _near_columns,
                     _neighbours,
                     key=lambda row: row.word,
                     stretch=1,
                 ),
-                Text(_size, "small", "muted"),
+                TextPart(_size, "small", "muted"),
                 stretch=1,
             ),
             gap=12,

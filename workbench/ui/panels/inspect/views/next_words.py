@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _, ngettext
 from workbench.ui.panels.inspect.parts import (
-    Button,
-    Entry,
-    Plot,
-    Row,
-    Rule,
-    Strip,
-    Table,
-    Text,
-    TextEntry,
+    ButtonPart,
+    EntryPart,
+    PlotPart,
+    RowBox,
+    RulePart,
+    StripPart,
+    TablePart,
+    TextEntryPart,
+    TextPart,
     ViewContext,
     ViewSpec,
     caption,
@@ -151,9 +151,9 @@ def _data(view: ViewContext) -> list[list[object]]:
 
 NEXT_WORDS = ViewSpec(
     title=_("Next words"),
-    beside=(caption(lambda view: view.duration), None, Text(_cut, "small", "warn")),
+    beside=(caption(lambda view: view.duration), None, TextPart(_cut, "small", "warn")),
     parts=(
-        Strip(
+        StripPart(
             _("Text with the tokens added"),
             _words,
             text=lambda view: view.text,
@@ -161,13 +161,13 @@ NEXT_WORDS = ViewSpec(
             focus=False,
             id="words",
         ),
-        Row(
-            Entry("temperature", _("Temperature"), stretch=1),
-            Entry("top_k", _("Top-k (0: all)"), stretch=1),
-            Entry("top_p", _("Top-p"), stretch=1),
+        RowBox(
+            EntryPart("temperature", _("Temperature"), stretch=1),
+            EntryPart("top_k", _("Top-k (0: all)"), stretch=1),
+            EntryPart("top_p", _("Top-p"), stretch=1),
             gap=12,
         ),
-        Table(
+        TablePart(
             _("Next tokens"),
             _columns,
             _rows,
@@ -180,15 +180,15 @@ NEXT_WORDS = ViewSpec(
             id="tokens",
             stretch=1,
         ),
-        Text(_("Entropy of the next token, bits, after each step"), "small", "muted"),
-        Plot(StepLine, _("Entropy of the next token after each step"), _entropies),
-        Rule(),
-        Row(
-            Button(_("Add token"), lambda view: _add(view, view.chosen("tokens")), "plus"),
-            TextEntry(
+        TextPart(_("Entropy of the next token, bits, after each step"), "small", "muted"),
+        PlotPart(StepLine, _("Entropy of the next token after each step"), _entropies),
+        RulePart(),
+        RowBox(
+            ButtonPart(_("Add token"), lambda view: _add(view, view.chosen("tokens")), "plus"),
+            TextEntryPart(
                 _("Type another token"), _type, name=_("Another token"), emptied=True, stretch=1
             ),
-            Button(
+            ButtonPart(
                 _("Back one step"), _back, "undo-2", enabled=lambda view: bool(view.result.added)
             ),
         ),

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _
 from workbench.base.records import plain_rows, to_plain
-from workbench.ui.panels.inspect.parts import Custom, Options, ViewSpec
+from workbench.ui.panels.inspect.parts import CustomPart, OptionsPart, ViewSpec
 from workbench.ui.style import formats
 from workbench.ui.widgets.layout import card, layout_of
 from workbench.ui.widgets.tables.table import Column, Table
@@ -113,5 +113,7 @@ def _text(value: object) -> str:
 
 
 PLAIN = ViewSpec(
-    cards=True, controls=(Options(),), parts=(Custom(ResultTables, ResultTables.show_result),)
+    cards=True,
+    controls=(OptionsPart(),),
+    parts=(CustomPart(ResultTables, ResultTables.show_result),),
 )

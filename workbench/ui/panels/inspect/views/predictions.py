@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.i18n import _
 from workbench.text.columns import Kind
 from workbench.ui.panels.inspect.parts import (
-    Mark,
-    Row,
-    Rule,
-    Strip,
-    Table,
-    Text,
+    MarkPart,
+    RowBox,
+    RulePart,
+    StripPart,
+    TablePart,
+    TextPart,
     ViewContext,
     ViewSpec,
     caption,
@@ -40,7 +40,7 @@ def _probability(of: Callable[[Any], float]) -> Column:
 
 def _verdict(of: Callable[[ViewContext], Verdict]) -> tuple[Any, ...]:
     """Whether the prediction agrees with gold, on the right of the title."""
-    return None, Mark(lambda view: of(view)[1:]), Text(lambda view: of(view)[0])
+    return None, MarkPart(lambda view: of(view)[1:]), TextPart(lambda view: of(view)[0])
 
 
 def _gold(of: Callable[[Any], bool]) -> Column:
@@ -69,8 +69,8 @@ def _beside_gold(view: ViewContext) -> str:
 NUMBER = ViewSpec(
     title=_("Predicted number"),
     parts=(
-        Text(lambda view: formats.decimal(view.result.value, 3), "heading", weight=600),
-        Text(_beside_gold, "ui", "muted", wrap=True),
+        TextPart(lambda view: formats.decimal(view.result.value, 3), "heading", weight=600),
+        TextPart(_beside_gold, "ui", "muted", wrap=True),
         None,
     ),
 )
@@ -115,7 +115,7 @@ CLASSES = ViewSpec(
     title=_("Class probabilities"),
     beside=_verdict(_class_verdict),
     parts=(
-        Table(
+        TablePart(
             _("Classes"),
             _class_columns,
             _classes,
@@ -168,7 +168,7 @@ LABELS = ViewSpec(
     title=_("Label probabilities"),
     beside=_verdict(_labels_verdict),
     parts=(
-        Table(
+        TablePart(
             _("Labels"),
             _label_columns,
             lambda view: sorted(view.result.labels, key=lambda label: -label.score),
@@ -232,7 +232,7 @@ MEMBERS = ViewSpec(
     title=_("Runs of the ensemble"),
     beside=(caption(_predicted_by, elide=True, stretch=1),),
     parts=(
-        Table(
+        TablePart(
             _("Probabilities of the runs"),
             _run_columns,
             _run_rows,
@@ -319,21 +319,21 @@ def _answer_data(view: ViewContext) -> list[list[object]]:
 ANSWERS = ViewSpec(
     title=None,
     parts=(
-        Row(
+        RowBox(
             title(_question, elide=True, stretch=1),
             caption(_no_answer),
             caption(_("Blue: start · orange: end")),
             gap=16,
         ),
-        Strip(
+        StripPart(
             _("Tokens with the probabilities of start and end"),
             lambda view: [_boundary(*pair) for pair in enumerate(_tokens(view))],
             tip=_boundary_tip,
             id="tokens",
             stretch=1,
         ),
-        Rule(),
-        Table(
+        RulePart(),
+        TablePart(
             _("Answers"),
             [
                 Column(_("Question"), lambda row: row.question, 260, tip=lambda row: row.question),

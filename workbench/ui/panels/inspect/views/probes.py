@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui.panels.inspect.parts import Choice, Curves, Table, Text, ViewContext, ViewSpec
+from workbench.ui.panels.inspect.parts import (
+    ChoicePart,
+    CurvesPart,
+    TablePart,
+    TextPart,
+    ViewContext,
+    ViewSpec,
+)
 from workbench.ui.style import formats
 from workbench.ui.widgets.charts.axes import Axis
 from workbench.ui.widgets.charts.chart import Series
@@ -161,9 +168,9 @@ def _columns() -> list[Column]:
 
 PROBES = ViewSpec(
     title=_("Probes"),
-    controls=(Choice(_("Labels"), "layer", _layers, _layer, always=True),),
+    controls=(ChoicePart(_("Labels"), "layer", _layers, _layer, always=True),),
     parts=(
-        Curves(
+        CurvesPart(
             _("Accuracy of probes by layer"),
             Axis(_("Layer (0: embeddings)"), whole=True),
             Axis(_("Accuracy on dev")),
@@ -175,8 +182,8 @@ PROBES = ViewSpec(
             id="chart",
             stretch=3,
         ),
-        Text(_summary, "small", "muted", wrap=True),
-        Table(
+        TextPart(_summary, "small", "muted", wrap=True),
+        TablePart(
             _("Probes"),
             _columns(),
             _rows,

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
 from workbench.ui.panels.inspect.parts import (
-    Button,
-    Card,
-    Entry,
-    Row,
-    Table,
+    ButtonPart,
+    CardBox,
+    EntryPart,
+    RowBox,
+    TablePart,
     ViewContext,
     ViewSpec,
     caption,
@@ -91,7 +91,7 @@ def _settings(pair: tuple[int, KeptSample]) -> str:
     )
 
 
-_SAMPLES = Table(
+_SAMPLES = TablePart(
     _("Samples"),
     [
         Column(
@@ -115,7 +115,7 @@ _SAMPLES = Table(
     stretch=1,
     id="samples",
 )
-_KEPT = Table(
+_KEPT = TablePart(
     _("Kept samples"),
     [
         Column(
@@ -138,34 +138,34 @@ _KEPT = Table(
 SAMPLES = ViewSpec(
     cards=True,
     parts=(
-        Card(
-            Row(
+        CardBox(
+            RowBox(
                 title(_("Samples")),
                 caption(_note),
                 None,
-                Button(
+                ButtonPart(
                     _("Stop"),
                     lambda view: view.state.stop(),
                     "square",
                     visible=lambda view: view.state.continuing,
                 ),
-                Button(_("Sample again"), _again, "rotate-ccw"),
-                Button(_("Keep"), lambda view: _keep(view, view.chosen("samples")), "check"),
+                ButtonPart(_("Sample again"), _again, "rotate-ccw"),
+                ButtonPart(_("Keep"), lambda view: _keep(view, view.chosen("samples")), "check"),
             ),
-            Row(*(Entry(name, title, stretch=1) for name, title in TITLES.items())),
+            RowBox(*(EntryPart(name, title, stretch=1) for name, title in TITLES.items())),
             _SAMPLES,
             stretch=3,
         ),
-        Card(
+        CardBox(
             title(_("Kept samples: none yet. Enter keeps a sample.")),
             visible=lambda view: not _any_kept(view),
             always=True,
         ),
-        Card(
-            Row(
+        CardBox(
+            RowBox(
                 title(_kept_title, always=True),
                 None,
-                Button(_("Remove"), _drop, "trash-2", always=True),
+                ButtonPart(_("Remove"), _drop, "trash-2", always=True),
             ),
             _KEPT,
             visible=_any_kept,

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _, ngettext
 from workbench.ui.panels.inspect.parts import (
-    Button,
-    Choice,
-    Entry,
-    Row,
-    Rule,
-    Scrolled,
-    Strip,
-    Table,
-    Text,
+    ButtonPart,
+    ChoicePart,
+    EntryPart,
+    RowBox,
+    RulePart,
+    ScrolledBox,
+    StripPart,
+    TablePart,
+    TextPart,
     ViewContext,
     ViewSpec,
 )
@@ -120,14 +120,14 @@ def _painted(view: ViewContext, kind: str) -> list[StripWord]:
     ]
 
 
-def _of_kind(kind: str, name: str) -> tuple[Text, Strip]:
+def _of_kind(kind: str, name: str) -> tuple[TextPart, StripPart]:
     return (
-        Text(
+        TextPart(
             lambda view: _sentence(view, kind),
             wrap=True,
             visible=lambda view: bool(_sentence(view, kind)),
         ),
-        Strip(
+        StripPart(
             name,
             lambda view: _painted(view, kind),
             text=lambda view: " ".join(word.text for word in view.result.words),
@@ -214,38 +214,38 @@ def _data(view: ViewContext) -> list[list[object]]:
 
 SMALLEST_CHANGE = ViewSpec(
     title=_("Smallest change"),
-    beside=(Text(_predicted, "small", "muted"), None),
+    beside=(TextPart(_predicted, "small", "muted"), None),
     controls=(
         target_choice(_("Decision"), stretch=3),
-        Entry("step", _("Step"), visible=lambda view: _value(view) is not None, stretch=1),
-        Choice(_("Replacements from"), "proposer", _proposers, always=True, stretch=2),
+        EntryPart("step", _("Step"), visible=lambda view: _value(view) is not None, stretch=1),
+        ChoicePart(_("Replacements from"), "proposer", _proposers, always=True, stretch=2),
     ),
     parts=(
-        Scrolled(
+        ScrolledBox(
             *_of_kind("delete", _("Deleted words")),
             *_of_kind("replace", _("Replaced words")),
             *_of_kind("flip", _("Words replaced by the gradient")),
             None,
             stretch=5,
         ),
-        Row(
-            Text(_progress, "small", "muted", wrap=True, visible=_is_searching, stretch=1),
-            Button(
+        RowBox(
+            TextPart(_progress, "small", "muted", wrap=True, visible=_is_searching, stretch=1),
+            ButtonPart(
                 _("Continue"),
                 lambda view: view.state.ask_rest(),
                 "play",
                 visible=lambda view: _is_searching(view) and not view.state.continuing,
             ),
-            Button(
+            ButtonPart(
                 _("Stop"),
                 lambda view: view.state.stop(),
                 "square",
                 visible=lambda view: _is_searching(view) and view.state.continuing,
             ),
         ),
-        Rule(),
-        Text(_("Single changes, largest decrease first"), "small", "muted"),
-        Table(
+        RulePart(),
+        TextPart(_("Single changes, largest decrease first"), "small", "muted"),
+        TablePart(
             _("Single changes"),
             _columns,
             lambda view: view.result.trials,

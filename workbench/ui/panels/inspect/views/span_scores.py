@@ -8,11 +8,11 @@ import numpy as np
 
 from workbench.base.i18n import _, ngettext
 from workbench.ui.panels.inspect.parts import (
-    Button,
-    Choice,
-    Heat,
-    Row,
-    Text,
+    ButtonPart,
+    ChoicePart,
+    HeatPart,
+    RowBox,
+    TextPart,
     ViewContext,
     ViewSpec,
     caption,
@@ -107,13 +107,13 @@ def _part(view: ViewContext) -> str:
     return _("Part {part} of {parts}", part=view.result.part, parts=view.result.parts)
 
 
-def _step(step: int, icon: str, name: str) -> Button:
+def _step(step: int, icon: str, name: str) -> ButtonPart:
     def go(view: ViewContext) -> None:
         part = view.result.part + step
         if 1 <= part <= view.result.parts:
             view.state.set_options(part=part)
 
-    return Button("", go, icon, "quiet", name=name)
+    return ButtonPart("", go, icon, "quiet", name=name)
 
 
 def _words(view: ViewContext) -> list[str]:
@@ -133,15 +133,15 @@ def _data(view: ViewContext) -> list[list[object]]:
 SPAN_SCORES = ViewSpec(
     title=_("Span scores"),
     beside=(
-        Text(_summary, "small", "muted", elide=True, stretch=1),
-        Row(
-            Text(_part, "small", "muted"),
+        TextPart(_summary, "small", "muted", elide=True, stretch=1),
+        RowBox(
+            TextPart(_part, "small", "muted"),
             _step(-1, "chevron-left", _("Previous part")),
             _step(1, "chevron-right", _("Next part")),
             gap=4,
             visible=lambda view: view.result.parts > 1,
         ),
-        Choice(
+        ChoicePart(
             _("Label"),
             items=lambda view: [
                 ("", _("Most probable label")),
@@ -154,7 +154,7 @@ SPAN_SCORES = ViewSpec(
     ),
     parts=(
         caption(AXES),
-        Heat(
+        HeatPart(
             _("Span scores"),
             AXES,
             lambda view: _words(view)[: len(view.result.scores)],
@@ -166,7 +166,7 @@ SPAN_SCORES = ViewSpec(
             id="table",
             stretch=1,
         ),
-        Text(lambda view: _describe(view, *view.chosen("table")), "small", select=True),
+        TextPart(lambda view: _describe(view, *view.chosen("table")), "small", select=True),
     ),
     data=_data,
 )

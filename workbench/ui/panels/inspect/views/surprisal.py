@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from workbench.base.i18n import _, ngettext
 from workbench.text.columns import Kind
 from workbench.ui.panels.inspect.parts import (
-    Button,
-    Figures,
-    Row,
-    Rule,
-    Strip,
-    Table,
-    Text,
-    TextEntry,
+    ButtonPart,
+    FiguresPart,
+    RowBox,
+    RulePart,
+    StripPart,
+    TablePart,
+    TextEntryPart,
+    TextPart,
     ViewContext,
     ViewSpec,
     caption,
@@ -85,7 +85,7 @@ SURPRISAL = ViewSpec(
     title=_("Surprisal"),
     beside=(caption(lambda view: view.duration), None),
     parts=(
-        Strip(
+        StripPart(
             _("Words with their surprisal"),
             _words,
             tip=_tip,
@@ -97,9 +97,9 @@ SURPRISAL = ViewSpec(
             _("Stronger colour: more unexpected, up to 16 bits · outlined: without a value"),
             wrap=True,
         ),
-        Figures(_figures),
-        Rule(),
-        Table(
+        FiguresPart(_figures),
+        RulePart(),
+        TablePart(
             _("Words"),
             [
                 Column(_("Word"), lambda row: row[1], 160),
@@ -250,7 +250,7 @@ MASKED_WORDS = ViewSpec(
     beside=(
         caption(lambda view: view.duration),
         None,
-        Button(
+        ButtonPart(
             _("Unmask all"),
             lambda view: view.state.set_options(words=""),
             "x",
@@ -259,7 +259,7 @@ MASKED_WORDS = ViewSpec(
         ),
     ),
     parts=(
-        Strip(
+        StripPart(
             _("Words to mask"),
             _masked_words,
             tip=_masked_tip,
@@ -269,16 +269,16 @@ MASKED_WORDS = ViewSpec(
             id="words",
             stretch=1,
         ),
-        Row(
-            Text(_hint, "small", "muted", wrap=True, id="hint", stretch=1),
-            Button(
+        RowBox(
+            TextPart(_hint, "small", "muted", wrap=True, id="hint", stretch=1),
+            ButtonPart(
                 _("Score the rest"),
                 lambda view: view.state.ask_rest(),
                 "ellipsis",
                 visible=lambda view: view.result.rest > 0 and not view.state.continuing,
                 id="more",
             ),
-            Button(
+            ButtonPart(
                 _("Stop"),
                 lambda view: view.state.stop(),
                 "square",
@@ -286,8 +286,8 @@ MASKED_WORDS = ViewSpec(
                 id="stop",
             ),
         ),
-        Row(
-            Table(
+        RowBox(
+            TablePart(
                 _("Masked tokens"),
                 _position_columns,
                 lambda view: enumerate(view.result.positions),
@@ -296,7 +296,7 @@ MASKED_WORDS = ViewSpec(
                 id="positions",
                 stretch=1,
             ),
-            Table(
+            TablePart(
                 _("Expected tokens"),
                 [
                     Column("", lambda pair: str(pair[0]), 34, right=True),
@@ -317,9 +317,9 @@ MASKED_WORDS = ViewSpec(
             visible=_has_masked,
             stretch=2,
         ),
-        Rule(),
-        Figures(_masked_figures),
-        TextEntry(
+        RulePart(),
+        FiguresPart(_masked_figures),
+        TextEntryPart(
             _("A sentence that could follow the text"),
             lambda view, text: view.state.set_options(second=text.strip()),
             title=_("Next sentence"),

@@ -12,15 +12,15 @@ from workbench.base.i18n import _, ngettext
 from workbench.text.columns import Kind
 from workbench.text.schemes import split_tag
 from workbench.ui.panels.inspect.parts import (
-    Choice,
-    Figures,
-    Heat,
-    Row,
-    Rule,
-    Stack,
-    Strip,
-    Table,
-    Text,
+    ChoicePart,
+    FiguresPart,
+    HeatPart,
+    RowBox,
+    RulePart,
+    StackBox,
+    StripPart,
+    TablePart,
+    TextPart,
     ViewContext,
     ViewSpec,
     caption,
@@ -120,7 +120,7 @@ TAG_COUNTS = ViewSpec(
     title=_("Counts of tags"),
     beside=(None, caption(_unknown)),
     parts=(
-        Table(
+        TablePart(
             _("Words with their tags"),
             _count_columns,
             lambda view: view.result.words,
@@ -168,8 +168,8 @@ def _count(view: ViewContext) -> str:
     return ngettext("{n} feature", "{n} features", n, n=formats.count(n))
 
 
-def _features(name: str, rows: Any) -> Table:
-    return Table(name, _FEATURE_COLUMNS, rows, key=lambda item: item.text, stretch=1)
+def _features(name: str, rows: Any) -> TablePart:
+    return TablePart(name, _FEATURE_COLUMNS, rows, key=lambda item: item.text, stretch=1)
 
 
 _FEATURE_COLUMNS = [
@@ -218,15 +218,15 @@ def _feature_data(view: ViewContext) -> list[list[object]]:
     return rows + [["", result.tag, item.text, item.weight] for item in result.strongest]
 
 
-_WORD = Stack(
-    Text(_of_word, "small", weight=600, elide=True),
+_WORD = StackBox(
+    TextPart(_of_word, "small", weight=600, elide=True),
     _features(_("Features of the word"), lambda view: view.result.features),
     gap=4,
     stretch=1,
 )
-_WHOLE = Stack(
-    Row(
-        Text(
+_WHOLE = StackBox(
+    RowBox(
+        TextPart(
             lambda view: _("{tag} in the whole model", tag=view.result.tag),
             "small",
             weight=600,
@@ -243,7 +243,7 @@ TAG_FEATURES = ViewSpec(
     title=_("Weights of features"),
     beside=(None, caption(_("Click a word to explain its tag."))),
     controls=(
-        Choice(
+        ChoicePart(
             _("Tag"),
             "tag",
             lambda view: [(tag, tag) for tag in view.result.tags],
@@ -251,7 +251,7 @@ TAG_FEATURES = ViewSpec(
         ),
     ),
     parts=(
-        Strip(
+        StripPart(
             _("Words with tags"),
             _tagged,
             tip=_tag_tip,
@@ -259,10 +259,10 @@ TAG_FEATURES = ViewSpec(
             follow=lambda view: view.result.word,
             stretch=2,
         ),
-        Rule(),
-        Row(_WORD, _WHOLE, gap=16, stretch=4),
-        Rule(),
-        Figures(_feature_figures),
+        RulePart(),
+        RowBox(_WORD, _WHOLE, gap=16, stretch=4),
+        RulePart(),
+        FiguresPart(_feature_figures),
     ),
     data=_feature_data,
 )
@@ -331,12 +331,12 @@ def _transition_data(view: ViewContext) -> list[list[object]]:
 TRANSITIONS = ViewSpec(
     title=_("Transition scores"),
     beside=(
-        Text(_("Rows: from. Columns: to. Hatched: not allowed in BIO."), "small", "muted"),
+        TextPart(_("Rows: from. Columns: to. Hatched: not allowed in BIO."), "small", "muted"),
         None,
-        Text(_range, "small", "muted"),
+        TextPart(_range, "small", "muted"),
     ),
     parts=(
-        Heat(
+        HeatPart(
             _("Transitions"),
             _("Rows: from. Columns: to."),
             _from,

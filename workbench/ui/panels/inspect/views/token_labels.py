@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.i18n import _
 from workbench.text.columns import Kind
 from workbench.ui.panels.inspect.parts import (
-    Check,
-    Row,
-    Rule,
-    Segments,
-    Stack,
-    Strip,
-    Table,
-    Text,
+    CheckPart,
+    RowBox,
+    RulePart,
+    SegmentsPart,
+    StackBox,
+    StripPart,
+    TablePart,
+    TextPart,
     ViewContext,
     ViewSpec,
     caption,
@@ -267,7 +267,7 @@ def _data(view: ViewContext) -> list[list[object]]:
     return rows
 
 
-_WORDS = Table(
+_WORDS = TablePart(
     _("Tokens"),
     [
         Column(_("Word"), lambda unit: unit.text),
@@ -294,14 +294,14 @@ _WORDS = Table(
     stretch=1,
     id="table",
 )
-_ONE_WORD = Stack(
-    Row(
+_ONE_WORD = StackBox(
+    RowBox(
         title(_word),
-        Text(_about, "small", "muted", elide=True, stretch=1),
-        Text(_entropy, "small", weight=600),
+        TextPart(_about, "small", "muted", elide=True, stretch=1),
+        TextPart(_entropy, "small", weight=600),
     ),
-    Text(_predicted, "small"),
-    Table(
+    TextPart(_predicted, "small"),
+    TablePart(
         _("Labels of the word"),
         _label_columns,
         _labels,
@@ -311,7 +311,7 @@ _ONE_WORD = Stack(
         live=True,
         id="labels",
     ),
-    Check("logits", _("All labels and logits"), _("Also in the data that is saved")),
+    CheckPart("logits", _("All labels and logits"), _("Also in the data that is saved")),
     caption(lambda view: view.result.message, wrap=True),
     stretch=1,
 )
@@ -319,14 +319,14 @@ TOKEN_LABELS = ViewSpec(
     title=_("Label distribution"),
     beside=(
         caption(_note, elide=True, stretch=1),
-        Segments(
+        SegmentsPart(
             _("Order of the words"),
             (("text", _("Text order")), ("entropy", _("By entropy"))),
             id="order",
         ),
     ),
     parts=(
-        Strip(
+        StripPart(
             _("Words with labels"),
             lambda view: [_painted(view, unit) for unit in _ordered(view)],
             tip=_tip,
@@ -341,8 +341,8 @@ TOKEN_LABELS = ViewSpec(
             _("Grey: no label, 90% or more · tinted: a label with 90% or more · boxed: doubtful"),
             wrap=True,
         ),
-        Rule(),
-        Row(_WORDS, _ONE_WORD, gap=16),
+        RulePart(),
+        RowBox(_WORDS, _ONE_WORD, gap=16),
     ),
     data=_data,
     narrow=NARROW_WIDTH,
