@@ -836,6 +836,18 @@ def test_imports_for_types_close_only_circles_with_a_reason():
     assert len(TYPE_CIRCLES) <= 3
 
 
+def test_only_the_page_itself_knows_the_state_of_results_and_of_data():
+    """Their parts see a selection of runs or documents."""
+    states = {f"workbench.ui.panels.{page}.state" for page in ("results", "data")}
+    know = {
+        module(path).removeprefix("workbench.ui.panels.")
+        for path in files()
+        if states & every_import(path)
+    }
+
+    assert know == {"results", "results.view", "data", "data.view"}
+
+
 def test_a_circle_is_found():
     edges = {"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set(), "e": {"a"}}
 
