@@ -7,6 +7,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from workbench.base import registry
+
 IMPORTER = """
 from workbench.importers.base import Guess, Row, Table
 from workbench.text.dataset import Record
@@ -52,7 +54,12 @@ FILES = re.compile(r"^```(?:python|toml)\n# (my_plugin/\S+)\n(.*?)^```$", re.M |
 
 
 def write_tutorial(folder: Path) -> Path:
-    """Write the plugin of the tutorial in plugins/README.md; returns its folder."""
+    """Write the plugin of the tutorial in plugins/README.md; returns its folder.
+
+    Call it before the plugin is enabled: options of objectives list the segmenters that are
+    enabled when they are imported, for the rest of the process.
+    """
+    registry.registry().infos("objective")
     for name, content in FILES.findall(README.read_text(encoding="utf-8")):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
