@@ -44,6 +44,16 @@ def reading(file: Path) -> Iterator[Project]:
         project.close()
 
 
+@contextmanager
+def progress_line(title: str, *, quiet: bool = False) -> Iterator[Watch]:
+    """The watch of an operation in this process, whose progress is shown on standard error."""
+    line = ProgressLine(title, quiet=quiet)
+    try:
+        yield Watch(line.show)
+    finally:
+        line.end()
+
+
 class CommandSession(operations.Session):
     """The session of a command: Ctrl+C cancels the job that it waits for."""
 
@@ -79,6 +89,12 @@ class CommandSession(operations.Session):
             raise cancelled(what) from error
         finally:
             line.end()
+
+    @contextmanager
+    def working(self, title: str, *, quiet: bool = False) -> Iterator[Watch]:
+        """The watch of an operation in this process that Ctrl+C cancels, with its progress."""
+        with progress_line(title, quiet=quiet) as watch, self.cancelling(watch):
+            yield watch
 
     @contextmanager
     def cancelling(self, watch: Watch) -> Iterator[None]:

@@ -11,10 +11,9 @@ import click
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
-from workbench.base.watch import Watch
 from workbench.cli.documents.filters import checked, where_option
-from workbench.cli.output import ProgressLine, as_json, emit, say, table
-from workbench.cli.session import interrupts, project_argument, reading, session
+from workbench.cli.output import as_json, emit, say, table
+from workbench.cli.session import project_argument, reading, session
 from workbench.text.columns import Column, Kind
 
 if TYPE_CHECKING:
@@ -105,10 +104,8 @@ def occurrences(
         return
     gold = added == "gold"
     with session(file) as opened:
-        progress = ProgressLine(_("Labelling"), quiet=as_json)
-        watch, pattern = Watch(progress.show), pattern_for(opened.project)
-        where = _where(opened.project, key)
-        with interrupts(lambda _count: None, post=opened.mailbox, at_once=watch.cancel):
+        pattern, where = pattern_for(opened.project), _where(opened.project, key)
+        with opened.working(_("Labelling"), quiet=as_json) as watch:
             result = operations.find_occurrences(
                 opened.project, pattern, where, watch=watch.part(0.0, 0.5)
             )
@@ -116,7 +113,6 @@ def occurrences(
             done = operations.label_occurrences(
                 opened.project, pattern, free, gold=gold, watch=watch.part(0.5, 1.0)
             )
-        progress.end()
     _report_occurrences(result, done, as_json)
 
 
@@ -345,13 +341,10 @@ def apply(file: Path, split: str | None, state: str | None, where: str, as_json:
 
     with session(file) as opened:
         only = Filter(split=split, state=state, query=checked(opened.project, where))
-        progress = ProgressLine(_("Applying patterns"), quiet=as_json)
-        watch = Watch(progress.show)
-        with interrupts(lambda _count: None, post=opened.mailbox, at_once=watch.cancel):
+        with opened.working(_("Applying patterns"), quiet=as_json) as watch:
             applied = operations.apply(
                 opened.project, where=None if only.empty else only, watch=watch
             )
-        progress.end()
     if as_json:
         emit(
             {

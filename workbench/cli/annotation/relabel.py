@@ -12,8 +12,8 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import Watch
 from workbench.cli.annotation.patterns import label_id
-from workbench.cli.output import ProgressLine, as_json, emit, say
-from workbench.cli.session import interrupts, project_argument, session
+from workbench.cli.output import as_json, emit, say
+from workbench.cli.session import project_argument, session
 from workbench.text.labels import LAYER_KINDS
 from workbench.text.rows import row_id
 from workbench.text.snap import SNAPS, TITLES
@@ -331,13 +331,8 @@ def _preview(file: Path, key: str, describe: Callable[[Project], str], quiet: bo
 
 
 def _run(file: Path, title: str, act: Callable[[Project, Watch], int], quiet: bool) -> int:
-    with session(file) as opened:
-        progress = ProgressLine(title, quiet=quiet)
-        watch = Watch(progress.show)
-        with interrupts(lambda _count: None, post=opened.mailbox, at_once=watch.cancel):
-            changed = act(opened.project, watch)
-        progress.end()
-    return changed
+    with session(file) as opened, opened.working(title, quiet=quiet) as watch:
+        return act(opened.project, watch)
 
 
 def _report(key: str, changed: int, as_json: bool) -> None:

@@ -10,8 +10,8 @@ import click
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import Watch
-from workbench.cli.output import ProgressLine, as_json, emit, say, table
-from workbench.cli.session import interrupts, project_argument, reading, session
+from workbench.cli.output import as_json, emit, say, table
+from workbench.cli.session import project_argument, reading, session
 from workbench.text.columns import Column
 
 if TYPE_CHECKING:
@@ -126,14 +126,12 @@ def _decide(
         project = opened.project
         layers = [row_id(layer) for layer in labels.layers(project)]
         origin = _chosen(project, source).origin if source is not None else None
-        progress = ProgressLine(_("Accepting") if accepts else _("Rejecting"), quiet=quiet)
-        watch = Watch(progress.show)
-        with interrupts(lambda _count: None, post=opened.mailbox, at_once=watch.cancel):
+        title = _("Accepting") if accepts else _("Rejecting")
+        with opened.working(title, quiet=quiet) as watch:
             done = provenance.decide(
                 project, layers, accept=accepts, origin=origin, least=score, below=below,
                 watch=watch,
             )  # fmt: skip
-        progress.end()
     return done
 
 
@@ -150,7 +148,7 @@ def revert(file: Path, source: str, as_json: bool) -> None:
 
     with session(file) as opened:
         origin, watch = _chosen(opened.project, source).origin, Watch()
-        with interrupts(lambda _count: None, post=opened.mailbox, at_once=watch.cancel):
+        with opened.cancelling(watch):
             labels, suggestions = provenance.revert(opened.project, origin, watch=watch)
     if as_json:
         emit({"labels": labels, "suggestions": suggestions})

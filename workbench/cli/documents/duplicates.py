@@ -15,8 +15,8 @@ from workbench.base.records import to_plain
 from workbench.base.terms import term
 from workbench.base.watch import Watch
 from workbench.cli.documents.filters import matching, where_option
-from workbench.cli.output import ProgressLine, as_json, emit, note_links_out, say, table
-from workbench.cli.session import interrupts, project_argument, reading, session
+from workbench.cli.output import as_json, emit, note_links_out, say, table
+from workbench.cli.session import progress_line, project_argument, reading, session
 from workbench.text.columns import Column, Kind
 
 if TYPE_CHECKING:
@@ -84,10 +84,7 @@ def duplicates(
         raise click.UsageError(_("Choose one of --fix, --alike and --keep-one."))
     watch, done = Watch(), dict[str, Any]()
     if acts:
-        with (
-            session(file) as opened,
-            interrupts(lambda _count: None, post=opened.mailbox, at_once=watch.cancel),
-        ):
+        with session(file) as opened, opened.cancelling(watch):
             result = _find(opened.project, near, shingle, where, leaks, watch)
             value = operations.to_json(opened.project, result)
             done = _act(opened.project, result, fix, alike, watch)
@@ -200,12 +197,9 @@ def overlap(file: Path, texts: tuple[Path, ...], split: str, ngram: int, as_json
     from workbench.operations.documents import overlap as operations
 
     note_links_out(texts)
-    progress = ProgressLine(_("Comparing"))
-    with reading(file) as project:
-        chosen = "" if split == ALL else split
-        watch = Watch(progress.show)
+    chosen = "" if split == ALL else split
+    with reading(file) as project, progress_line(_("Comparing")) as watch:
         result = operations.overlap(project, texts, split=chosen, size=ngram, watch=watch)
-    progress.end()
     if as_json:
         emit({**to_plain(result), "share": result.share})
         return

@@ -11,8 +11,8 @@ import click
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import Watch
 from workbench.cli.documents.filters import matching, where_option
-from workbench.cli.output import ProgressLine, as_json, emit, note, say
-from workbench.cli.session import interrupts, project_argument, reading, session
+from workbench.cli.output import as_json, emit, note, say
+from workbench.cli.session import project_argument, reading, session
 from workbench.text.sentences import PARAGRAPH, SENTENCE
 
 if TYPE_CHECKING:
@@ -93,13 +93,8 @@ def _ids(project: Project, where: str) -> list[int]:
 
 
 def _run(file: Path, title: str, where: str, act: Act, quiet: bool) -> Divided:
-    with session(file) as opened:
-        progress = ProgressLine(title, quiet=quiet)
-        watch = Watch(progress.show)
-        with interrupts(lambda _count: None, post=opened.mailbox, at_once=watch.cancel):
-            divided = act(opened.project, _ids(opened.project, where), watch)
-        progress.end()
-    return divided
+    with session(file) as opened, opened.working(title, quiet=quiet) as watch:
+        return act(opened.project, _ids(opened.project, where), watch)
 
 
 def _report(divided: Divided, message: str, as_json: bool) -> None:

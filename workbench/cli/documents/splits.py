@@ -14,7 +14,7 @@ from workbench.base.terms import term
 from workbench.base.watch import Watch
 from workbench.cli.documents.filters import matching, where_option
 from workbench.cli.output import as_json, emit, note, say, table
-from workbench.cli.session import interrupts, project_argument, reading, session
+from workbench.cli.session import project_argument, reading, session
 from workbench.text.columns import numbered
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def splits(
     else:
         with session(file) as opened:
             choice, watch = _choice(opened.project, layers, seed, values), Watch()
-            with interrupts(lambda _count: None, post=opened.mailbox, at_once=watch.cancel):
+            with opened.cancelling(watch):
                 preview = operations.divide(opened.project, choice, watch=watch)
     emit(_as_dict(choice, preview, dry_run)) if as_json else _show(preview, dry_run)
 

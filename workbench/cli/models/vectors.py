@@ -14,9 +14,8 @@ import click
 from workbench.base import paths
 from workbench.base.i18n import _, ngettext
 from workbench.base.records import to_plain
-from workbench.base.watch import Watch
 from workbench.cli.output import ProgressLine, as_json, emit, note, note_links_out, say, table
-from workbench.cli.session import key_values, reading, session
+from workbench.cli.session import key_values, progress_line, reading, session
 from workbench.text.columns import Column, Kind
 from workbench.training.vectors.spec import METHODS
 
@@ -131,10 +130,8 @@ def evaluate(model: str, sets: tuple[str, ...], by: str, as_json: bool) -> None:
     from workbench.operations.models import vectors as operations
 
     files = operations.set_files(sets)
-    with _opened(model) as (info, lexicon):
-        progress = ProgressLine(_("Evaluating"))
-        results = operations.evaluate(lexicon, files, Watch(progress.show), by=by)
-        progress.end()
+    with _opened(model) as (info, lexicon), progress_line(_("Evaluating")) as watch:
+        results = operations.evaluate(lexicon, files, watch, by=by)
     rows = [operations.to_json(similarity) for similarity in results]
     if as_json:
         emit({"model": info.name, "words": len(lexicon), "by": by, "sets": rows})
@@ -231,9 +228,9 @@ def _opened(model: str | None) -> Iterator[tuple[ModelInfo, Lexicon]]:
     from workbench.operations.models import vectors as operations
 
     info = operations.find_model(model)
-    progress = ProgressLine(_("Indexing {model}", model=info.name), quiet=info.size_bytes < 1e8)
-    lexicon = operations.open_lexicon(info, Watch(progress.show))
-    progress.end()
+    title = _("Indexing {model}", model=info.name)
+    with progress_line(title, quiet=info.size_bytes < 1e8) as watch:
+        lexicon = operations.open_lexicon(info, watch)
     if damaged := lexicon.words.damaged():
         template = ngettext(
             "Warning: {n:,} word of {model} is not valid UTF-8; its invalid bytes are shown as "

@@ -10,11 +10,10 @@ import click
 
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
-from workbench.base.watch import Watch
 from workbench.cli.documents.filters import checked, where_option
-from workbench.cli.output import ProgressLine, as_json, emit, note, say, table
+from workbench.cli.output import as_json, emit, note, say, table
 from workbench.cli.runs.evaluate import SPLITS, warn_of_training_texts
-from workbench.cli.session import project_argument, reading
+from workbench.cli.session import progress_line, project_argument, reading
 from workbench.text.columns import Column, Kind, numbered
 
 if TYPE_CHECKING:
@@ -163,10 +162,8 @@ def compare(
     with reading(file) as opened:
         checked(opened, where)
         ids = [results.run_named(opened, name).id for name in names]
-        progress = ProgressLine(_("Comparing"))
-        watch = Watch(progress.show)
-        result = comparison.compare(opened, ids, split, score=score, where=where, watch=watch)
-        progress.end()
+        with progress_line(_("Comparing")) as watch:
+            result = comparison.compare(opened, ids, split, score=score, where=where, watch=watch)
     if as_json:
         return emit(comparison_report(result))
     _show_scores(result)
