@@ -172,3 +172,19 @@ def test_it_is_inspected_as_classes_in_their_order(project, ask, monkeypatch):
     assert {target["label"] for target in left_out["targets"]} == set(LABELS)
     changed = ask("inspect", *text, "--inspector", "smallest_change")["result"]
     assert [target["label"] for target in changed["targets"]] == [shown["predicted"]]
+
+
+@pytest.mark.process
+def test_predictions_of_it_that_were_made_elsewhere_are_a_run(project, ask, tmp_path):
+    file, wrong = tmp_path / "theirs.jsonl", tmp_path / "wrong.jsonl"
+    rows = ask("predict", "first", "--project", project, "--where", "split:dev", lines=True)
+    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+
+    report = ask("runs", "import", project, file, "--name", "theirs")
+    mine = ask("evaluate", project, "--run", "first")
+    assert report["matched"] == 12 and report["unmatched"] == []
+    assert ask("evaluate", project, "--run", "theirs")["scores"] == mine["scores"]
+
+    other = {**rows[0], "grades": ["a", "b", "c", "d", "e"], "grade": "a"}
+    wrong.write_text(json.dumps(other), encoding="utf-8")
+    assert main(["runs", "import", str(project), str(wrong)]) == 1

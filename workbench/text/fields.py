@@ -15,7 +15,7 @@ from workbench.base.registry import PluginError, needed_plugin, registry
 from workbench.text.questions import PredictedAnswer
 from workbench.text.spans import Span
 
-PREDICTION = "prediction"  # kind in the registry: fields with their views
+PREDICTION = "prediction"  # kind in the registry, of views with their fields
 
 F = TypeVar("F", bound="Field")
 _STORED: dict[str, type[Field]] = {}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # these import numpy, which the start of the window must not
     from workbench.text.mistakes import Mistake
     from workbench.text.questions import Question
 
-KIND = "prediction"  # in the registry, see `fields.PREDICTION`
+KIND = "prediction"  # in the registry
 NONE = "–"  # shown for no label, and the name of its row and column in a matrix
 CONFIDENCE, LOSS, DISTANCE = "confidence", "loss", "distance"  # orders of the list of errors
 ERROR_KIND, DOCUMENT = "kind", "document"

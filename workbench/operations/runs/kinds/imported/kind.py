@@ -206,7 +206,8 @@ class _Documents:
 
 
 def _match(path: Path, layer: Layer, known: _Documents) -> Matched:
-    task = tasks.fitting(layer)[0]
+    fitting = tasks.fitting(layer)
+    task: TaskInfo | None = None
     answers: dict[int, tuple[Document, Prediction]] = {}
     first: dict[int, int] = {}  # document id → line
     left_out: list[Skipped] = []
@@ -216,6 +217,7 @@ def _match(path: Path, layer: Layer, known: _Documents) -> Matched:
         if isinstance(line, Skipped):
             left_out.append(line)
             continue
+        task = task or reading.task_of(line, fitting)
         try:
             for document in known.of(line):
                 answer = reading.prediction(line, document, layer, task)
@@ -231,16 +233,20 @@ def _match(path: Path, layer: Layer, known: _Documents) -> Matched:
         except Fault as error:
             left_out.append(Skipped(line.number, str(error)))
             has_predictions |= not isinstance(error, reading.NoPrediction)
-    task = _task(layer, [prediction for _document, prediction in answers.values()])
+    predictions = [prediction for _document, prediction in answers.values()]
+    task = _task(fitting, task or fitting[0], predictions)
     has_predictions |= bool(answers or unknown)
     return Matched(path, layer, task, answers, tuple(left_out), dict(unknown), has_predictions)
 
 
-def _task(layer: Layer, predictions: Iterable[Prediction]) -> TaskInfo:
-    fitting = tasks.fitting(layer)
-    nested = [task for task in fitting if not getattr(task, "flat", False)]
+def _task(
+    fitting: Sequence[TaskInfo], read: TaskInfo, predictions: Iterable[Prediction]
+) -> TaskInfo:
+    """The task that the predictions were read for; one with the same outputs if spans overlap."""
+    same = [task for task in fitting if {*task.outputs} & {*read.outputs}]
+    nested = [task for task in same if not getattr(task, "flat", False)]
     overlap = any(flatten(prediction.spans)[1] for prediction in predictions)
-    return nested[0] if nested and overlap else fitting[0]
+    return nested[0] if nested and overlap else read
 
 
 def _joined(before: Prediction, answer: Prediction, line: int) -> Prediction:

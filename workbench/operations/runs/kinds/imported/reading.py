@@ -177,8 +177,7 @@ def _only(by_layer: Mapping[str, Sequence[Any]], layer: Layer) -> Sequence[Any]:
 
 def prediction(line: FileLine, document: Document, layer: Layer, task: TaskInfo) -> Prediction:
     """What a line predicts for a document. Raises Fault naming what is missing or wrong."""
-    raw = line.values.get("prediction")
-    raw = raw if isinstance(raw, dict) else line.values
+    raw = _object(line)
     if isinstance(raw.get("fields"), list):
         return _own(raw, layer, task)
     for output, make in _MAKE.items():
@@ -190,6 +189,22 @@ def prediction(line: FileLine, document: Document, layer: Layer, task: TaskInfo)
             task=_(task.title),
         )
     )
+
+
+def task_of(line: FileLine, fitting: Sequence[TaskInfo]) -> TaskInfo:
+    """The task that predicts what a line has in the format of Glossbench; else the first one."""
+    fields = _object(line).get("fields")
+    keys = {*map(str, fields)} if isinstance(fields, list) else set()
+    for task in fitting:
+        kinds = (named(output) for output in task.outputs)
+        if keys & {kind.key for kind in kinds if kind is not None and kind.key}:
+            return task
+    return fitting[0]
+
+
+def _object(line: FileLine) -> Mapping[str, Any]:
+    raw = line.values.get("prediction")
+    return raw if isinstance(raw, dict) else line.values
 
 
 def _own(raw: Mapping[str, Any], layer: Layer, task: TaskInfo) -> Prediction:
