@@ -771,9 +771,13 @@ TYPE_CIRCLES = {
      "ui.widgets.text.view"): (
         "one widget: keys, mouse and accessibility move its caret and read its layout"
     ),
+    ("ui.panels.annotate.context_menus", "ui.panels.annotate.keys",
+     "ui.panels.annotate.selection_bar", "ui.panels.annotate.text_shortcuts",
+     "ui.panels.annotate.view"): (
+        "keys, menus and the bar at a selection belong to the view of the page, which places the "
+        "tools and forwards keys to them"
+    ),
 }  # fmt: skip
-# Being taken apart: (folder, largest number of modules). To be removed, not extended.
-TEMPORARY_CIRCLES = {"ui.panels.annotate": 13}
 
 
 @cache
@@ -822,17 +826,8 @@ def test_imports_for_types_close_only_circles_with_a_reason():
     }
     present = circles(trimmed(edges))
     short = {tuple(item.removeprefix("workbench.") for item in circle) for circle in present}
-    wrong = {
-        circle
-        for circle in short - set(TYPE_CIRCLES)
-        if not any(
-            len(circle) <= most and all(item.startswith(folder) for item in circle)
-            for folder, most in TEMPORARY_CIRCLES.items()
-        )
-    }
 
-    assert wrong == set()
-    assert set(TYPE_CIRCLES) <= short, "no longer a circle: remove its entry"
+    assert short == set(TYPE_CIRCLES)
     assert len(TYPE_CIRCLES) <= 3
 
 

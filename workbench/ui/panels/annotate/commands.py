@@ -8,14 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from workbench.base.i18n import _
 from workbench.text.sentences import PARAGRAPH, SENTENCE, WHOLE
 from workbench.ui.commands import Command
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate import AnnotatePanel
+    from PySide6.QtWidgets import QWidget
+
+    from workbench.ui.panels.annotate.desk import Desk
+
+
+class _View(Protocol):
+    def panes(self) -> list[QWidget]: ...
+
+
+class _Page(Protocol):
+    """What commands know of the panel, which lists them."""
+
+    @property
+    def state(self) -> Desk: ...
+    @property
+    def view(self) -> _View: ...
 
 
 def _bare(id: str, title: str, *keys: str, with_ctrl: bool = False) -> Command:
@@ -124,19 +139,19 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def _can_link(panel: AnnotatePanel) -> bool:
+def _can_link(panel: _Page) -> bool:
     return panel.state.relations.can_link and panel.state.session.chosen_span() is not None
 
 
-def _has_relation(panel: AnnotatePanel) -> bool:
+def _has_relation(panel: _Page) -> bool:
     return panel.state.session.can_edit and panel.state.relations.chosen_relation() is not None
 
 
-def _has_chains(panel: AnnotatePanel) -> bool:
+def _has_chains(panel: _Page) -> bool:
     return panel.state.session.can_edit and bool(panel.state.session.chain_layers)
 
 
-def _can_grow(panel: AnnotatePanel) -> bool:
+def _can_grow(panel: _Page) -> bool:
     return panel.state.session.can_edit and panel.state.relations.growing is not None
 
 
@@ -186,7 +201,7 @@ LINK_COMMANDS = (
 )
 
 
-def has_queue(panel: AnnotatePanel) -> bool:
+def has_queue(panel: _Page) -> bool:
     """Whether there are documents, and no errors are reviewed."""
     return panel.state.queue.total > 0 and not panel.state.session.errors
 
@@ -257,19 +272,19 @@ QUEUE_COMMANDS = (
 )
 
 
-def has_document(panel: AnnotatePanel) -> bool:
+def has_document(panel: _Page) -> bool:
     return panel.state.session.doc is not None
 
 
-def _has_units(panel: AnnotatePanel) -> bool:
+def _has_units(panel: _Page) -> bool:
     return bool(panel.state.session.units.ranges)
 
 
-def _choose(kind: str, panel: AnnotatePanel) -> None:
+def _choose(kind: str, panel: _Page) -> None:
     panel.state.session.units.choose_kind(kind)
 
 
-def _is(kind: str, panel: AnnotatePanel) -> bool:
+def _is(kind: str, panel: _Page) -> bool:
     return panel.state.session.units.kind == kind
 
 
@@ -310,35 +325,35 @@ UNIT_COMMANDS = (
 )
 
 
-def _can_edit(panel: AnnotatePanel) -> bool:
+def _can_edit(panel: _Page) -> bool:
     return panel.state.session.can_edit
 
 
-def _has_labels(panel: AnnotatePanel) -> bool:
+def _has_labels(panel: _Page) -> bool:
     return panel.state.session.has_labels
 
 
-def _can_step(panel: AnnotatePanel) -> bool:
+def _can_step(panel: _Page) -> bool:
     return panel.state.session.doc is not None and len(panel.state.queue.ids) > 1
 
 
-def _has_found(panel: AnnotatePanel) -> bool:
+def _has_found(panel: _Page) -> bool:
     return panel.state.session.doc is not None and panel.state.finder.count > 0
 
 
-def _has_panes(panel: AnnotatePanel) -> bool:
+def _has_panes(panel: _Page) -> bool:
     return len(panel.view.panes()) > 1
 
 
-def _has_errors(panel: AnnotatePanel) -> bool:
+def _has_errors(panel: _Page) -> bool:
     return bool(panel.state.session.errors)
 
 
-def _narrowed(panel: AnnotatePanel) -> bool:
+def _narrowed(panel: _Page) -> bool:
     return has_queue(panel) and not panel.state.queue.narrowed.empty
 
 
-def _can_take(panel: AnnotatePanel) -> bool:
+def _can_take(panel: _Page) -> bool:
     return _has_errors(panel) and panel.state.session.can_edit
 
 

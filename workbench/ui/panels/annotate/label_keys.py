@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from workbench.operations.schema import labels
 from workbench.text.labels import (
@@ -21,7 +21,9 @@ from workbench.text.rows import row_id
 from workbench.ui.project import recent_labels
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.annotate.session import DocumentSession
+    from workbench.operations.annotation.document_view import DocumentView
+    from workbench.project.project import Project
+    from workbench.ui.panel import PanelContext
 
 MANY_CLASSES = 20  # classes above which a document is offered the first ones instead of all
 FIRST = 5  # most probable ones, and latest ones
@@ -60,10 +62,33 @@ def has_many(layer: Layer) -> bool:
     return flag and layer.traits.takes_labels and len(layer.labels) > MANY_CLASSES
 
 
+class _Model(Protocol):
+    """What is known here of the instant model."""
+
+    @property
+    def is_on(self) -> bool: ...
+    def class_chances(self, layer: Layer) -> list[tuple[int, float]]: ...
+
+
+class _Session(Protocol):
+    """What is known here of a `DocumentSession`."""
+
+    context: PanelContext
+    project: Project
+    document_id: int | None
+    doc: DocumentView | None
+    layers: tuple[Layer, ...]
+
+    @property
+    def active(self) -> tuple[Layer, ...]: ...
+    @property
+    def model(self) -> _Model: ...
+
+
 class LabelKeys:
     """What the layers of the open document offer: labels with keys, and those used last."""
 
-    def __init__(self, session: DocumentSession) -> None:
+    def __init__(self, session: _Session) -> None:
         self._session = session
         # computed once for the layers before them: each row of each painted list asks for them
         self._keyed: tuple[tuple[object, ...], dict[int, tuple[Label, ...]]] = ((), {})

@@ -11,10 +11,11 @@ from workbench.text.rows import row_id
 from workbench.ui.style import formats
 
 if TYPE_CHECKING:
+    from workbench.operations.annotation.document_view import DocumentView
+    from workbench.project.project import Project
     from workbench.storage.annotation.provenance import Origin
     from workbench.text.labels import Layer
     from workbench.text.result_view import ResultView
-    from workbench.ui.panels.annotate.session import DocumentSession
 
 
 class SourcedLabel(provenance.SourcedRow, Protocol):
@@ -24,8 +25,16 @@ class SourcedLabel(provenance.SourcedRow, Protocol):
     def made_at(self) -> str: ...
 
 
+class _Session(Protocol):
+    """What is known here of a `DocumentSession`."""
+
+    project: Project
+    doc: DocumentView | None
+    run_changes: int
+
+
 class Origins:
-    def __init__(self, session: DocumentSession) -> None:
+    def __init__(self, session: _Session) -> None:
         self._session = session
         self._views: dict[int | None, ResultView] = {}
         self._named: tuple[object, object, int, provenance.Names] | None = None

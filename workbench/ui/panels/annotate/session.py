@@ -8,7 +8,7 @@ field that it sets, a signal, or one of the capabilities below (`queue`, `model`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from workbench.text.labels import Label, Layer
     from workbench.text.result_view import Answer
     from workbench.ui.panel import PanelContext
-    from workbench.ui.panels.annotate.tool import EditorTool
 
 GOLD, SUGGESTED, LINKED = "gold", "suggested", "relation"
 Name = tuple[str, int]
@@ -139,6 +138,18 @@ class LiveModel(Protocol):
         """The most probable tags of a word: (id of the label, probability)."""
 
 
+class Editor(Protocol):
+    """A tool that edits layers, as the session and other tools see it: `tool.EditorTool`."""
+
+    def label(self, layer: Layer, label: Label, target: SpanTarget | None) -> None: ...
+    def step(self, layer: Layer, group: Sequence[int]) -> bool: ...
+    def take_prediction(self) -> bool: ...
+    @property
+    def mistakes(self) -> str: ...
+    @property
+    def mistaken(self) -> bool: ...
+
+
 class DocumentSession(State):
     """`doc`: the open document. `chosen`: a Name or None. `off`: layers that are not selected.
 
@@ -163,7 +174,7 @@ class DocumentSession(State):
         self.suggested_again = Signal("session.suggested_again")
         self.unit_entered = Signal("session.unit_entered")
         self.predictors: list[Predictor] = []
-        self.editors: dict[str, EditorTool] = {}  # by the name of `LayerKind.editor`
+        self.editors: dict[str, Editor] = {}  # by the name of `LayerKind.editor`
         # which of the suggestions are shown, and in which order
         self.arrange: Callable[[tuple[SuggestionRow, ...]], tuple[SuggestionRow, ...]] | None = None
         self.document_id: int | None = None

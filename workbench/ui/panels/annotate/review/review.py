@@ -15,8 +15,7 @@ from workbench.ui.panels.annotate.tool import Tool
 if TYPE_CHECKING:
     from workbench.project.changes import Changes
     from workbench.project.project import Project
-    from workbench.ui.panels.annotate.session import DocumentSession
-    from workbench.ui.panels.annotate.tool import EditorTool
+    from workbench.ui.panels.annotate.session import DocumentSession, Editor
 
 
 class ReviewTool(Tool):
@@ -29,7 +28,7 @@ class ReviewTool(Tool):
             self.session.leave_review()
 
     @property
-    def editor(self) -> EditorTool | None:
+    def editor(self) -> Editor | None:
         """The tool that edits the layer of the reviewed run."""
         layer = next((row for row in self.session.layers if row.id == self.session.run_layer), None)
         return self.session.editors.get(layer.traits.editor) if layer is not None else None
