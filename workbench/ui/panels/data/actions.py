@@ -30,7 +30,7 @@ class DocumentActions:
         ids = self.selection.chosen
         title = ngettext("Delete {n:,} document", "Delete {n:,} documents", len(ids))
         self.act(
-            title.format(n=len(ids)),
+            title,
             partial(corpus.delete_documents, self.project, ids),
             lambda n: ngettext("{n:,} document deleted.", "{n:,} documents deleted.", n),
         )
@@ -48,7 +48,7 @@ class DocumentActions:
         )
 
         self.act(
-            title.format(n=len(ids)),
+            title,
             partial(removal.remove, self.project, ids),
             removal.summary,
             lambda _done: False,
@@ -74,19 +74,22 @@ class DocumentActions:
         title = ngettext("Flag {n:,} document", "Flag {n:,} documents", len(ids))
 
         def describe(n: int) -> str:
-            words = (
-                ngettext("{n:,} document flagged {name}.", "{n:,} documents flagged {name}.", n)
-                if on
-                else ngettext(
-                    "Flag {name} removed from {n:,} document.",
-                    "Flag {name} removed from {n:,} documents.",
+            if on:
+                return ngettext(
+                    "{n:,} document flagged {name}.",
+                    "{n:,} documents flagged {name}.",
                     n,
+                    name=name,
                 )
+            return ngettext(
+                "Flag {name} removed from {n:,} document.",
+                "Flag {name} removed from {n:,} documents.",
+                n,
+                name=name,
             )
-            return words.format(n=n, name=name)
 
         self.act(
-            title.format(n=len(ids)),
+            title,
             partial(notes.set_flag, self.project, ids, name, on=on),
             describe,
         )
@@ -104,7 +107,7 @@ class DocumentActions:
             )
 
         self.act(
-            title.format(n=len(ids)),
+            title,
             partial(corpus.set_split, self.project, ids, split),
             describe,
         )
@@ -118,23 +121,19 @@ class DocumentActions:
         title = ngettext("Set class of {n:,} document", "Set class of {n:,} documents", len(ids))
 
         def describe(n: int) -> str:
-            words = (
-                ngettext(
-                    "Class of {n:,} document set to {label}.",
-                    "Class of {n:,} documents set to {label}.",
-                    n,
+            if label is None:
+                return ngettext(
+                    "Class of {n:,} document cleared.", "Class of {n:,} documents cleared.", n
                 )
-                if label
-                else ngettext(
-                    "Class of {n:,} document cleared.",
-                    "Class of {n:,} documents cleared.",
-                    n,
-                )
+            return ngettext(
+                "Class of {n:,} document set to {label}.",
+                "Class of {n:,} documents set to {label}.",
+                n,
+                label=label.name,
             )
-            return words.format(n=n, label=label.name if label else "")
 
         self.act(
-            title.format(n=len(ids)),
+            title,
             partial(
                 corpus.set_class, self.project, ids, row_id(layer), label.id if label else None
             ),
@@ -155,7 +154,7 @@ class DocumentActions:
             )
 
         self.act(
-            title.format(n=len(ids)),
+            title,
             partial(corpus.set_state, self.project, ids, row_id(layer), state),
             describe,
         )

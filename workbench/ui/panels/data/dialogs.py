@@ -48,7 +48,7 @@ class RemoveForGood(Dialog):
             "Remove {n:,} document permanently?", "Remove {n:,} documents permanently?", count
         )
         hint = _("This cannot be undone. No version of the project will contain what is removed.")
-        super().__init__(parent, title.format(n=count), hint, width=520)
+        super().__init__(parent, title, hint, width=520)
         self._message = words(_("Looking for the documents in the history, versions and runs…"))
         self._message.setWordWrap(True)
         self._kept = words("", "small", "muted", wrap=True)

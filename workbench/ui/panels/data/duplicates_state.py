@@ -247,7 +247,7 @@ class DuplicatesState(State):
         ids = self.surplus(groups, keep)
         title = ngettext("Delete {n:,} document", "Delete {n:,} documents", len(ids))
         self.actions.act(
-            title.format(n=len(ids)),
+            title,
             partial(corpus.delete_documents, self.project, ids),
             lambda n: ngettext("{n:,} document deleted.", "{n:,} documents deleted.", n),
         )

@@ -368,7 +368,7 @@ class DuplicatesView(View):
                 "{n:,} more document", "{n:,} more documents", len(group.ids) - MOST_MEMBERS
             )
             cursor.insertBlock()
-            cursor.insertText(more.format(n=len(group.ids) - MOST_MEMBERS), _style("muted"))
+            cursor.insertText(more, _style("muted"))
         self._text.moveCursor(QTextCursor.MoveOperation.Start)
 
     def _write(self, cursor: QTextCursor, member: GroupMember, *, first: bool) -> None:

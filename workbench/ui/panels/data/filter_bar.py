@@ -159,7 +159,7 @@ class FilterBar(QWidget):
             outside,
         )
         tips = {
-            "": every.format(n=outside) if outside else _("All documents"),
+            "": every if outside else _("All documents"),
             "pending": _("Not started in any of the selected layers"),
             "draft": _("Draft in a layer, or submitted in only some of the selected layers"),
             "submitted": _("Submitted in all selected layers in which it is not discarded"),

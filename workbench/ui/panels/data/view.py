@@ -486,7 +486,7 @@ def row_choices(
             ngettext("Cop&y text", "Cop&y texts", n), lambda: copy(selection.copied()), copies
         ),
         SEPARATOR,
-        MenuChoice(title.format(n=n), delete, can, key=_("Del")),
+        MenuChoice(title, delete, can, key=_("Del")),
         MenuChoice(_("Remove &permanently…"), remove, can),
     )
 

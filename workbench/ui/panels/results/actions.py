@@ -317,7 +317,7 @@ class Organising:
                 n,
             )
         act = partial(run_list.archive, self._selection.project, ids, not restore)
-        self._change(act, title.format(n=n), message.format(n=n))
+        self._change(act, title, message)
         self._leave_hidden()
 
     def _leave_hidden(self) -> None:

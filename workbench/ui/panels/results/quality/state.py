@@ -255,7 +255,7 @@ class QualityState(State):
         )
         self._note_step(
             message,
-            title.format(n=len(changes)),
+            title,
             partial(change, before),
             partial(change, values),
         )

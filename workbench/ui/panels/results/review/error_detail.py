@@ -289,7 +289,7 @@ class ErrorDetail(QFrame):
         self._same.choose({item.identity})
         self._same.fit_height(MOST_ROWS)
         message = ngettext("{n:,} place", "{n:,} places", len(same))
-        self._same_note.setText(message.format(n=len(same)) if confused else "")
+        self._same_note.setText(message if confused else "")
 
     def _similar_changed(self, _fields: frozenset[str]) -> None:
         if isValid(self) and self._state.item is not None and self.isVisibleTo(self.window()):

@@ -215,7 +215,7 @@ class LabelErrorsView(ReviewView):
             "of {n:,} labels, most doubtful first",
             ranking.units,
         )
-        doubtful.set(formats.count(n), message.format(n=ranking.units))
+        doubtful.set(formats.count(n), message)
         done = _("{done} of {n}", done=formats.count(state.count()), n=formats.count(n))
         reviewed.set(done, _("labels"))
         changed, kept = (formats.count(state.count(verdict)) for verdict in (CHANGED, KEPT))

@@ -180,7 +180,7 @@ class RunTable(QFrame):
             _choice("organise", _("&Group, tags and note…"), self._organise, selection.can_delete),
             _choice("archive", listing.archive_title(), listing.archive, selection.can_delete),
             MenuChoice(copy, lambda: QGuiApplication.clipboard().setText(names)),
-            _choice("delete", delete.format(n=len(chosen)), self._delete, selection.can_delete),
+            _choice("delete", delete, self._delete, selection.can_delete),
         )
 
 

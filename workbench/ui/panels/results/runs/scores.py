@@ -441,7 +441,6 @@ class ScoresView(QFrame):
         message = _("not viewed yet")
         if run.seen_test:
             message = ngettext("viewed once", "viewed {n} times", run.seen_test)
-            message = message.format(n=run.seen_test)
         if evaluation is None:
             self._test.set("", message, _("Test score"))
             return

@@ -31,15 +31,15 @@ class TrainOverlapWarning(Callout):
         self._overlaps = overlapping = tuple(scored for scored in overlaps if scored.seen)
         message = " ".join(map(_sentence, overlapping))
         if len(overlapping) > SENTENCES:
-            several = ngettext(
+            names = ", ".join(f"{scored.name} ({len(scored.seen)})" for scored in overlapping)
+            message = ngettext(
                 "The texts of scored documents were in the training data of {n} system: {names}. "
                 "Its scores are too optimistic.",
                 "The texts of scored documents were in the training data of {n} systems: {names}. "
                 "Their scores are too optimistic.",
                 len(overlapping),
+                names=names,
             )
-            names = ", ".join(f"{scored.name} ({len(scored.seen)})" for scored in overlapping)
-            message = several.format(n=len(overlapping), names=names)
         self.set(message, "warn")
 
     def _show(self) -> None:
