@@ -1,11 +1,9 @@
 """The Results state, without widgets."""
 
-import json
 from dataclasses import replace
 
 import pytest
 
-from tests.held import Held
 from tests.panel_tasks import add_tasks
 from workbench.base import paths
 from workbench.base.events import Signal
@@ -13,7 +11,6 @@ from workbench.jobs.spec import JobSpec
 from workbench.metrics.evaluation import UNKNOWN
 from workbench.operations.runs import (
     baselines,
-    calibration,
     results,
     run_folders,
     run_recorder,
@@ -234,56 +231,6 @@ def test_nothing_is_computed_again_while_the_page_is_hidden(state):
     assert state.selection.details is not before
 
 
-def test_two_runs_are_compared_by_the_documents_that_one_alone_got_right(state):
-    state.selection.choose((1, 2))
-
-    pair = state.comparing.pair
-    assert [row.key for row in pair.only_first] == ["k1"] and pair.only_second == ()
-    assert (pair.both_right, len(pair.both_wrong)) == (3, 2)
-    state.comparing.review(tuple(row.document_id for row in pair.both_wrong))
-    assert state.context.gone[-1][0] == "annotate" and state.context.gone[-1][1]["run"] == 2
-
-
-def test_a_new_comparison_replaces_the_previous_one(state):
-    state.selection.choose((1, 2))
-    state.comparing.swap()
-    assert (state.comparing.pair.first, state.comparing.letter(2)) == (2, "B")
-
-    state.comparing.show((1,))
-    assert state.comparing.comparison is None and state.comparing.pair is None
-
-
-def test_letters_of_the_board_follow_the_order_of_the_choice(state):
-    state.board.watch(True)
-    assert [row.run.name for row in state.board.rows()] == ["first", "second"]
-
-    state.board.choose((2,))
-    state.board.choose((1, 2))
-
-    assert state.board.chosen == (2, 1)
-    assert [state.board.letter(row) for row in state.board.rows()] == ["B", "A"]
-    assert state.board.comparing.pair.first == 2
-    state.board.show_score("accuracy")
-    assert state.board.comparing.comparison.score == "accuracy" and state.board.best == 4 / 6
-
-
-def test_a_negative_gain_on_the_board_has_the_minus_sign_of_other_numbers(state):
-    state.board.watch(True)
-    state.board.choose((1,))
-    state.board.show_score("accuracy")
-
-    texts = [state.board.gain_text(row) for row in state.board.rows()]
-
-    assert texts == ["–", "−16.7"]  # 3 of 6 after 4 of 6
-
-
-def test_the_board_on_test_shows_no_score_that_was_not_asked_for(state):
-    state.board.watch(True)
-    state.board.show_split("test")
-
-    assert all("has not been viewed yet" in row.problem for row in state.board.rows())
-
-
 def test_two_runs_are_averaged_into_a_third_that_is_chosen(state):
     assert "two different runs" in state.actions.no_average
 
@@ -490,150 +437,6 @@ def test_the_settings_of_a_run_have_its_group_tags_and_note(state):
         "good, quick",
         "first line second",
     ]
-
-
-def test_quality_follows_the_run_while_it_is_visible(state):
-    from workbench.ui.panels.results.quality.state import QualityState
-
-    quality = QualityState(state.selection, state.browser.show)
-    assert quality.loaded is None
-    quality.watch(True)
-
-    loaded = quality.loaded
-    assert len(loaded.evidence) == 6 and loaded.training is None
-    assert loaded.slices.score == "accuracy" and quality.label == "good"
-    assert loaded.calibrated.temperature > 0 and not loaded.calibrated.can_scale  # no model folder
-    for curve, bins in enumerate(loaded.calibrated.documents):  # without and with temperature
-        used = [at for at, ids in enumerate(bins) if ids]
-        quality.open_bin(curve, used[-1])
-        assert state.browser.filters.documents == frozenset(bins[used[-1]])
-    quality.open_wrong(2.0)
-    state.browser.show_documents()
-    assert len(state.context.gone[-1][1]["ids"]) == 3  # gold "good", never predicted above 1
-    assert state.browser.filters.label == ""  # an error of one class is one of another
-
-
-def test_of_two_loads_the_later_one_is_shown_whichever_ends_first(state):
-    from workbench.ui.panels.results.quality.state import QualityState
-
-    held = Held(state.context)
-    quality = QualityState(state.selection, state.browser.show)
-    quality.watch(True)
-    quality.add_slice("fine")
-    held.answer(1, 0)
-
-    assert "fine" in quality.problem  # too few documents match for a slice
-
-
-def test_a_point_of_a_label_with_a_threshold_leads_to_errors_of_that_label(state):
-    from dataclasses import replace
-
-    from workbench.ui.panels.results.quality.state import QualityState
-
-    quality = QualityState(state.selection, state.browser.show)
-    quality.watch(True)
-    curves = tuple(replace(curve, threshold=0.5) for curve in quality.loaded.curves)
-    quality.update(loaded=replace(quality.loaded, curves=curves))
-
-    quality.open_wrong(2.0)
-    assert state.browser.filters.label == quality.label == "good"
-
-
-def test_a_temperature_is_set_and_undone(state):
-    from workbench.ui.panels.results.quality.state import QualityState
-
-    folder = run_folders.model(state.project, state.selection.run.id)
-    folder.mkdir(parents=True)
-    described = {"task": "classify", "labels": ["good", "bad"]}
-    (folder / "glossbench.json").write_text(json.dumps(described))
-    quality = QualityState(state.selection, state.browser.show)
-    quality.watch(True)
-
-    def in_use():
-        return calibration.temperature(state.project, state.selection.run)
-
-    quality.use_temperature(True)
-    fitted = in_use()
-    assert fitted != 1.0 and fitted == pytest.approx(quality.loaded.calibrated.temperature)
-    [(title, back, again)] = state.context.steps
-    assert title == "Change temperature" and "is applied to" in state.context.notes[-1]
-    back()
-    assert in_use() == 1.0
-    again()
-    assert in_use() == fitted and len(state.context.steps) == 1
-
-
-def test_the_charts_of_one_run_are_not_left_on_the_page_of_another(state, monkeypatch):
-    from workbench.ui.panels.results.quality.state import QualityState
-
-    quality = QualityState(state.selection, state.browser.show)
-    quality.watch(True)
-    assert quality.loaded is not None
-    other = next(run.id for run in state.selection.runs if run.id != state.selection.run.id)
-    state.selection.choose((other,))
-    monkeypatch.setattr(quality, "load", lambda: None)
-
-    quality.follow()
-    assert quality.loaded is None
-
-
-def test_a_slice_is_added_by_an_expression_and_a_wrong_one_is_reported(state):
-    from workbench.ui.panels.results.quality.state import QualityState
-
-    quality = QualityState(state.selection, state.browser.show)
-    quality.watch(True)
-
-    quality.add_slice("number [0-4]")
-    assert "matches number [0-4]" in [row.name for row in quality.loaded.slices.rows]
-    assert not quality.add_slice("(")
-    assert "is not a regular expression" in quality.problem
-    assert quality.add_slice("nowhere at all")
-    assert "matches fewer than 5 documents" in quality.problem
-    assert quality.add_slice("number [1-5]") and not quality.problem
-    assert "matches number [1-5]" in [row.name for row in quality.loaded.slices.rows]
-    assert quality.patterns == ("number [0-4]", "number [1-5]")
-
-
-def test_an_added_slice_is_removed_again_and_an_error_goes_while_typing(state):
-    from workbench.ui.panels.results.quality.state import QualityState
-
-    quality = QualityState(state.selection, state.browser.show)
-    quality.watch(True)
-    quality.add_slice("number [0-4]")
-    before = quality.loaded.slices.tested
-
-    quality.remove_slice("label: good")
-    quality.remove_slice("matches number [0-4]")
-
-    assert quality.patterns == () and quality.loaded.slices.tested == before - 1
-    quality.add_slice("(")
-    quality.typing()
-    assert quality.problem == ""
-
-
-def test_a_comparison_that_was_cancelled_says_so_and_is_made_again(state):
-    held = Held(state.context)
-    state.comparing.show((1, 2))
-    assert state.comparing.share == 0.0
-    state.comparing.cancel()
-    assert state.comparing.problem == "The comparison was cancelled."
-    assert state.comparing.cancelled and state.comparing.unscored == ()
-
-    held.end()
-    state.comparing.load()
-    assert state.comparing.pair is not None and not state.comparing.problem
-
-
-def test_a_query_on_the_board_scores_fewer_documents_there_and_in_the_comparison(state):
-    state.board.watch(True)
-    state.board.choose((1, 2))
-    whole = state.board.board.n
-    state.board.query.set("label:good")
-    assert 0 < state.board.board.n < whole
-    assert state.board.comparing.comparison.n == state.board.board.n
-
-    state.board.query.set("label:unknown")
-    assert state.board.query.problem is not None
 
 
 def test_errors_of_numbers_are_ordered_by_difference_or_document_only(state, monkeypatch):
