@@ -30,13 +30,7 @@ def label_id(project: Project, name: str, layer: str | None) -> int:
     """The id of a label, of any layer or of the one named. Raises SpecError unless it is unique."""
     from workbench.operations.schema import labels
 
-    every = labels.layers(project)
-    searched = [item for item in every if layer in (None, item.name)]
-    if layer is not None and not searched:
-        raise SpecError(
-            _("The project has no layer {layer!r}.", layer=layer),
-            hint=_("Its layers: {known}.", known=", ".join(item.name for item in every)),
-        )
+    searched = labels.layers(project) if layer is None else (labels.layer_named(project, layer),)
     matches = [
         (item.name, label.id) for item in searched for label in item.labels if label.name == name
     ]

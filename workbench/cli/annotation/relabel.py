@@ -20,7 +20,6 @@ from workbench.text.snap import SNAPS, TITLES
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
-    from workbench.text.labels import Layer
 
 _layer = click.option("--layer", metavar="NAME", help=_("The layer of the labels."))
 _dry_run = click.option(
@@ -185,11 +184,12 @@ def move(
 ) -> None:
     """Move LABELS of FILE with their annotations to another layer."""
     from workbench.operations.schema import label_moves
+    from workbench.operations.schema import labels as schema
     from workbench.text.rows import row_id
 
     def describe(project: Project) -> str:
         ids = [label_id(project, name, layer) for name in labels]
-        layer_id = row_id(_named(project, target))
+        layer_id = row_id(schema.layer_named(project, target))
         label_moves.check_move(project, ids, layer_id)
         return label_moves.move_text(project, ids, layer_id)
 
@@ -199,7 +199,9 @@ def move(
 
     def act(project: Project, watch: Watch) -> int:
         ids = [label_id(project, name, layer) for name in labels]
-        return label_moves.move(project, ids, row_id(_named(project, target)), watch=watch)
+        return label_moves.move(
+            project, ids, row_id(schema.layer_named(project, target)), watch=watch
+        )
 
     _report("moved", _run(file, _("Moving"), act, as_json), as_json)
 
@@ -299,25 +301,11 @@ def snap(file: Path, layer: str, to: str, as_json: bool) -> None:
     from workbench.text.rows import row_id
 
     with session(file) as opened:
-        labels.set_snap(opened.project, row_id(_named(opened.project, layer)), to)
+        labels.set_snap(opened.project, row_id(labels.layer_named(opened.project, layer)), to)
     if as_json:
         emit({"layer": layer, "snap": to})
     else:
         say(_("New spans of {layer} snap to {what}.", layer=layer, what=_(TITLES[to])))
-
-
-def _named(project: Project, name: str) -> Layer:
-    from workbench.operations.schema import labels
-
-    layers = labels.layers(project)
-    for layer in layers:
-        if layer.name == name:
-            return layer
-    known = ", ".join(layer.name for layer in layers) or _("none")
-    raise SpecError(
-        _("The project has no layer {name!r}.", name=name),
-        hint=_("Its layers: {known}.", known=known),
-    )
 
 
 def _preview(file: Path, key: str, describe: Callable[[Project], str], quiet: bool) -> None:

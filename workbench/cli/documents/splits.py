@@ -108,14 +108,11 @@ def _choice(
     project: Project, names: tuple[str, ...], seed: int | None, values: dict[str, Any]
 ) -> SplitChoice:
     from workbench.operations.documents.splits import SplitChoice, split_layers
+    from workbench.operations.schema import labels
 
     known = split_layers(project)
     for name in names:
-        if name not in known:
-            raise SpecError(
-                _("The project has no layer {name!r}.", name=name),
-                hint=_("Its layers: {known}.", known=", ".join(known) or _("none")),
-            )
+        labels.layer_named(project, name)
     chosen = names or tuple(name for name, submitted in known.items() if submitted)
     if not any(known[name] for name in chosen):
         raise SpecError(

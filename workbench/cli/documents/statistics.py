@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import Watch
 from workbench.cli.documents.filters import matching, where_option
@@ -18,8 +17,6 @@ from workbench.text.columns import numbered
 if TYPE_CHECKING:
     from workbench.operations.documents.statistics import LayerStatistics, Statistics
     from workbench.operations.documents.text_lengths import TextLengths
-    from workbench.project.project import Project
-    from workbench.text.labels import Layer
 
 MOST_PAIRS = 10  # pairs of labels that are printed, the most frequent ones
 
@@ -42,9 +39,10 @@ def statistics(file: Path, layer: str, where: str, tokenizer: str, as_json: bool
     """
     from workbench.operations.documents import corpus, text_lengths
     from workbench.operations.documents import statistics as operations
+    from workbench.operations.schema import labels
 
     with reading(file) as project:
-        layers = _layers(project, layer)
+        layers = (labels.layer_named(project, layer),) if layer else labels.layers(project)
         matches = matching(project, where)
         ids = corpus.filter_ids(project, corpus.Filter()) if matches is None else matches
         watch = Watch()
@@ -56,20 +54,6 @@ def statistics(file: Path, layer: str, where: str, tokenizer: str, as_json: bool
         )
     else:
         _show(counted, lengths, tokenizer)
-
-
-def _layers(project: Project, name: str) -> tuple[Layer, ...]:
-    from workbench.operations.schema import labels
-
-    every = tuple(labels.layers(project))
-    chosen = tuple(layer for layer in every if not name or layer.name == name)
-    if name and not chosen:
-        known = ", ".join(layer.name for layer in every) or _("none")
-        raise SpecError(
-            _("The project has no layer {name!r}.", name=name),
-            hint=_("Its layers: {known}.", known=known),
-        )
-    return chosen
 
 
 def _show(counted: Statistics, lengths: TextLengths, tokenizer: str) -> None:

@@ -18,6 +18,7 @@ from workbench.models import spec as models
 from workbench.operations.documents import splits
 from workbench.operations.evaluation import scoring
 from workbench.operations.runs.cut_texts import CutCount
+from workbench.operations.schema import labels as schema
 from workbench.runtime.preparers.words import WordPreparer
 from workbench.storage.annotation import annotations as annotation_rows
 from workbench.storage.documents import documents, statistics
@@ -152,22 +153,15 @@ def _named_layer(
     for layer, _count in fitting:
         if layer.name == name:
             return layer
-    all_layers = labels.layers(project.db)
-    if any(layer.name == name for layer in all_layers):
-        layer = next(layer for layer in all_layers if layer.name == name)
-        raise SpecError(
-            _("Layer {name!r} does not fit task {task}.", name=name, task=task),
-            hint=_(
-                "Layers that fit: {fit}. Tasks for {name}: {tasks}.",
-                fit=", ".join(layer.name for layer, _count in fitting) or _("none"),
-                name=name,
-                tasks=", ".join(task.id for task in tasks.fitting(layer)) or _("none"),
-            ),
-        )
-    known = ", ".join(layer.name for layer in all_layers) or _("none")
+    layer = schema.layer_named(project, name)
     raise SpecError(
-        _("The project has no layer {name!r}.", name=name),
-        hint=_("Its layers: {known}.", known=known),
+        _("Layer {name!r} does not fit task {task}.", name=name, task=task),
+        hint=_(
+            "Layers that fit: {fit}. Tasks for {name}: {tasks}.",
+            fit=", ".join(layer.name for layer, _count in fitting) or _("none"),
+            name=name,
+            tasks=", ".join(task.id for task in tasks.fitting(layer)) or _("none"),
+        ),
     )
 
 

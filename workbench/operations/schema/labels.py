@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from workbench.base.errors import WorkbenchError
+from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.schema import label_groups
@@ -31,6 +31,18 @@ _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 
 def layers(project: Project) -> tuple[Layer, ...]:
     return store.layers(project.db)
+
+
+def layer_named(project: Project, name: str) -> Layer:
+    """Raises SpecError, with the names of the layers, if there is none of this name."""
+    every = layers(project)
+    for layer in every:
+        if layer.name == name:
+            return layer
+    raise SpecError(
+        _("The project has no layer {name!r}.", name=name),
+        hint=_("Its layers: {known}.", known=", ".join(layer.name for layer in every) or _("none")),
+    )
 
 
 def counts(project: Project) -> dict[int, int]:
