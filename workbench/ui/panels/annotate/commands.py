@@ -17,7 +17,7 @@ from workbench.ui.commands import Command
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
-    from workbench.ui.panels.annotate.desk import Desk
+    from workbench.ui.panels.annotate.state import Desk
 
 
 class _View(Protocol):
