@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from workbench.base.records import Record, from_plain, json_text, to_plain
+from workbench.base.records import JsonRecord, from_plain, json_text, to_plain
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Whole:
 
 
 @dataclass(frozen=True)
-class Score(Record):
+class Score(JsonRecord):
     name: str
     bounds: tuple[float, ...] = ()
 

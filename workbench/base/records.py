@@ -69,7 +69,7 @@ def from_plain(kind: type[T], raw: Mapping[str, Any]) -> T:
     return read(raw)
 
 
-class Record:
+class JsonRecord:
     """A dataclass whose JSON form is an object of its fields."""
 
     def to_json(self) -> dict[str, Any]:

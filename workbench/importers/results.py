@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from workbench.base.records import Record
+from workbench.base.records import JsonRecord
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class FileRead:
 
 
 @dataclass(frozen=True)
-class StagingResult(Record):
+class StagingResult(JsonRecord):
     """The records of all files, ready to be stored. documents: without the skipped ones. faults:
     number of records with errors.
     """

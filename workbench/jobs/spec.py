@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from workbench.base.records import Record, json_text
+from workbench.base.records import JsonRecord, json_text
 
 ENDINGS = ("done", "stopped", "cancelled", "failed", "out_of_memory", "crashed", "interrupted")
 
@@ -25,7 +25,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class JobSpec(Record):
+class JobSpec(JsonRecord):
     """`target` is "module:function".
 
     For a job the function is a generator function `target(params, folder)`: it yields JSON objects

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from math import isclose
 from typing import Any
 
-from workbench.base.records import Record
+from workbench.base.records import JsonRecord
 from workbench.metrics.classes import LabelScore
 
 
 @dataclass(frozen=True)
-class Measured(Record):
+class Measured(JsonRecord):
     """A score: a fraction of 1 (MCC and kappa from -1), with a 95% interval.
 
     None: not defined, for example without a document of the label.
@@ -35,7 +35,7 @@ UNKNOWN = Measured(None)
 
 
 @dataclass(frozen=True)
-class Intervals(Record):
+class Intervals(JsonRecord):
     """Scores by name on n documents, more than those of the task; `labels`: label → name → score.
 
     rounds, seed: of the bootstrap over documents; 0 for an interval that a task computes itself.

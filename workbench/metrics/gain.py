@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.base.records import Record
+from workbench.base.records import JsonRecord
 
 
 @dataclass(frozen=True)
-class Gain(Record):
+class Gain(JsonRecord):
     """absolute: positive if the score is better, in its own unit (fractions of 1).
 
     errors_removed: the fraction of the baseline's errors that is gone; None for a loss, and without

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from workbench.base.records import Record
+from workbench.base.records import JsonRecord
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class RepositoryFile:
 
 
 @dataclass(frozen=True)
-class Repository(Record):
+class Repository(JsonRecord):
     """A model of the hub: the files that would be downloaded, and what its card says.
 
     revision: commit. licence, family: "" if not stated. pickled: whether it has only pickled
@@ -34,7 +34,7 @@ class Repository(Record):
 
 
 @dataclass(frozen=True)
-class Download(Record):
+class Download(JsonRecord):
     """The outcome of a download. path: folder in the cache, "" if it was stopped; card: as
     `ModelInfo.to_json`.
     """
@@ -60,7 +60,7 @@ class SearchHit:
 
 
 @dataclass(frozen=True)
-class SearchResult(Record):
+class SearchResult(JsonRecord):
     """Models of supported families, most downloaded first."""
 
     hits: tuple[SearchHit, ...] = ()

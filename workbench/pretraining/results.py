@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import deprecation
-from workbench.base.records import Record
+from workbench.base.records import JsonRecord
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ if not TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ShownRow(Record):
+class ShownRow(JsonRecord):
     """One input of a batch.
 
     original: the tokens before they were changed. written: the tokens that a decoder writes. spans:
@@ -43,7 +43,7 @@ class ShownRow(Record):
 
 
 @dataclass(frozen=True)
-class PretrainResult(Record):
+class PretrainResult(JsonRecord):
     """What a pretraining did.
 
     units, words: predicted tokens and words of the training text, all epochs together. curve: one
@@ -73,7 +73,7 @@ PSEUDO, CAUSAL, BOTH, CHARACTER, NONE = "pseudo", "causal", "both", "character",
 
 
 @dataclass(frozen=True)
-class ModelFit(Record):
+class ModelFit(JsonRecord):
     """How well a model fits a sample of texts.
 
     unknown, cut, cut_at: fractions. fertility: tokens per word. cut: of texts with more tokens than

@@ -11,7 +11,7 @@ from workbench.base import learning_rates
 from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option, complete
-from workbench.base.records import Record
+from workbench.base.records import JsonRecord
 from workbench.base.registry import registry
 from workbench.models.spec import GIVES, ModelInfo, NewModel, new_model
 
@@ -175,7 +175,7 @@ def adaptation_rate(info: ObjectiveInfo, model: ModelInfo, chosen: float | None)
 
 
 @dataclass(frozen=True)
-class PretrainSpec(Record):
+class PretrainSpec(JsonRecord):
     """The complete description of a pretraining.
 
     model: a folder, or the name of a new model ("new:" and an architecture), whose vocabulary is

@@ -44,7 +44,7 @@ class ClassView(ResultView):
         return scores.as_dict() if scores is not None else {}
 
 
-class LabelsView(ClassView):
+class MultiLabelView(ClassView):
     """Any number of classes, each decided on its own."""
 
     field = LabelScores
@@ -245,5 +245,5 @@ class AnswerView(ResultView):
 
 
 CLASSES, LABELS, NUMBER, SPANS, TAGS, ANSWERS = (
-    ClassView(), LabelsView(), NumberView(), SpanView(), TagView(), AnswerView(),
+    ClassView(), MultiLabelView(), NumberView(), SpanView(), TagView(), AnswerView(),
 )  # fmt: skip

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from workbench.base.records import Record
+from workbench.base.records import JsonRecord
 
 PER_STEP = ("learning_rate", "gradient_norm")  # fields of which every value is kept, see jobs.steps
 
 
-class TrainingEvent(Record):
+class TrainingEvent(JsonRecord):
     kind: ClassVar[str]
 
     def to_json(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from functools import partial
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
-from workbench.base.records import Record
+from workbench.base.records import JsonRecord
 from workbench.training.methods import spec as methods
 from workbench.training.plan import Plan
 from workbench.training.spec import TrainSpec
@@ -67,7 +67,7 @@ def schedule(name: str, *, ratio: float) -> Schedule:
 
 
 @dataclass(frozen=True)
-class LayerRates(Record):
+class LayerRates(JsonRecord):
     """Learning rates of the parts of a model at some steps of a run.
 
     parts: embeddings, layer_1 … layer_L, head. steps: 0-based, ascending; epochs: of each of them,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from workbench.base.i18n import _, ngettext
-from workbench.base.records import Record, to_plain
+from workbench.base.records import JsonRecord, to_plain
 
 TOLERANCE = 0.01  # of logits; float32 on other kernels differs by less than 0.001
 MIN_EQUAL_SHARE = 0.9  # fraction of labels
@@ -85,7 +85,7 @@ class ExportedFile:
 
 
 @dataclass(frozen=True)
-class ExportResult(Record):
+class ExportResult(JsonRecord):
     """The outcome of one export.
 
     folders: format → its folder. checks: format → its comparison with the original; check: the

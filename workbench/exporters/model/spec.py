@@ -14,7 +14,7 @@ from typing import Any
 
 from workbench.base.errors import ExportFailed, SpecError
 from workbench.base.i18n import _
-from workbench.base.records import Record
+from workbench.base.records import JsonRecord
 from workbench.base.registry import registry
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo
@@ -108,7 +108,7 @@ def check_fit(model: Path | str, formats: Sequence[str]) -> None:
 
 
 @dataclass(frozen=True)
-class ExportSpec(Record):
+class ExportSpec(JsonRecord):
     """`model` is the folder of a run's model, `texts` a file of records (native format) for
     verification, `out` the folder to create.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from workbench.base.records import Record
+from workbench.base.records import JsonRecord
 from workbench.operations.annotation import queue_orders
 from workbench.storage.documents import documents
 from workbench.storage.queries import listing
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Next(Record):
+class Next(JsonRecord):
     """A document to label. score: of the order, None if it does not list the document."""
 
     id: int

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from workbench.base import scratch
 from workbench.base.errors import ExportFailed
 from workbench.base.i18n import _
-from workbench.base.records import Record
+from workbench.base.records import JsonRecord
 from workbench.base.watch import QUIET, Watch
 from workbench.jobs.spec import JobSpec
 from workbench.operations.runs import predict, train
@@ -28,7 +28,7 @@ _SPACED = re.compile(r"\S+")
 
 
 @dataclass(frozen=True)
-class Embedding(Record):
+class Embedding(JsonRecord):
     """A written file. rows: words, tokens or documents in all. layers: the arrays of states of each
     document. not_finite: documents with a state that is infinite or no number. seconds: without
     loading the model.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base import owned_folder, paths, scratch
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.i18n import _
-from workbench.base.records import Record
+from workbench.base.records import JsonRecord
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.documents import corpus
 from workbench.operations.documents.corpus import Filter
@@ -37,7 +37,7 @@ _FORBIDDEN = re.compile(r'[<>:"/\\|?*\x00-\x1f]')
 
 
 @dataclass(frozen=True)
-class TextSource(Record):
+class TextSource(JsonRecord):
     """What a model is trained on.
 
     files: files and folders, which are streamed. Without them, documents of the project: those of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _
-from workbench.base.records import Record
+from workbench.base.records import JsonRecord
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.evaluation import scoring
 from workbench.operations.runs import training_data
@@ -35,7 +35,7 @@ CALIBRATION = "content-free"
 
 
 @dataclass(frozen=True)
-class PromptSpec(Record):
+class PromptSpec(JsonRecord):
     """`template` is the source. `model` is what `backend` finds the model by, such as a folder;
     `options` are settings of the backend that differ from its defaults. `order` random or
     balanced: how `shots` examples are drawn from the training split. `calibration`: one of

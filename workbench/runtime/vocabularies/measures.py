@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.base.records import Record
+from workbench.base.records import JsonRecord
 from workbench.runtime.inputs import EncodedInput, Preparer
 from workbench.text.document import TEXT, Document
 from workbench.text.segment import words
@@ -29,7 +29,7 @@ class Split:
 
 
 @dataclass(frozen=True)
-class Fit(Record):
+class Fit(JsonRecord):
     """Figures of a vocabulary on texts. Words are words, numbers and symbols (text.segment).
 
     units: without special ones. fertility: tokens per word. unknown: fraction of the words with a

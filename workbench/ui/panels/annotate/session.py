@@ -98,7 +98,7 @@ class DocumentQueue(Protocol):
         """The instant model was turned off."""
 
 
-class Predictor:
+class SuggestionSource:
     """Predicts documents without storing: what is suggested beside stored suggestions."""
 
     def suggested_for(self, doc: DocumentView) -> list[SuggestionRow]:
@@ -173,7 +173,7 @@ class DocumentSession(State):
         self.opening, self.opened = Signal("session.opening"), Signal("session.opened")
         self.suggested_again = Signal("session.suggested_again")
         self.unit_entered = Signal("session.unit_entered")
-        self.predictors: list[Predictor] = []
+        self.predictors: list[SuggestionSource] = []
         self.editors: dict[str, Editor] = {}  # by the name of `LayerKind.editor`
         # which of the suggestions are shown, and in which order
         self.arrange: Callable[[tuple[SuggestionRow, ...]], tuple[SuggestionRow, ...]] | None = None

@@ -39,7 +39,7 @@ from workbench.ui.widgets.text.context_menu import RowMenu
 from workbench.ui.widgets.text.span_layout import starts_rtl
 from workbench.ui.widgets.tokens.word_strip import WordStrip, strip_scrolled
 
-P = TypeVar("P", bound=parts.Part)
+P = TypeVar("P", bound=parts.ViewPart)
 W = TypeVar("W", bound=QWidget)
 
 
@@ -97,7 +97,7 @@ class DeclaredView(InspectorView):
         items = [item if isinstance(item, tuple) else (item, 1) for item in shown]
         return row(*items, gap=12) if items else None
 
-    def _item(self, part: parts.Part | None) -> Any:
+    def _item(self, part: parts.ViewPart | None) -> Any:
         """What the helpers of layouts take."""
         if part is None:
             return None
@@ -233,7 +233,7 @@ def view_of(
     return DeclaredView(state, view) if isinstance(view, ViewSpec) else view(state)
 
 
-def _offers(state: InspectorState, control: parts.Part | None) -> bool:
+def _offers(state: InspectorState, control: parts.ViewPart | None) -> bool:
     """Whether a control has anything to set."""
     return not isinstance(control, parts.OptionsPart) or bool(state.info and state.info.options)
 
@@ -357,7 +357,7 @@ class _Segments(RenderedPart[parts.SegmentsPart, Segments]):
         return self.inner.value()
 
 
-class _Check(RenderedPart[parts.CheckPart, QCheckBox]):
+class _Check(RenderedPart[parts.CheckBoxPart, QCheckBox]):
     live = True
 
     def make(self) -> QCheckBox:
@@ -729,12 +729,12 @@ class _Custom(RenderedPart[parts.CustomPart, Any]):
     clear = show
 
 
-RENDERERS: dict[type[parts.Part], Callable[[DeclaredView, Any], RenderedPart[Any, Any]]] = {
+RENDERERS: dict[type[parts.ViewPart], Callable[[DeclaredView, Any], RenderedPart[Any, Any]]] = {
     **dict.fromkeys((parts.RowBox, parts.StackBox, parts.CardBox, parts.ScrolledBox), _Box),
     parts.RulePart: _Rule,
     parts.ChoicePart: _Choice,
     parts.SegmentsPart: _Segments,
-    parts.CheckPart: _Check,
+    parts.CheckBoxPart: _Check,
     parts.EntryPart: _Entry,
     parts.TextEntryPart: _TextEntry,
     parts.LayersPart: _Layers,

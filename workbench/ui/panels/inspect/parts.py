@@ -71,7 +71,7 @@ class ViewContext(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
+class ViewPart:
     """id: by which functions name the part. visible: whether it is shown, always without one.
 
     always: it is shown without a result, too. stretch: its share of the room that is left.
@@ -87,11 +87,11 @@ class Part:
 
 
 @dataclass(frozen=True, init=False)
-class Box(Part):
-    items: tuple[Part | None, ...]
+class Box(ViewPart):
+    items: tuple[ViewPart | None, ...]
     gap: int
 
-    def __init__(self, *items: Part | None, gap: int = 8, **how: Any):
+    def __init__(self, *items: ViewPart | None, gap: int = 8, **how: Any):
         object.__setattr__(self, "items", items)
         object.__setattr__(self, "gap", gap)
         super().__init__(**how)
@@ -110,7 +110,7 @@ class CardBox(Box):
 
     margins: tuple[int, int, int, int]
 
-    def __init__(self, *items: Part | None, margins: Any = (16, 14, 16, 16), **how: Any):
+    def __init__(self, *items: ViewPart | None, margins: Any = (16, 14, 16, 16), **how: Any):
         object.__setattr__(self, "margins", margins)
         super().__init__(*items, **how)
 
@@ -119,7 +119,7 @@ class ScrolledBox(Box):
     """Parts from top to bottom that are scrolled where they are higher than their room."""
 
 
-class RulePart(Part):
+class RulePart(ViewPart):
     """A horizontal line."""
 
 
@@ -127,7 +127,7 @@ class RulePart(Part):
 
 
 @dataclass(frozen=True)
-class ChoicePart(Part):
+class ChoicePart(ViewPart):
     """A list of the values of an option; `items(view)` returns (value, text), by default those
     that the option has. `act(view, value)` replaces the setting of the option; without an option
     the choice is only of this view, and other parts ask for it by `view.chosen`.
@@ -145,7 +145,7 @@ class ChoicePart(Part):
 
 
 @dataclass(frozen=True)
-class SegmentsPart(Part):
+class SegmentsPart(ViewPart):
     """A choice of this view alone, (value, text) side by side; `view.chosen` returns the value."""
 
     name: str
@@ -153,7 +153,7 @@ class SegmentsPart(Part):
 
 
 @dataclass(frozen=True)
-class CheckPart(Part):
+class CheckBoxPart(ViewPart):
     """An option that is on or off."""
 
     option: str
@@ -162,7 +162,7 @@ class CheckPart(Part):
 
 
 @dataclass(frozen=True)
-class EntryPart(Part):
+class EntryPart(ViewPart):
     """An option as text; Enter or leaving the field sets it, an error is shown below.
 
     resets: an option whose value depends on this one, set to its default with each change.
@@ -176,7 +176,7 @@ class EntryPart(Part):
 
 
 @dataclass(frozen=True)
-class TextEntryPart(Part):
+class TextEntryPart(ViewPart):
     """A line of text: `act(view, text)` on Enter. cleared: also when it has become empty;
     emptied: it is empty after Enter; leaving: also when the focus leaves it.
     """
@@ -191,7 +191,7 @@ class TextEntryPart(Part):
 
 
 @dataclass(frozen=True)
-class LayersPart(Part):
+class LayersPart(ViewPart):
     """The choice of a layer, shown if there is more than one; `layers(view)` are its numbers."""
 
     layers: Function
@@ -200,12 +200,12 @@ class LayersPart(Part):
 
 
 @dataclass(frozen=True)
-class OptionsPart(Part):
+class OptionsPart(ViewPart):
     """All options of the inspector as a form."""
 
 
 @dataclass(frozen=True)
-class ButtonPart(Part):
+class ButtonPart(ViewPart):
     """text: or a function that returns it. Without a text, `name` says what the icon stands for."""
 
     text: str | Function
@@ -220,7 +220,7 @@ class ButtonPart(Part):
 
 
 @dataclass(frozen=True)
-class TextPart(Part):
+class TextPart(ViewPart):
     """text: or a function that returns it. kind, tone, weight, wrap, select: as of `words`.
 
     elide: one line that ends with "…" where there is no room.
@@ -244,21 +244,21 @@ def caption(text: str | Function, **how: Any) -> TextPart:
 
 
 @dataclass(frozen=True)
-class MarkPart(Part):
+class MarkPart(ViewPart):
     """An icon with a tone, `icon(view)`."""
 
     icon: Function
 
 
 @dataclass(frozen=True)
-class FiguresPart(Part):
+class FiguresPart(ViewPart):
     """Numbers with their names: `values(view)` returns (name, value) pairs."""
 
     values: Function
 
 
 @dataclass(frozen=True)
-class TablePart(Part):
+class TablePart(ViewPart):
     """`rows(view)` in `columns`, or `columns(view)`; key(row): identifies a row.
 
     first(view): the key of the row that is selected unless another one is, with `anew` also
@@ -290,7 +290,7 @@ class TablePart(Part):
 
 
 @dataclass(frozen=True)
-class StripPart(Part):
+class StripPart(ViewPart):
     """`words(view)`, as `StripWord`, in lines; in the direction of `text(view)`, by default that of
     the document. chosen, clicked, opened(view, number): of a word; tip(view, number). follow(view):
     the number of the word to outline; live: also after changes of the state. fit: not higher than
@@ -312,7 +312,7 @@ class StripPart(Part):
 
 
 @dataclass(frozen=True)
-class HeatPart(Part):
+class HeatPart(ViewPart):
     """A cell for each pair of the names `down(view)` and `across(view)`: `cell(view, row,
     column)` returns a `HeatCell`, tip(view, row, column) its content as a sentence. axes: what
     rows and columns are. first(view): the (row, column) that is selected unless another one is.
@@ -330,7 +330,7 @@ class HeatPart(Part):
 
 
 @dataclass(frozen=True)
-class CurvesPart(Part):
+class CurvesPart(ViewPart):
     """`series(view)` over the axes x and y; picked(view, curve, point): a point was selected.
 
     empty: what appears here. follow(view): the (curve, point) to mark. level(view): a dashed
@@ -349,7 +349,7 @@ class CurvesPart(Part):
 
 
 @dataclass(frozen=True)
-class PlotPart(Part):
+class PlotPart(ViewPart):
     """A widget with `set`, which gets `values(view)`, and `empty` without a result: `make(name)`
     creates it. chosen(view, value): the user has selected something in it. scrolled: in a scroll
     area.
@@ -364,7 +364,7 @@ class PlotPart(Part):
 
 
 @dataclass(frozen=True)
-class CustomPart(Part):
+class CustomPart(ViewPart):
     """A widget that `make()` creates; `show(widget, result)` fills it, None clears it."""
 
     make: Callable[[], Any]
@@ -385,10 +385,10 @@ class ViewSpec:
     cards themselves. narrow: the width below which `is_narrow` is true, pixels at 100%.
     """
 
-    parts: Sequence[Part | None] = ()
+    parts: Sequence[ViewPart | None] = ()
     title: str | None = ""
-    beside: Sequence[Part | None] = ()
-    controls: Sequence[Part | None] = ()
+    beside: Sequence[ViewPart | None] = ()
+    controls: Sequence[ViewPart | None] = ()
     data: Function | str | None = None
     changed: Function | None = None
     cards: bool = False
@@ -401,12 +401,12 @@ class ViewSpec:
             raise ValueError(f"two parts have the id {twice!r}")
 
 
-def _walk(parts: Iterable[Part | None]) -> Iterator[Part]:
+def _walk(parts: Iterable[ViewPart | None]) -> Iterator[ViewPart]:
     """All parts, with those of boxes."""
     for part in parts:
         if part is None:
             continue
-        if not isinstance(part, Part):
+        if not isinstance(part, ViewPart):
             raise TypeError(f"{part!r} is not a part of a view")
         yield part
         yield from _walk(part.items) if isinstance(part, Box) else ()

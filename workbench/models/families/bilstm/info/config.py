@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
-from workbench.base.records import Record
+from workbench.base.records import JsonRecord
 from workbench.base.registry import registry
 from workbench.models.formats.json_files import quoted
 
@@ -43,7 +43,7 @@ class PartConfig:
 
 
 @dataclass(frozen=True)
-class Config(Record):
+class Config(JsonRecord):
     """Architecture and dropouts.
 
     word_width, char_width: of the trained parts. lstm_width: of each direction. lm_states: whether

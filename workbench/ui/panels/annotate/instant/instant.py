@@ -20,7 +20,7 @@ from workbench.operations.runs import rerun, rounds
 from workbench.operations.runs.rounds import Rounds
 from workbench.text.rows import row_id
 from workbench.ui.panels.annotate.instant.instant_model import FAILED, INDEXING, READY, Instant
-from workbench.ui.panels.annotate.session import DONE, LABELLED, Predictor
+from workbench.ui.panels.annotate.session import DONE, LABELLED, SuggestionSource
 from workbench.ui.panels.annotate.tool import Tool
 from workbench.ui.style import formats
 
@@ -70,7 +70,7 @@ def of_rounds(of_run: Rounds) -> LearningCurve:
     return LearningCurve(title, of_run.points, rounds.advice(of_run), rounds.describe(of_run))
 
 
-class InstantTool(Tool, Predictor):
+class InstantTool(Tool, SuggestionSource):
     """`model`: the instant model, None while it is off. `line`: what it does, as sentences."""
 
     def __init__(self, session: DocumentSession) -> None:

@@ -16,7 +16,7 @@ from workbench.operations.annotation.preannotate import (
     Preannotation,
 )
 from workbench.text.rows import row_id
-from workbench.ui.panels.annotate.session import Predictor
+from workbench.ui.panels.annotate.session import SuggestionSource
 from workbench.ui.panels.annotate.tool import Tool
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class PreannotationChoice:
     refused: Mapping[int, str] = field(default_factory=dict)
 
 
-class PrefetchTool(Tool, Predictor):
+class PrefetchTool(Tool, SuggestionSource):
     """`line`: what pre-annotation does, or what went wrong; "" while no run is chosen.
 
     A run is chosen for each layer, or none; the choice is kept for the project.

@@ -25,7 +25,7 @@ from workbench.operations.documents import corpus, queries
 from workbench.text.queries import query_edit
 from workbench.text.queries.query import Node, Query, QueryError, Term
 from workbench.text.rows import row_id
-from workbench.ui.panels.annotate.session import DONE, LABELLED, Predictor
+from workbench.ui.panels.annotate.session import DONE, LABELLED, SuggestionSource
 from workbench.ui.panels.annotate.tool import Tool
 from workbench.ui.project.query_text import QueryText
 from workbench.ui.style import formats
@@ -99,7 +99,7 @@ class OrderChoices:
     refused: Mapping[int, str] = field(default_factory=dict)
 
 
-class QueueTool(Tool, Predictor):
+class QueueTool(Tool, SuggestionSource):
     """`ids`: the queue in order. `query`: its filter as text; `narrowed`: what of it is in use.
 
     `total`: documents without the filter. `left`: those to label. `queue_order`: None for file

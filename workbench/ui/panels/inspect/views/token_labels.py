@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.i18n import _
 from workbench.text.columns import Kind
 from workbench.ui.panels.inspect.parts import (
-    CheckPart,
+    CheckBoxPart,
     RowBox,
     RulePart,
     SegmentsPart,
@@ -311,7 +311,7 @@ _ONE_WORD = StackBox(
         live=True,
         id="labels",
     ),
-    CheckPart("logits", _("All labels and logits"), _("Also in the data that is saved")),
+    CheckBoxPart("logits", _("All labels and logits"), _("Also in the data that is saved")),
     caption(lambda view: view.result.message, wrap=True),
     stretch=1,
 )
