@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.text.columns import Kind
+from workbench.text.columns import ValueKind
 from workbench.ui.panels.inspect.parts import (
     OptionsPart,
     TablePart,
@@ -30,8 +30,8 @@ VIEW = ViewSpec(
             "Words with most subwords",
             [
                 Column("Word", lambda item: item.word, None),
-                Column("Subwords", lambda item: item.subwords, 90, kind=Kind.COUNT),
-                Column("Count", lambda item: item.count, 90, kind=Kind.COUNT),
+                Column("Subwords", lambda item: item.subwords, 90, kind=ValueKind.COUNT),
+                Column("Count", lambda item: item.count, 90, kind=ValueKind.COUNT),
             ],
             lambda view: view.result.most_split,
             key=lambda item: item.word,

@@ -8,7 +8,7 @@ from workbench.text.columns import (
     MARKDOWN,
     TERMINAL,
     Column,
-    Kind,
+    ValueKind,
     cells,
     delimited,
     markdown,
@@ -19,8 +19,8 @@ from workbench.text.columns import (
 
 COLUMNS = (
     Column("Run", lambda row: row.name, key="run"),
-    Column("Status", lambda row: row.status, kind=Kind.TERM, key="status"),
-    Column("F1", lambda row: row.f1, kind=Kind.SHARE, key="f1"),
+    Column("Status", lambda row: row.status, kind=ValueKind.TERM, key="status"),
+    Column("F1", lambda row: row.f1, kind=ValueKind.SHARE, key="f1"),
     Column("", lambda row: row.id, key="id"),
     Column("Note", display=lambda row: "old" if row.id < 5 else None),
 )

@@ -26,7 +26,7 @@ UNKNOWN = "–"  # None, as text
 Writer = Callable[[Any, int], str]  # a value that is not None, decimal places → text
 
 
-class Kind(Enum):
+class ValueKind(Enum):
     """What the values of a column are."""
 
     TEXT = "text"  # also whole numbers without separators
@@ -48,15 +48,21 @@ class Kind(Enum):
         return self in NUMBERS
 
 
-NUMBERS = frozenset(Kind) - {Kind.TEXT, Kind.TERM, Kind.NAMES, Kind.FLAG, Kind.TIME}
+NUMBERS = frozenset(ValueKind) - {
+    ValueKind.TEXT,
+    ValueKind.TERM,
+    ValueKind.NAMES,
+    ValueKind.FLAG,
+    ValueKind.TIME,
+}
 
 
 @dataclass(frozen=True)
 class Medium:
     """How values of each kind are written; `units`: of numbers that are written without theirs."""
 
-    writers: Mapping[Kind, Writer]
-    units: Mapping[Kind, str] = field(default_factory=dict)
+    writers: Mapping[ValueKind, Writer]
+    units: Mapping[ValueKind, str] = field(default_factory=dict)
 
     def heading(self, column: Column) -> str:
         """The title of a column, with the unit."""
@@ -85,7 +91,7 @@ class Column:
     title: str
     value: Callable[[Any], Any] = lambda row: ""
     _: KW_ONLY
-    kind: Kind = Kind.TEXT
+    kind: ValueKind = ValueKind.TEXT
     key: str = ""
     display: Callable[[Any], str | None] | None = None
     digits: int = 3
@@ -120,23 +126,26 @@ def _text(value: Any, digits: int) -> str:
     return f"{value:.{digits}f}" if isinstance(value, float) else str(value)
 
 
-_PLAIN: Mapping[Kind, Writer] = {
-    Kind.TEXT: _text,
-    Kind.TERM: lambda value, _digits: term(value),
-    Kind.NAMES: lambda value, _digits: ", ".join(value),
-    Kind.FLAG: lambda value, _digits: _("yes") if value else _("no"),
-    Kind.COUNT: lambda value, _digits: f"{value:,}",
-    Kind.NUMBER: lambda value, digits: f"{value:,.{digits}f}",
-    Kind.SHARE: lambda value, _digits: f"{value:.3f}",
-    Kind.PERCENT: lambda value, _digits: f"{value:.1%}",
-    Kind.P: lambda value, _digits: "< 0.001" if value < 0.001 else f"{value:.3f}",
-    Kind.BYTES: lambda value, _digits: sizes.size(value),
-    Kind.SECONDS: lambda value, _digits: f"{value:.1f}",
-    Kind.TIME: _text,
+_PLAIN: Mapping[ValueKind, Writer] = {
+    ValueKind.TEXT: _text,
+    ValueKind.TERM: lambda value, _digits: term(value),
+    ValueKind.NAMES: lambda value, _digits: ", ".join(value),
+    ValueKind.FLAG: lambda value, _digits: _("yes") if value else _("no"),
+    ValueKind.COUNT: lambda value, _digits: f"{value:,}",
+    ValueKind.NUMBER: lambda value, digits: f"{value:,.{digits}f}",
+    ValueKind.SHARE: lambda value, _digits: f"{value:.3f}",
+    ValueKind.PERCENT: lambda value, _digits: f"{value:.1%}",
+    ValueKind.P: lambda value, _digits: "< 0.001" if value < 0.001 else f"{value:.3f}",
+    ValueKind.BYTES: lambda value, _digits: sizes.size(value),
+    ValueKind.SECONDS: lambda value, _digits: f"{value:.1f}",
+    ValueKind.TIME: _text,
 }
-TERMINAL = Medium(_PLAIN, {Kind.SECONDS: "s"})
-_POINTS = {kind: lambda value, _digits: f"{100 * value:.1f}" for kind in (Kind.SHARE, Kind.PERCENT)}
-MARKDOWN = Medium({**_PLAIN, **_POINTS}, {Kind.SECONDS: "s", Kind.PERCENT: "%"})
+TERMINAL = Medium(_PLAIN, {ValueKind.SECONDS: "s"})
+_POINTS = {
+    kind: lambda value, _digits: f"{100 * value:.1f}"
+    for kind in (ValueKind.SHARE, ValueKind.PERCENT)
+}
+MARKDOWN = Medium({**_PLAIN, **_POINTS}, {ValueKind.SECONDS: "s", ValueKind.PERCENT: "%"})
 
 
 # ---------------------------------------------------------------- JSON

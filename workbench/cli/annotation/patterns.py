@@ -14,7 +14,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.cli.documents.filters import checked, where_option
 from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.session import project_argument, reading, session
-from workbench.text.columns import Column, Kind
+from workbench.text.columns import Column, ValueKind
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import Filter
@@ -212,7 +212,7 @@ def _show(rows: Sequence[dict[str, Any]], *more: str) -> None:
         Column(_("Label"), itemgetter("label")),
         Column(_("Kind"), itemgetter("kind")),
         Column(_("Pattern"), _pattern),
-        Column(_("On"), itemgetter("active"), kind=Kind.FLAG),
+        Column(_("On"), itemgetter("active"), kind=ValueKind.FLAG),
         *(Column(key.capitalize(), itemgetter(key)) for key in more),
     )
     table(columns, rows)

@@ -16,7 +16,7 @@ from workbench.base.terms import term
 from workbench.cli.documents.filters import matching, where_option
 from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.session import PROJECT, project_argument, reading
-from workbench.text.columns import Column, Kind
+from workbench.text.columns import Column, ValueKind
 
 if TYPE_CHECKING:
     from workbench.operations.documents.removal import RemovalPreview
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 VERSIONS = (
     Column(_("Saved"), lambda version: version.at),
-    Column(_("Reason"), lambda version: version.reason, kind=Kind.TERM),
+    Column(_("Reason"), lambda version: version.reason, kind=ValueKind.TERM),
     Column(_("Name"), lambda version: version.name),
-    Column(_("Size"), lambda version: version.bytes, kind=Kind.BYTES),
+    Column(_("Size"), lambda version: version.bytes, kind=ValueKind.BYTES),
     Column(_("File"), lambda version: version.path.name),
 )
 
@@ -108,7 +108,7 @@ def _show_info(file: Path, summary: dict[str, Any]) -> None:
         say()
         columns = (
             Column(_("Run"), itemgetter("name")),
-            Column(_("Status"), itemgetter("status"), kind=Kind.TERM),
+            Column(_("Status"), itemgetter("status"), kind=ValueKind.TERM),
             Column(_("Task"), itemgetter("task")),
             Column(_("Model"), itemgetter("model")),
             Column(_("Scores on dev"), _dev_scores),
@@ -117,7 +117,7 @@ def _show_info(file: Path, summary: dict[str, Any]) -> None:
 
 
 def _state_column(state: str) -> Column:
-    return Column(term(state), lambda layer: layer["states"][state], kind=Kind.COUNT)
+    return Column(term(state), lambda layer: layer["states"][state], kind=ValueKind.COUNT)
 
 
 def _dev_scores(run: dict[str, Any]) -> str:

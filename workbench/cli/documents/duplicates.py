@@ -17,7 +17,7 @@ from workbench.base.watch import Watch
 from workbench.cli.documents.filters import matching, where_option
 from workbench.cli.output import as_json, emit, note_links_out, say, table
 from workbench.cli.session import progress_line, project_argument, reading, session
-from workbench.text.columns import Column, Kind
+from workbench.text.columns import Column, ValueKind
 
 if TYPE_CHECKING:
     from workbench.operations.documents.duplicates import Duplicates
@@ -139,7 +139,7 @@ def _show(value: dict[str, Any], done: dict[str, Any]) -> None:
     say(message.format(n=n, all=value["documents"], leaks=value["leaks"]))
     columns = (
         Column(_("Kind"), _kind),
-        Column(_("Similarity"), itemgetter("similarity"), kind=Kind.NUMBER, digits=2),
+        Column(_("Similarity"), itemgetter("similarity"), kind=ValueKind.NUMBER, digits=2),
         Column(_("Documents"), _members),
     )
     if groups:

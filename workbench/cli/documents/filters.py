@@ -12,7 +12,7 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
 from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.session import project_argument, reading, session
-from workbench.text.columns import Column, Kind, record
+from workbench.text.columns import Column, ValueKind, record
 from workbench.text.queries.query import KEYS, QueryError
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def list_keys(as_json: bool) -> None:
         Column(_("Key"), lambda row: row[0], key="key"),
         Column(_("Meaning"), lambda row: _(row[1].title), key="title"),
         Column(_("Example"), lambda row: row[1].example, key="example"),
-        Column(_("Values"), lambda row: row[1].choices, kind=Kind.NAMES),
+        Column(_("Values"), lambda row: row[1].choices, kind=ValueKind.NAMES),
     )
     table(columns, KEYS.items(), as_json)
 

@@ -10,7 +10,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.cli.documents.filters import checked, matching, where_option
 from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.session import project_argument, reading, session
-from workbench.text.columns import Column, Kind
+from workbench.text.columns import Column, ValueKind
 
 
 @click.group()
@@ -31,7 +31,7 @@ def list_notes(file: Path, where: str, as_json: bool) -> None:
         rows = corpus.rows(project, ids)
     columns = (
         Column(_("Key"), lambda row: row.key, key="key"),
-        Column(_("Flags"), lambda row: row.flags, kind=Kind.NAMES, key="flags"),
+        Column(_("Flags"), lambda row: row.flags, kind=ValueKind.NAMES, key="flags"),
         Column(_("Note"), lambda row: row.note, key="note"),
     )
     table(columns, rows, as_json)

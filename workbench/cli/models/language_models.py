@@ -25,7 +25,7 @@ from workbench.cli.session import (
     writing_if_free,
 )
 from workbench.pretraining.spec import GENERAL, PretrainSpec, objective, objectives
-from workbench.text.columns import Column, Kind, numbered
+from workbench.text.columns import Column, ValueKind, numbered
 
 if TYPE_CHECKING:
     from workbench.operations.models.lm_evaluation import LMScore
@@ -281,7 +281,7 @@ def perplexity(
     columns = (
         Column(_("Model"), lambda score: score.model),
         Column(_("Kind"), lambda score: recommend.KINDS.get(score.kind, "") or score.problem),
-        Column(_("Tokens"), lambda score: score.tokens, kind=Kind.COUNT),
+        Column(_("Tokens"), lambda score: score.tokens, kind=ValueKind.COUNT),
         *(Column(title, display=partial(_measured, name)) for name, title in titles),
     )
     table(columns, scores)

@@ -13,7 +13,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.sizes import size
 from workbench.cli.output import as_json, emit, plain, say, table
 from workbench.cli.session import PROJECT
-from workbench.text.columns import Column, Kind, numbered
+from workbench.text.columns import Column, ValueKind, numbered
 
 if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo
@@ -45,7 +45,7 @@ def list_models(as_json: bool) -> None:
         Column(_("Parameters"), _millions),
         Column(_("Layers"), lambda info: info.layers or None),
         Column(_("Width"), lambda info: info.width or None),
-        Column(_("Size"), lambda info: info.size_bytes or 0, kind=Kind.BYTES),
+        Column(_("Size"), lambda info: info.size_bytes or 0, kind=ValueKind.BYTES),
         Column(_("Licence"), lambda info: info.licence or None),
         Column(_("Problem"), _problem),
     )
@@ -165,7 +165,7 @@ def catalogue(search: str, sort: str | None, as_json: bool) -> None:
         Column(_("Direction"), lambda entry: _(DIRECTIONS[entry.direction])),
         Column(_("Licence"), lambda entry: entry.licence or None),
         Column(_("Hub id"), lambda entry: entry.hub or None),
-        Column(_("Installed"), lambda entry: entry.installed or None, kind=Kind.FLAG),
+        Column(_("Installed"), lambda entry: entry.installed or None, kind=ValueKind.FLAG),
     )
     table(columns, entries)
 

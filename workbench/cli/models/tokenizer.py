@@ -12,7 +12,7 @@ from workbench.base import paths
 from workbench.base.i18n import _, ngettext
 from workbench.cli.output import as_json, emit, note_links_out, plain, say, table
 from workbench.cli.session import PROJECT, reading, session
-from workbench.text.columns import Column, Kind
+from workbench.text.columns import Column, ValueKind
 
 if TYPE_CHECKING:
     from workbench.operations.models.tokenizers import Division
@@ -169,7 +169,7 @@ MERGES = (
     Column("f(ab)", lambda row: row.count),
     Column("f(a)", lambda row: row.first_count),
     Column("f(b)", lambda row: row.second_count),
-    Column(_("Score"), lambda row: row.score, kind=Kind.NUMBER, digits=6),
+    Column(_("Score"), lambda row: row.score, kind=ValueKind.NUMBER, digits=6),
 )
 
 

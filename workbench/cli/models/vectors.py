@@ -16,7 +16,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.records import to_plain
 from workbench.cli.output import ProgressLine, as_json, emit, note, note_links_out, say, table
 from workbench.cli.session import key_values, progress_line, reading, session
-from workbench.text.columns import Column, Kind
+from workbench.text.columns import Column, ValueKind
 from workbench.training.vectors.spec import METHODS
 
 if TYPE_CHECKING:
@@ -140,10 +140,10 @@ def evaluate(model: str, sets: tuple[str, ...], by: str, as_json: bool) -> None:
         Column(_("Data set"), itemgetter("name")),
         Column(_("Items"), lambda row: row.get("pairs", row.get("questions"))),
         Column(_("Used"), itemgetter("used")),
-        Column(_("Coverage"), itemgetter("coverage"), kind=Kind.PERCENT),
+        Column(_("Coverage"), itemgetter("coverage"), kind=ValueKind.PERCENT),
         Column(_("Spearman"), lambda row: row.get("spearman")),
         Column(_("Accuracy"), lambda row: row.get("accuracy")),
-        Column(_("n-grams: coverage"), partial(_of_ngrams, "coverage"), kind=Kind.PERCENT),
+        Column(_("n-grams: coverage"), partial(_of_ngrams, "coverage"), kind=ValueKind.PERCENT),
         Column(_("n-grams: Spearman"), partial(_of_ngrams, "spearman")),
     )
     has_ngrams = any(row.get("ngrams") for row in rows)

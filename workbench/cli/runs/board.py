@@ -14,7 +14,7 @@ from workbench.cli.documents.filters import checked, where_option
 from workbench.cli.output import as_json, emit, note, say, table
 from workbench.cli.runs.evaluate import SPLITS, warn_of_training_texts
 from workbench.cli.session import progress_line, project_argument, reading
-from workbench.text.columns import Column, Kind, numbered
+from workbench.text.columns import Column, ValueKind, numbered
 
 if TYPE_CHECKING:
     from workbench.operations.evaluation.board import Board, BoardEntry
@@ -136,7 +136,7 @@ def _show_board(board: Board, score: str, over: BoardEntry | None) -> None:
         note(_("{run} is not listed: {problem}", run=other.run.name, problem=other.problem))
 
 
-HOLM = Column(_("p, Holm"), lambda row: row.holm, kind=Kind.P)
+HOLM = Column(_("p, Holm"), lambda row: row.holm, kind=ValueKind.P)
 SHOWN = 10  # labels, slices and documents that are printed
 
 
@@ -220,9 +220,9 @@ def _show_pair(result: Comparison, pair: SystemPair) -> None:
     )
     documents = _("correct documents")
     columns = (
-        Column(_("Test"), lambda test: test.test, kind=Kind.TERM),
+        Column(_("Test"), lambda test: test.test, kind=ValueKind.TERM),
         Column(_("On"), lambda test: tasks.score_title(test.score) if test.score else documents),
-        Column(_("p"), lambda test: test.p, kind=Kind.P),
+        Column(_("p"), lambda test: test.p, kind=ValueKind.P),
         HOLM,
     )
     table(columns, pair.tests)

@@ -14,7 +14,7 @@ from workbench.base.terms import term
 from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.runs.evaluate import scores_json, show_scores
 from workbench.cli.session import PROJECT, project_argument, reading, session
-from workbench.text.columns import Column, Kind, record
+from workbench.text.columns import Column, ValueKind, record
 
 if TYPE_CHECKING:
     from workbench.operations.runs.run_list import Earlier
@@ -28,14 +28,14 @@ def _status(run: Run) -> str:
 
 COLUMNS = (
     Column(_("Run"), lambda run: run.name, key="run"),
-    Column(_("Kind"), lambda run: run.kind, kind=Kind.TERM, key="kind"),
+    Column(_("Kind"), lambda run: run.kind, kind=ValueKind.TERM, key="kind"),
     Column("", lambda run: run.spec.get("task"), key="task"),
     Column(_("Layer"), lambda run: run.layer, key="layer"),
     Column(_("Status"), lambda run: run.status, display=_status, key="status"),
     Column("", lambda run: run.at, key="at"),
     Column("", lambda run: run.scores, key="scores"),
     Column(_("Group"), lambda run: run.listing.group, key="group"),
-    Column(_("Tags"), lambda run: run.listing.tags, kind=Kind.NAMES, key="tags"),
+    Column(_("Tags"), lambda run: run.listing.tags, kind=ValueKind.NAMES, key="tags"),
     Column(_("Note"), lambda run: run.listing.note, key="note"),
     Column("", lambda run: run.listing.archived, key="archived"),
 )

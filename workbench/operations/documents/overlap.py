@@ -13,7 +13,7 @@ from workbench.base.terms import term
 from workbench.base.watch import QUIET, Watch
 from workbench.pretraining.texts import Texts
 from workbench.storage.documents import documents
-from workbench.text.columns import Column, Kind
+from workbench.text.columns import Column, ValueKind
 from workbench.text.rows import row_id
 from workbench.text.similar.overlap import SIZE, Grams
 
@@ -66,7 +66,7 @@ def columns() -> tuple[Column, ...]:
         Column(
             _("Share"),
             lambda row: row.share,
-            kind=Kind.PERCENT,
+            kind=ValueKind.PERCENT,
             hint=_("Of the n-grams of the document"),
         ),
         Column(_("Shared words"), lambda row: row.words),

@@ -18,7 +18,7 @@ from workbench.base.terms import term
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.evaluation import board as boards
 from workbench.tasks import spec as tasks
-from workbench.text.columns import UNKNOWN, Column, Kind, cells, delimited, markdown
+from workbench.text.columns import UNKNOWN, Column, ValueKind, cells, delimited, markdown
 
 if TYPE_CHECKING:
     from workbench.operations.evaluation.board import BoardEntry
@@ -175,7 +175,7 @@ def columns(average: Average) -> tuple[Column, ...]:
         Column(_("Kind"), lambda system: system.kind, display=kind_text, key="kind"),
         Column("", lambda system: system.average, key="average"),
         *(column for layer in average.layers for column in _layer_columns(average, layer)),
-        Column(_("Average"), kind=Kind.SHARE, display=average_text),
+        Column(_("Average"), kind=ValueKind.SHARE, display=average_text),
     )
 
 
@@ -189,7 +189,7 @@ def _layer_columns(average: Average, layer: LayerScore) -> Iterator[Column]:
         return 0 if item is None else len(item.runs)
 
     text = partial(cell_text, average, column=layer)
-    yield Column(layer.title, kind=Kind.SHARE, display=text)
+    yield Column(layer.title, kind=ValueKind.SHARE, display=text)
     yield Column("", partial(part, "value"), key=layer.layer)
     yield Column("", partial(part, "deviation"), key=f"{layer.layer}_sd")
     yield Column("", runs, key=f"{layer.layer}_runs")

@@ -12,7 +12,7 @@ from workbench.base.terms import term
 from workbench.operations.evaluation import quality
 from workbench.operations.evaluation.scoring import is_fraction
 from workbench.tasks import spec as tasks
-from workbench.text.columns import UNKNOWN, Column, Kind, cells, delimited, markdown
+from workbench.text.columns import UNKNOWN, Column, ValueKind, cells, delimited, markdown
 
 if TYPE_CHECKING:
     from workbench.operations.evaluation.board import Board, BoardEntry
@@ -92,7 +92,7 @@ def system_columns() -> tuple[Column, ...]:
     """What a system is."""
     return (
         Column(_("System"), lambda entry: entry.run.name, key="run"),
-        Column(_("Kind"), lambda entry: entry.run.kind, kind=Kind.TERM, key="kind"),
+        Column(_("Kind"), lambda entry: entry.run.kind, kind=ValueKind.TERM, key="kind"),
         Column(_("Made from"), lambda entry: entry.made_from, key="made_from"),
     )
 
@@ -104,19 +104,21 @@ def cost_columns() -> tuple[Column, ...]:
         "predictions were measured yet"
     )
     return (
-        Column(_("Training time"), lambda entry: entry.seconds, kind=Kind.SECONDS, key="seconds"),
+        Column(
+            _("Training time"), lambda entry: entry.seconds, kind=ValueKind.SECONDS, key="seconds"
+        ),
         Column("", lambda entry: entry.parameters, key="parameters"),
         Column(
             _("Size"),
             lambda entry: entry.bytes,
-            kind=Kind.BYTES,
+            kind=ValueKind.BYTES,
             key="bytes",
             hint=_("Size of the weights on disk"),
         ),
         Column(
             _("CPU s / 1,000"),
             lambda entry: entry.cpu,
-            kind=Kind.NUMBER,
+            kind=ValueKind.NUMBER,
             digits=1,
             key="cpu_seconds_per_1000",
             hint=hint,
@@ -127,12 +129,12 @@ def cost_columns() -> tuple[Column, ...]:
 def _score_column(name: str) -> Column:
     """A score with its interval."""
     title = tasks.score_title(name)
-    return Column(title, kind=Kind.SHARE, display=lambda entry: _points(entry, name))
+    return Column(title, kind=ValueKind.SHARE, display=lambda entry: _points(entry, name))
 
 
 def _bounds(name: str, titles: Sequence[str]) -> Iterator[Column]:
     """A score and the bounds of its interval; for programs only without titles."""
-    kind = Kind.SHARE if is_fraction(name) else Kind.NUMBER
+    kind = ValueKind.SHARE if is_fraction(name) else ValueKind.NUMBER
     for title, end, part in zip(
         titles, ("", "_low", "_high"), ("value", "low", "high"), strict=True
     ):
@@ -151,7 +153,7 @@ def _gain_columns(score: str, over: BoardEntry | None) -> tuple[Column, ...]:
         return ()
     title = _("Gain over {run}", run=over.run.name)
     display = lambda entry: gain_text(entry, over, score)  # noqa: E731
-    return (Column(title, kind=Kind.SHARE, display=display),)
+    return (Column(title, kind=ValueKind.SHARE, display=display),)
 
 
 def _gain_parts(score: str, over: BoardEntry | None) -> tuple[Column, ...]:

@@ -17,7 +17,7 @@ from workbench.operations.runs import predict, results
 from workbench.storage.documents import documents
 from workbench.tasks import spec as tasks
 from workbench.text import result_view
-from workbench.text.columns import Column, Kind
+from workbench.text.columns import Column, ValueKind
 from workbench.text.document import Document
 from workbench.text.mistakes import KINDS, TITLES, Mistake
 from workbench.text.rows import row_id
@@ -44,8 +44,8 @@ def columns(items: Iterable[ReviewItem]) -> tuple[Column, ...]:
         Column(_("Text"), lambda item: item.quote[:50]),
         Column(_("Gold"), lambda item: item.mistake.gold or None),
         Column(_("Predicted"), lambda item: item.mistake.predicted or None),
-        Column(_("Confidence"), lambda item: item.mistake.confidence, kind=Kind.SHARE),
-        Column(_("Loss"), lambda item: item.mistake.loss, kind=Kind.NUMBER),
+        Column(_("Confidence"), lambda item: item.mistake.confidence, kind=ValueKind.SHARE),
+        Column(_("Loss"), lambda item: item.mistake.loss, kind=ValueKind.NUMBER),
         Column(_("Distance"), lambda item: item.mistake.distance),
     )
     far = any(item.mistake.distance is not None for item in items)

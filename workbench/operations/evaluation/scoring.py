@@ -16,7 +16,7 @@ from workbench.metrics import classes, definitions
 from workbench.metrics.evaluation import Evaluation
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo
-from workbench.text.columns import Column, Kind
+from workbench.text.columns import Column, ValueKind
 from workbench.text.dataset import Record, gold_fingerprint
 from workbench.text.document import Document
 from workbench.text.labels import Layer
@@ -41,7 +41,7 @@ def label_columns() -> dict[str, Column]:
 
     def share(key: str, title: str) -> Column:
         hint = definitions.LABEL_DEFINITIONS[key].sentence()
-        return Column(title, attrgetter(key), kind=Kind.SHARE, key=key, hint=hint)
+        return Column(title, attrgetter(key), kind=ValueKind.SHARE, key=key, hint=hint)
 
     occurrences = _("Number of occurrences in gold")
     columns = (
@@ -52,7 +52,11 @@ def label_columns() -> dict[str, Column]:
         share("average_precision", _("AP")),
         share("roc_auc", _("AUC")),
         Column(
-            _("Support"), attrgetter("support"), kind=Kind.COUNT, key="support", hint=occurrences
+            _("Support"),
+            attrgetter("support"),
+            kind=ValueKind.COUNT,
+            key="support",
+            hint=occurrences,
         ),
     )
     return {column.key: column for column in columns}

@@ -14,7 +14,7 @@ from workbench.operations.experiments.ladder_rungs import Available, to_json
 from workbench.operations.experiments.ladder_spec import LadderSpec
 from workbench.operations.runs import run_results
 from workbench.tasks import spec as tasks
-from workbench.text.columns import Column, Kind
+from workbench.text.columns import Column, ValueKind
 
 SPLIT = "dev"
 
@@ -115,21 +115,21 @@ def columns(spec: LadderSpec, text: ScoreText) -> tuple[Column, ...]:
         Column(
             _("Trained"),
             lambda row: row.by_decoder[first].trained,
-            kind=Kind.COUNT,
+            kind=ValueKind.COUNT,
             hint=_("Trained parameters"),
         ),
         *(_mean_column(spec.task, decoder, text) for decoder in spec.decoders),
-        Column(_("Gain"), kind=Kind.SHARE, display=lambda row: text(row.gain, signed=True)),
+        Column(_("Gain"), kind=ValueKind.SHARE, display=lambda row: text(row.gain, signed=True)),
         Column(
             _("Errors removed"),
             lambda row: row.errors_removed,
-            kind=Kind.SHARE,
+            kind=ValueKind.SHARE,
             hint=_("Gain as a share of errors"),
         ),
         Column(
             _("Minutes"),
             lambda row: row.by_decoder[first].minutes,
-            kind=Kind.NUMBER,
+            kind=ValueKind.NUMBER,
             digits=1,
             hint=_("Minutes per run"),
         ),
@@ -149,7 +149,7 @@ def _mean_column(task: str, decoder: str, text: ScoreText) -> Column:
             return _("{score} (n = 1)", score=score) if summary.scores else score
         return f"{score} ± {text(summary.sd)}"
 
-    return Column(decoder_title(task, decoder) or _("Score"), kind=Kind.SHARE, display=mean)
+    return Column(decoder_title(task, decoder) or _("Score"), kind=ValueKind.SHARE, display=mean)
 
 
 def seconds_left(cells: Sequence[LadderCell]) -> float | None:

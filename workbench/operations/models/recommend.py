@@ -14,7 +14,7 @@ from workbench.base.i18n import N_, _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.jobs.spec import JobSpec
 from workbench.pretraining.results import BOTH, CAUSAL, CHARACTER, NONE, PSEUDO, ModelFit
-from workbench.text.columns import Column, Kind
+from workbench.text.columns import Column, ValueKind
 from workbench.text.language import NAMES, matches
 
 if TYPE_CHECKING:
@@ -69,13 +69,13 @@ def columns() -> tuple[Column, ...]:
         Column(
             _("Unknown"),
             lambda row: row.fit.unknown,
-            kind=Kind.PERCENT,
+            kind=ValueKind.PERCENT,
             hint=_("Words outside the vocabulary; of subwords, words with an unknown letter"),
         ),
         Column(
             _("Tokens per word"),
             lambda row: row.fit.fertility,
-            kind=Kind.NUMBER,
+            kind=ValueKind.NUMBER,
             digits=2,
             hint=_(
                 "Subwords, words or characters, special tokens excluded. Words are words, numbers "
@@ -85,11 +85,13 @@ def columns() -> tuple[Column, ...]:
         Column(
             _("Cut"),
             lambda row: row.fit.cut,
-            kind=Kind.PERCENT,
+            kind=ValueKind.PERCENT,
             hint=_("Texts that exceed the maximum length of the model"),
         ),
-        Column(_("Limit"), lambda row: row.fit.limit or None, kind=Kind.COUNT),
-        Column(_("Perplexity"), lambda row: row.fit.perplexity or None, kind=Kind.NUMBER, digits=1),
+        Column(_("Limit"), lambda row: row.fit.limit or None, kind=ValueKind.COUNT),
+        Column(
+            _("Perplexity"), lambda row: row.fit.perplexity or None, kind=ValueKind.NUMBER, digits=1
+        ),
         Column(_("95% interval"), _interval),
         Column(_("Kind"), lambda row: _(KINDS[row.fit.kind]) if row.fit.kind else None),
         Column(_("Recommendation"), lambda row: row.words, hint=_(RULE)),

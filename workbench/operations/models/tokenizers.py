@@ -16,7 +16,7 @@ from workbench.jobs.spec import JobSpec
 from workbench.models import spec
 from workbench.operations.models import installed
 from workbench.runtime.vocabularies.steps import Learner, MatchStep, Merge, longest_match
-from workbench.text.columns import Column, Kind
+from workbench.text.columns import Column, ValueKind
 from workbench.text.segment import words
 
 if TYPE_CHECKING:
@@ -112,12 +112,12 @@ def fit_columns(limits: Iterable[str]) -> tuple[Column, ...]:
 
     def cut(limit: str) -> Column:
         title = _("Cut at {limit}", limit=limit)
-        return Column(title, lambda row: row[1].cut[limit], kind=Kind.PERCENT)
+        return Column(title, lambda row: row[1].cut[limit], kind=ValueKind.PERCENT)
 
     return (
         Column(_("Tokenizer"), lambda row: row[0]),
-        Column(_("Tokens per word"), lambda row: row[1].fertility, kind=Kind.NUMBER, digits=2),
-        Column(_("Unknown"), lambda row: row[1].unknown, kind=Kind.PERCENT),
+        Column(_("Tokens per word"), lambda row: row[1].fertility, kind=ValueKind.NUMBER, digits=2),
+        Column(_("Unknown"), lambda row: row[1].unknown, kind=ValueKind.PERCENT),
         *map(cut, limits),
     )
 

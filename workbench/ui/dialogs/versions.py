@@ -20,7 +20,7 @@ from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.layout import row
-from workbench.ui.widgets.tables.table import Column, Kind, Table
+from workbench.ui.widgets.tables.table import Column, Table, ValueKind
 from workbench.ui.widgets.text.context_menu import RowMenu
 
 if TYPE_CHECKING:
@@ -51,8 +51,10 @@ class Versions(Dialog):
                 icon=lambda row: ("history", "faint") if row.automatic else ("check", "good"),
                 tip=lambda row: str(row.path),
             ),
-            Column(_("Saved"), lambda row: row.at, 150, kind=Kind.TIME, tip=lambda row: row.at),
-            Column(_("Size"), lambda row: row.bytes, 90, kind=Kind.BYTES),
+            Column(
+                _("Saved"), lambda row: row.at, 150, kind=ValueKind.TIME, tip=lambda row: row.at
+            ),
+            Column(_("Size"), lambda row: row.bytes, 90, kind=ValueKind.BYTES),
         )
         self.table = Table(columns, name=_("Versions"), key=lambda row: row.path)
         self.table.setMinimumHeight(theme.px(240))

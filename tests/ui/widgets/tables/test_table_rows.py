@@ -193,7 +193,7 @@ def test_short_texts_stay_whole_in_a_narrow_table_while_long_ones_are_elided(loo
 
 
 def test_a_described_column_is_shown_aligned_and_sorted_by_its_kind(look, qtbot):
-    described = columns.Column("F1", lambda row: row[0], kind=columns.Kind.SHARE, hint="mean")
+    described = columns.Column("F1", lambda row: row[0], kind=columns.ValueKind.SHARE, hint="mean")
     table = Table((Column.of(described, 60),), name="Scores", sortable=True)
     qtbot.addWidget(table)
 

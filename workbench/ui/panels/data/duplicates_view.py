@@ -31,7 +31,7 @@ from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import column, line, row
 from workbench.ui.widgets.pages import PageLayout
-from workbench.ui.widgets.tables.table import Column, Kind, Table
+from workbench.ui.widgets.tables.table import Column, Table, ValueKind
 
 if TYPE_CHECKING:
     from workbench.operations.documents.duplicates import DuplicateGroup
@@ -179,7 +179,7 @@ class DuplicatesView(View):
                 _("Similarity"),
                 lambda row: row.similarity,
                 96,
-                kind=Kind.NUMBER,
+                kind=ValueKind.NUMBER,
                 digits=2,
                 sort=lambda row: row.similarity,
                 hint=_("The lowest similarity of two texts that joined the group"),
@@ -188,7 +188,7 @@ class DuplicatesView(View):
                 _("Documents"),
                 lambda row: len(row.ids),
                 96,
-                kind=Kind.COUNT,
+                kind=ValueKind.COUNT,
                 sort=lambda row: len(row.ids),
             ),
             Column(_("Splits"), _splits, 120, sort=_splits),

@@ -33,7 +33,7 @@ from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.layout import card, clear, column, layout_of, row, scrolled
-from workbench.ui.widgets.tables.table import Column, Kind, Table
+from workbench.ui.widgets.tables.table import Column, Table, ValueKind
 
 ENCODINGS = (
     "utf-8",
@@ -392,7 +392,7 @@ class _Result(QFrame):
         self._warnings = Callout("", "warn")
         columns = (
             Column(_("File"), lambda row: Path(row.file).name, 170, tip=lambda row: row.file),
-            Column(_("Line"), lambda row: row.line, 74, kind=Kind.COUNT),
+            Column(_("Line"), lambda row: row.line, 74, kind=ValueKind.COUNT),
             Column(_("Reason"), lambda row: row.reason, tip=lambda row: row.reason),
         )
         self._skipped = Table(columns, name=_("Skipped records"))

@@ -16,7 +16,7 @@ from workbench.ui.widgets.controls.words import Elided
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.layout import column, row
 from workbench.ui.widgets.pages import PageLayout
-from workbench.ui.widgets.tables.table import Column, Kind, Table
+from workbench.ui.widgets.tables.table import Column, Table, ValueKind
 from workbench.ui.widgets.text.context_menu import RowMenu
 
 ROWS = 2  # this column is hidden if the dock is narrow
@@ -42,7 +42,7 @@ class HistoryView(View):
                 _("Rows"),
                 lambda row: row.rows,
                 64,
-                kind=Kind.COUNT,
+                kind=ValueKind.COUNT,
                 hint=_("Rows of the project file that the step changed"),
             ),
             Column(_("When"), lambda row: row.when, 104, tip=lambda row: row.moment),

@@ -15,7 +15,7 @@ from workbench.ui.widgets.controls.field import TitledField, combo
 from workbench.ui.widgets.controls.words import call, words
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.layout import row
-from workbench.ui.widgets.tables.table import Column, Kind, Table
+from workbench.ui.widgets.tables.table import Column, Table, ValueKind
 
 if TYPE_CHECKING:
     from workbench.ui.panels.labels.state import LabelsState
@@ -153,7 +153,7 @@ class SplitLabel(_Change):
         columns = [Column(title, lambda row: row.text, tip=lambda row: row.text)]
         if self.state.in_text:
             number = _("Relations") if self.state.connects else _("Spans")
-            count = Column(number, lambda row: row.count, 80, kind=Kind.COUNT)
+            count = Column(number, lambda row: row.count, 80, kind=ValueKind.COUNT)
             columns.append(count)
         table = Table(columns, name=_("Uses of the label"), key=lambda row: row.ids, many=True)
         table.setMinimumHeight(theme.px(230))

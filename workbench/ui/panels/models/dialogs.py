@@ -18,7 +18,7 @@ from workbench.ui.widgets.controls.meter import Meter
 from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.layout import layout_of
-from workbench.ui.widgets.tables.table import Column, Kind, Table
+from workbench.ui.widgets.tables.table import Column, Table, ValueKind
 
 if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo
@@ -176,7 +176,7 @@ HITS = (
     Column(_("Format"), lambda hit: hit.format, 112),
     Column(_("Family"), lambda hit: hit.family, 112),
     Column(_("Licence"), lambda hit: hit.licence, 104),
-    Column(_("Downloads"), lambda hit: hit.downloads, 104, kind=Kind.COUNT),
+    Column(_("Downloads"), lambda hit: hit.downloads, 104, kind=ValueKind.COUNT),
 )
 MOST_FILES = 8  # maximum number of files named in a question
 

@@ -36,7 +36,7 @@ from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.later import LaterStack
 from workbench.ui.widgets.layout import TurningRow, card, column, fill, fixed, row, scrolled
-from workbench.ui.widgets.tables.table import Column, Kind, Table
+from workbench.ui.widgets.tables.table import Column, Table, ValueKind
 
 if TYPE_CHECKING:
     from workbench.operations.models.recommend import Ranked
@@ -92,8 +92,8 @@ COLUMNS = (
 SPLIT = (
     Column(_("Word"), lambda row: row[0], 130),
     Column(_("Tokens"), lambda row: " · ".join(row[1]), prose=True),
-    Column(_("Count"), lambda row: row[2], 64, kind=Kind.COUNT, sort=lambda row: row[2]),
-    Column(_("Texts"), lambda row: row[3], 64, kind=Kind.COUNT, sort=lambda row: row[3]),
+    Column(_("Count"), lambda row: row[2], 64, kind=ValueKind.COUNT, sort=lambda row: row[2]),
+    Column(_("Texts"), lambda row: row[3], 64, kind=ValueKind.COUNT, sort=lambda row: row[3]),
 )
 
 

@@ -21,7 +21,7 @@ from workbench.ui.widgets.controls.words import Elided, call, words
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.later import LaterStack
 from workbench.ui.widgets.layout import column, row
-from workbench.ui.widgets.tables.table import Column, Kind, Table
+from workbench.ui.widgets.tables.table import Column, Table, ValueKind
 
 TABS = (N_("Compare"), N_("Divide a word"), N_("Merges"), N_("Learn"))
 
@@ -41,9 +41,9 @@ STEPS = (
 MERGES = (
     Column(_("Merge"), lambda row: row.merged, 84),
     Column(_("Pair"), lambda row: f"{row.first} {row.second}"),
-    Column(_("f(ab)"), lambda row: row.count, 52, kind=Kind.COUNT),
-    Column(_("f(a)"), lambda row: row.first_count, 52, kind=Kind.COUNT),
-    Column(_("f(b)"), lambda row: row.second_count, 52, kind=Kind.COUNT),
+    Column(_("f(ab)"), lambda row: row.count, 52, kind=ValueKind.COUNT),
+    Column(_("f(a)"), lambda row: row.first_count, 52, kind=ValueKind.COUNT),
+    Column(_("f(b)"), lambda row: row.second_count, 52, kind=ValueKind.COUNT),
     Column(_("Score"), lambda row: formats.significant(row.score, 3), 84, right=True),
 )
 SLOW = 200  # milliseconds without an answer after which “Computing…” is shown

@@ -30,7 +30,7 @@ from workbench.ui.widgets.controls.spin import SpinBox
 from workbench.ui.widgets.controls.words import call, words
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.layout import fixed, row
-from workbench.ui.widgets.tables.table import Column, Kind, Table
+from workbench.ui.widgets.tables.table import Column, Table, ValueKind
 
 TYPED = 400  # milliseconds after the last change until it is computed
 WITH_NGRAMS = (5, 6)  # columns of `_set_columns`
@@ -214,15 +214,15 @@ def _describe(state: AnalogiesState) -> str:
 def _word_columns() -> list[Column]:
     return [
         Column(_("Word"), lambda row: row.word, 220),
-        Column(_("Score"), lambda row: row.score, None, kind=Kind.NUMBER),
+        Column(_("Score"), lambda row: row.score, None, kind=ValueKind.NUMBER),
     ]
 
 
 def _set_columns() -> list[Column]:
     return [
         Column(_("Data set"), lambda row: row.name, None),
-        Column(_("Items"), items, 70, kind=Kind.COUNT),
-        Column(_("Coverage, %"), lambda row: row.coverage, 100, kind=Kind.SHARE),
+        Column(_("Items"), items, 70, kind=ValueKind.COUNT),
+        Column(_("Coverage, %"), lambda row: row.coverage, 100, kind=ValueKind.SHARE),
         Column(_("Spearman"), lambda row: score(row, spearman=True), 90, right=True),
         Column(_("Accuracy, %"), lambda row: score(row, spearman=False), 100, right=True),
         Column(_("n-grams: coverage, %"), ngrams_coverage, 160, right=True),

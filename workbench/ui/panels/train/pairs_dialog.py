@@ -13,7 +13,7 @@ from workbench.ui.widgets.controls.button import Button
 from workbench.ui.widgets.controls.meter import Meter
 from workbench.ui.widgets.controls.words import call, words
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.tables.table import Column, Kind, Table
+from workbench.ui.widgets.tables.table import Column, Table, ValueKind
 
 COLUMNS = (
     Column(_("Word"), lambda pair: pair.word, 170, sort=lambda pair: pair.word),
@@ -22,16 +22,16 @@ COLUMNS = (
         _("X"),
         lambda pair: pair.count,
         110,
-        kind=Kind.NUMBER,
+        kind=ValueKind.NUMBER,
         digits=2,
         hint=_("Sum of 1 / distance over all occurrences of the pair within the window"),
     ),
-    Column(_("log X"), lambda pair: math.log(pair.count), 90, kind=Kind.NUMBER, digits=2),
+    Column(_("log X"), lambda pair: math.log(pair.count), 90, kind=ValueKind.NUMBER, digits=2),
     Column(
         _("f(X)"),
         lambda pair: pair.weight,
         90,
-        kind=Kind.NUMBER,
+        kind=ValueKind.NUMBER,
         hint=_("Weight of the pair in the loss: min(1, (X / x_max)^alpha)"),
     ),
 )

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.base.ordered_rows import OrderedRows
-from workbench.text.columns import Kind
+from workbench.text.columns import ValueKind
 from workbench.ui.style import formats, theme
 from workbench.ui.widgets.controls.chip import chip_width
 from workbench.ui.widgets.savable import SavableTable
@@ -42,7 +42,7 @@ MOST_PROSE = 480  # what sentences may ask of other columns
 SAMPLE = 500  # rows that are measured
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
-__all__ = ["Column", "Kind", "RowsModel", "Table", "dress"]
+__all__ = ["Column", "RowsModel", "Table", "ValueKind", "dress"]
 
 
 def natural(text: str) -> tuple[object, ...] | None:

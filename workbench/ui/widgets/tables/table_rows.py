@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.base.ordered_rows import OrderedRows, RowChange
 from workbench.text import columns
-from workbench.text.columns import Kind
+from workbench.text.columns import ValueKind
 from workbench.ui.style import escaping, formats, icons, theme
 
 SHARE = Qt.ItemDataRole.UserRole  # a float in [0, 1] for a bar
@@ -27,16 +27,16 @@ _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 WINDOW = columns.Medium(
     {
         **columns.TERMINAL.writers,
-        Kind.COUNT: lambda value, _digits: formats.count(value),
-        Kind.NUMBER: formats.decimal,
-        Kind.SHARE: lambda value, _digits: formats.points(value),
-        Kind.PERCENT: lambda value, _digits: formats.points(value),
-        Kind.P: lambda value, _digits: formats.p_value(value),
-        Kind.BYTES: lambda value, _digits: formats.size(value),
-        Kind.SECONDS: lambda value, _digits: formats.duration(value),
-        Kind.TIME: lambda value, _digits: formats.when_iso(value),
+        ValueKind.COUNT: lambda value, _digits: formats.count(value),
+        ValueKind.NUMBER: formats.decimal,
+        ValueKind.SHARE: lambda value, _digits: formats.points(value),
+        ValueKind.PERCENT: lambda value, _digits: formats.points(value),
+        ValueKind.P: lambda value, _digits: formats.p_value(value),
+        ValueKind.BYTES: lambda value, _digits: formats.size(value),
+        ValueKind.SECONDS: lambda value, _digits: formats.duration(value),
+        ValueKind.TIME: lambda value, _digits: formats.when_iso(value),
     },
-    {Kind.PERCENT: "%"},
+    {ValueKind.PERCENT: "%"},
 )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
-from workbench.text.columns import Kind
+from workbench.text.columns import ValueKind
 from workbench.ui.panels.inspect.parts import (
     ChoicePart,
     FiguresPart,
@@ -224,21 +224,21 @@ _WEIGHT_COLUMNS = [
         _("Count"),
         lambda item: item.count,
         100,
-        kind=Kind.COUNT,
+        kind=ValueKind.COUNT,
         hint=_("Number of times it occurs in the text"),
     ),
     Column(
         _("TF-IDF"),
         lambda item: item.value,
         90,
-        kind=Kind.NUMBER,
+        kind=ValueKind.NUMBER,
         hint=_("Term frequency × inverse document frequency, L2-normalized"),
     ),
     Column(
         _("Weight"),
         lambda item: item.weight,
         100,
-        kind=Kind.NUMBER,
+        kind=ValueKind.NUMBER,
         display=lambda item: _signed(item.weight),
         hint=_("Learned in training, for the chosen class"),
     ),
@@ -246,7 +246,7 @@ _WEIGHT_COLUMNS = [
         _("Product"),
         lambda item: item.product,
         100,
-        kind=Kind.NUMBER,
+        kind=ValueKind.NUMBER,
         display=lambda item: _signed(item.product),
         hint=_("TF-IDF × weight: the contribution to the logit"),
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
-from workbench.text.columns import Kind
+from workbench.text.columns import ValueKind
 from workbench.ui.commands import MenuChoice
 from workbench.ui.panels.inspect.parts import LayersPart, TablePart, ViewContext, ViewSpec, caption
 from workbench.ui.widgets.tables.table import Column
@@ -57,7 +57,7 @@ NEAR_DOCUMENTS = ViewSpec(
         TablePart(
             _("Nearest documents"),
             [
-                Column(_("Cosine"), lambda row: row.cosine, 80, kind=Kind.NUMBER),
+                Column(_("Cosine"), lambda row: row.cosine, 80, kind=ValueKind.NUMBER),
                 Column(
                     _("Text"),
                     lambda row: " ".join(row.text.split()),

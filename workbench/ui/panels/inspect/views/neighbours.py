@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
-from workbench.text.columns import Kind
+from workbench.text.columns import ValueKind
 from workbench.ui.panels.inspect.parts import (
     CardBox,
     ChoicePart,
@@ -68,7 +68,7 @@ def _near_columns(view: ViewContext) -> list[Column]:
 
     return [
         Column(_("Word"), lambda row: row.word, 130),
-        Column(_("Score"), lambda row: row.score, kind=Kind.NUMBER, share=share),
+        Column(_("Score"), lambda row: row.score, kind=ValueKind.NUMBER, share=share),
     ]
 
 

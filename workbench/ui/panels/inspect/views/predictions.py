@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
-from workbench.text.columns import Kind
+from workbench.text.columns import ValueKind
 from workbench.ui.panels.inspect.parts import (
     MarkPart,
     RowBox,
@@ -35,7 +35,7 @@ Verdict = tuple[str, str, str]  # text, icon, tone
 
 
 def _probability(of: Callable[[Any], float]) -> Column:
-    return Column(_("Probability, %"), of, kind=Kind.SHARE, share=of)
+    return Column(_("Probability, %"), of, kind=ValueKind.SHARE, share=of)
 
 
 def _verdict(of: Callable[[ViewContext], Verdict]) -> tuple[Any, ...]:
@@ -157,7 +157,7 @@ def _label_columns(view: ViewContext) -> list[Column]:
             _("Threshold, %"),
             lambda row: row.threshold,
             110,
-            kind=Kind.SHARE,
+            kind=ValueKind.SHARE,
             hint=_("The label is predicted if its probability reaches the threshold"),
         ),
         _probability(lambda row: row.score),

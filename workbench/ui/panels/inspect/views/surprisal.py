@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
-from workbench.text.columns import Kind
+from workbench.text.columns import ValueKind
 from workbench.ui.panels.inspect.parts import (
     ButtonPart,
     FiguresPart,
@@ -106,7 +106,7 @@ SURPRISAL = ViewSpec(
                 Column(
                     _("Surprisal, bits"),
                     lambda row: row[2],
-                    kind=Kind.NUMBER,
+                    kind=ValueKind.NUMBER,
                     digits=2,
                     share=lambda row: None if row[2] is None else min(1.0, row[2] / DARKEST),
                     hint=_("The sum of -log2 P(token | tokens before) over the tokens of the word"),
@@ -204,21 +204,21 @@ def _position_columns(view: ViewContext) -> list[Column]:
             _("Own, %"),
             lambda pair: pair[1].own,
             78,
-            kind=Kind.SHARE,
+            kind=ValueKind.SHARE,
             hint=_("The probability of the token in the text"),
         ),
         Column(
             _("Rank"),
             lambda pair: pair[1].rank,
             66,
-            kind=Kind.COUNT,
+            kind=ValueKind.COUNT,
             hint=_("The rank of this token among all tokens of the vocabulary"),
         ),
         Column(
             _("Entropy"),
             lambda pair: pair[1].entropy,
             86,
-            kind=Kind.NUMBER,
+            kind=ValueKind.NUMBER,
             digits=1,
             hint=_("Entropy of the distribution over the vocabulary, in bits"),
         ),
@@ -304,7 +304,7 @@ MASKED_WORDS = ViewSpec(
                     Column(
                         _("Probability, %"),
                         lambda pair: pair[1][1],
-                        kind=Kind.SHARE,
+                        kind=ValueKind.SHARE,
                         share=lambda pair: pair[1][1],
                     ),
                 ],

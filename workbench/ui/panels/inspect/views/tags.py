@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.base.i18n import _, ngettext
-from workbench.text.columns import Kind
+from workbench.text.columns import ValueKind
 from workbench.text.schemes import split_tag
 from workbench.ui.panels.inspect.parts import (
     ChoicePart,
@@ -86,7 +86,7 @@ def _count_columns(view: ViewContext) -> list[Column]:
             _("Share, %"),
             _share,
             160,
-            kind=Kind.SHARE,
+            kind=ValueKind.SHARE,
             share=_share,
             hint=_("Of the most frequent tag among all tags of the word"),
         ),

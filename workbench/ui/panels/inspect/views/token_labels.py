@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
-from workbench.text.columns import Kind
+from workbench.text.columns import ValueKind
 from workbench.ui.panels.inspect.parts import (
     CheckBoxPart,
     RowBox,
@@ -237,7 +237,10 @@ def _label_columns(view: ViewContext) -> list[Column]:
     return [
         Column(_("Label"), lambda row: row.name, 150, chip=chip),
         Column(
-            _("Probability, %"), lambda row: row.share, kind=Kind.SHARE, share=lambda row: row.share
+            _("Probability, %"),
+            lambda row: row.share,
+            kind=ValueKind.SHARE,
+            share=lambda row: row.share,
         ),
         Column(
             _("Logit"),

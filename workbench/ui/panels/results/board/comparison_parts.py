@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from workbench.base.i18n import N_, _, ngettext
 from workbench.base.terms import term
-from workbench.text.columns import Kind
+from workbench.text.columns import ValueKind
 from workbench.ui.panels.results.board.comparison_state import (
     BOOTSTRAP,
     MCNEMAR,
@@ -100,7 +100,7 @@ class TestsPart(_Part):
             Column(
                 _("On"), lambda row: _on(row.test), 108, most=200, tip=lambda row: _on(row.test)
             ),
-            Column(_("p"), lambda row: row.test.holm, 60, kind=Kind.P),
+            Column(_("p"), lambda row: row.test.holm, 60, kind=ValueKind.P),
             Column(_("Result"), _result, 148, most=200, icon=_result_icon, tip=_result),
         )
         self._tests = Table(columns, name=_("Tests"), key=lambda row: row.test.test)
@@ -144,7 +144,7 @@ class TestsPart(_Part):
             return next((test.holm for test in pair.tests if test.test == kind), None)
 
         hint = _("p of the test: {test}", test=term(kind))
-        return Column(title, value, 86, kind=Kind.P, hint=hint)
+        return Column(title, value, 86, kind=ValueKind.P, hint=hint)
 
     def _choose(self) -> None:
         chosen = self._pairs.chosen_rows()
@@ -257,7 +257,7 @@ def _part_columns(title: str, score: Callable[[], str]) -> tuple[Column, ...]:
     """title: of the first column. score: the name of the score, which can change."""
     return (
         Column(title, lambda row: row.name, tip=lambda row: row.name),
-        Column(_("n"), lambda row: row.n, 44, kind=Kind.COUNT),
+        Column(_("n"), lambda row: row.n, 44, kind=ValueKind.COUNT),
         Column(_("A"), lambda row: score_text(score(), row.first), 52, right=True),
         Column(_("B"), lambda row: score_text(score(), row.second), 52, right=True),
         Column(
@@ -272,7 +272,7 @@ def _part_columns(title: str, score: Callable[[], str]) -> tuple[Column, ...]:
             _("p"),
             lambda row: row.holm,
             56,
-            kind=Kind.P,
+            kind=ValueKind.P,
             hint=_("Paired bootstrap, corrected for the number of rows (Holm 1979)"),
         ),
     )
