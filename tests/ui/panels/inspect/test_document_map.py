@@ -74,6 +74,18 @@ def listed(view):
     return [(point.key, point.group) for point in view._table.rows()]
 
 
+def test_a_selection_before_a_result_is_drawn_changes_nothing(qtbot):
+    state = InspectorState(Page(), "document_map")
+    view = DocumentMapView(state)
+    qtbot.addWidget(view)
+    state.result = RESULT  # it arrived while the page was hidden
+    state.page.update(chosen_documents=(9,))
+    view.show_state(frozenset({"chosen_documents"}))
+    assert listed(view) == []
+    view.show_state(ALL)
+    assert listed(view) == [("m-9", "praise")]
+
+
 def test_the_legend_counts_groups_and_the_note_tells_of_the_sample(view):
     assert [button.text() for button in view._legend.buttons] == ["praise 2", "none 1"]
     assert view._note.text() == "3 documents · a random sample · explained variance: 75.0%"

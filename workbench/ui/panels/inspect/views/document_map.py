@@ -187,7 +187,7 @@ class DocumentMapView(InspectorView):
 
     def show_state(self, fields: frozenset[str]) -> None:
         super().show_state(fields)
-        if "chosen_documents" in fields and self.state.result is not None:
+        if "chosen_documents" in fields and self.visible is not None:
             self._show_selected()
 
     def _restyle(self) -> None:
@@ -202,7 +202,7 @@ class DocumentMapView(InspectorView):
         import numpy
 
         ids = self.page.chosen_documents
-        documents = self.state.result.documents
+        documents = self.visible.documents  # a result that arrived while hidden is not drawn yet
         if set(documents[self._map.chosen].tolist()) != set(ids):
             self._map.choose(numpy.flatnonzero(numpy.isin(documents, ids)))
         self._list_selected()
@@ -234,7 +234,7 @@ class DocumentMapView(InspectorView):
         self._table.set_rows(self._points(numbers[:LISTED].tolist()))
 
     def _points(self, numbers: Sequence[int]) -> list[SelectedPoint]:
-        result: DocumentMap = self.state.result
+        result: DocumentMap = self.visible
         columns = (result.documents, result.starts, result.ends)
         lists = [column[list(numbers)].tolist() for column in columns]
         places: list[tuple[int, int, int]] = [*zip(*lists, strict=True)]
@@ -295,7 +295,7 @@ class DocumentMapView(InspectorView):
     def data(self) -> list[list[object]]:
         names = (_("Document"), _("Start"), _("End"), _("Cluster"), _("Group"))
         rows: list[list[object]] = [["x", "y", *names]]
-        result: DocumentMap = self.state.result
+        result: DocumentMap = self.visible
         columns = (result.documents, result.starts, result.ends, result.clusters + 1)
         lists = [item.tolist() for item in (*result.points.T, *columns)]
         for number, values in enumerate(zip(*lists, strict=True)):
