@@ -49,6 +49,15 @@ def test_a_job_that_is_stopping_cannot_be_stopped_again_but_cancelled(view):
     assert not view.stop.isEnabled() and view.cancel.isEnabled()
 
 
+def test_a_job_that_pauses_looks_paused_already(view):
+    pictures = []
+    for status, ending in (("running", "pause"), ("paused", ""), ("running", "")):
+        view.show_job(JobProgress(0, "", "1 of 2", status=status, ending=ending), "")
+        pictures.append(view.chip.grab().toImage().pixelColor(view.chip.width() // 2, 1).name())
+
+    assert pictures[0] == pictures[1] != pictures[2]
+
+
 def test_before_there_is_a_job_its_preparation_can_be_cancelled(view):
     view.show_job(JobProgress(0, "", "Rendering prompts…", status="preparing", prepared=0.5), "")
 

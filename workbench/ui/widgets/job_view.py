@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext
     from workbench.ui.project.job_progress import JobProgress
 
-TONES = {**RUN_TONES, "paused": "warn"}  # status → tone of its chip
+# status, or "pause" until the current run has ended → tone of its chip
+TONES = {**RUN_TONES, "paused": "warn", "pause": "warn"}
 # status → tone of the message, "bad" for all others
 MESSAGE_TONES = {"interrupted": "warn", "cancelled": "accent"}
 
@@ -85,7 +86,7 @@ class JobView(QFrame):
         self.when.setText(when)
         self.when.setVisible(bool(when))
         status = "" if live.status == "preparing" else status_words(live.status, live.ending)
-        self.chip.set(status, tone=TONES.get(live.status, ""))
+        self.chip.set(status, tone=TONES.get(live.ending) or TONES.get(live.status, ""))
         self.chip.setVisible(bool(status))
         focused = self.stop.hasFocus() or self.cancel.hasFocus() or self.hasFocus()
         if focused and live.ending:
