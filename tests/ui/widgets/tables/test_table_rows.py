@@ -204,3 +204,15 @@ def test_a_described_column_is_shown_aligned_and_sorted_by_its_kind(look, qtbot)
     assert [cell.data() for cell in cells] == ["12.3", "12.3", "–"]
     assert table.rows() == [(0.1231,), (0.1234,), (None,)]
     assert cells[0].data(Qt.ItemDataRole.TextAlignmentRole) & Qt.AlignmentFlag.AlignRight.value
+
+
+def test_down_moves_from_a_chosen_row_whose_first_column_is_hidden(look, qtbot):
+    columns = (Column("#", lambda row: str(row.id)), Column("Name", lambda row: row.name))
+    table = Table(columns, name="Rows", key=lambda row: row.id)
+    qtbot.addWidget(table)
+    table.set_rows([Row(number, f"{number:04}") for number in range(5)])
+    table.setColumnHidden(0, True)
+    table.choose({1})
+    qtbot.keyClick(table, Qt.Key.Key_Down)
+    qtbot.keyClick(table, Qt.Key.Key_Down)
+    assert [row.id for row in table.chosen_rows()] == [3]

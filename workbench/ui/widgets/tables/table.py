@@ -391,6 +391,20 @@ class Table(SavableTable):
         for number in before.union(index.row() for index in selection.selectedRows()):
             self._update_row(number)
 
+    def moveCursor(
+        self, action: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier
+    ) -> QModelIndex:
+        """Where a key leads; Qt does not move from a hidden column."""
+        here = self.currentIndex()
+        if here.isValid() and self.isColumnHidden(here.column()):
+            columns = range(len(self.rows_model.columns))
+            first = next((item for item in columns if not self.isColumnHidden(item)), 0)
+            place = self.rows_model.index(here.row(), first)
+            self.selectionModel().setCurrentIndex(
+                place, self.selectionModel().SelectionFlag.NoUpdate
+            )
+        return super().moveCursor(action, modifiers)
+
     def _show_row(self, index: QModelIndex) -> None:
         """Scroll to a row that is out of view with its neighbours on both sides, so that steps from
         row to row do not scroll, and paint all rows, each time.
