@@ -250,6 +250,16 @@ def test_the_board_lists_the_runs_of_a_layer_best_first(panel, qtbot, tmp_path):
     assert panel.state.view == "runs" and panel.state.selection.run.name == "second"
 
 
+def test_the_board_is_not_filled_again_while_a_comparison_progresses(panel, qtbot):
+    view = board_of(panel, qtbot)
+    told = []
+    view.table.rows_model.headerDataChanged.connect(lambda *_change: told.append(True))
+
+    view.state.comparing.update(share=0.5)
+
+    assert told == []
+
+
 def test_clicks_and_space_add_systems_to_the_comparison_and_arrows_keep_it(panel, qtbot):
     view = board_of(panel, qtbot)
     table = named(panel, "Board", QTableView)

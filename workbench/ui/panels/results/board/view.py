@@ -253,7 +253,7 @@ class BoardView(QFrame):
         whole.addWidget(self._none, 1)
         state.listen(state.query.changed, self._bar.render)
         state.listen(state.changed, self._changed)
-        state.listen(state.comparing.changed, self._changed)
+        state.listen(state.comparing.changed, self._comparing_changed)
 
     def _build_head(self, state: BoardState) -> None:
         """The choices above the table."""
@@ -312,6 +312,10 @@ class BoardView(QFrame):
     def _changed(self, fields: frozenset[str]) -> None:
         if isValid(self) and self.isVisible():
             self.render_part(fields)
+
+    def _comparing_changed(self, fields: frozenset[str]) -> None:
+        if fields != {"share"}:  # the board shows no progress; filling it takes a while
+            self._changed(fields)
 
     def render_part(self, _fields: frozenset[str]) -> None:
         state, board = self.state, self.state.board
