@@ -101,6 +101,13 @@ def test_a_new_label_is_learned_and_the_queue_goes_on_in_its_order(learned):
     assert "Learned from 13 documents" in learned.instant.line
 
 
+def test_its_order_stays_when_another_layer_is_selected(learned):
+    other = labels.layers(learned.project)[1].id
+    for on in (False, True):
+        learned.session.switch_layer(other, on)
+        assert learned.queue.queue_order is learned.instant.model.order
+
+
 def test_turning_it_off_ends_its_process_and_its_suggestions(learned):
     learned.instant.toggle()
 

@@ -222,7 +222,8 @@ class QueueTool(Tool, SuggestionSource):
         self.update(stale_rows=ids)
 
     def _layers_shown(self) -> None:
-        self._load_order()
+        if not self.follows:  # the order of the instant model is not a kept one
+            self._load_order()
         self.load()
 
     # ------------------------------------------------------------ filter
