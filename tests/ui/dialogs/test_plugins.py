@@ -93,6 +93,20 @@ def test_nothing_is_enabled_before_the_question_was_answered(page, state, tmp_pa
     assert "lines.all" not in known.ids("importer") and state.settings.plugins_enabled == []
 
 
+def test_the_focus_stays_in_the_card_while_a_plugin_is_enabled(page, state, tmp_path, known):
+    plugin(state, tmp_path)
+    page.activateWindow()
+    with_focus = []
+    for name in ("Enable Lines", "Cancel", "Enable Lines", "Enable plugin", "Disable Lines"):
+        QApplication.processEvents()
+        button = next(b for b in page.findChildren(Button) if b.accessibleName() == name)
+        button.setFocus()
+        button.click()
+        QApplication.processEvents()
+        with_focus.append(QApplication.focusWidget().accessibleName())
+    assert with_focus == ["Cancel", "Enable Lines", "Cancel", "Disable Lines", "Enable Lines"]
+
+
 def test_a_plugin_whose_code_fails_stays_disabled_and_shows_its_traceback(
     page, state, tmp_path, known
 ):

@@ -64,21 +64,24 @@ class PluginsPage(QFrame):
         self.show_state()
 
     def show_state(self) -> None:
-        """Rebuild the page; the focus stays on the button of the same name."""
+        """Rebuild the page; the focus stays on the button of the same name, else on the card."""
         before = QApplication.focusWidget()
         name = before.accessibleName() if before is not None and self.isAncestorOf(before) else ""
+        before_cards = self._cards.findChildren(PluginCard) if before is not None else []
+        keys = (card.status.plugin.key for card in before_cards if card.isAncestorOf(before))
+        key = next(keys, "")
         clear(layout_of(self._cards))
-        for status in self.state.rows:
-            layout_of(self._cards).addWidget(PluginCard(self.state, status))
-        if not self.state.rows:
+        cards = [PluginCard(self.state, status) for status in self.state.rows]
+        for card in cards:
+            layout_of(self._cards).addWidget(card)
+        if not cards:
             layout_of(self._cards).addWidget(self._nothing())
         self._fill_folders()
-        again = next(
-            (item for item in self._cards.findChildren(Button) if item.accessibleName() == name),
-            None,
-        )
-        if again is not None:
-            again.setFocus()
+        for card in cards:
+            if card.status.plugin.key == key:
+                buttons = card.findChildren(Button)
+                again = (item for item in buttons if item.accessibleName() == name)
+                next(again, card).setFocus()
 
     def _nothing(self) -> QWidget:
         message = _(
@@ -134,6 +137,7 @@ class PluginCard(QFrame):
         if restart := state.restart(status):
             message = words(restart, "small", wrap=True)
             more.append(row(IconLabel("rotate-ccw", "accent", 14), (message, 1), gap=6))
+        self.setFocusProxy(parts[0].findChild(Button))
         if state.asking == plugin.key:
             more.append(self._question())
         if more:
@@ -179,10 +183,12 @@ class PluginCard(QFrame):
     def _question(self) -> QWidget:
         plugin = self.status.plugin
         question = Callout(_(PERMISSION), "warn")
+        cancel = Button(_("Cancel"), on=lambda: self.state.ask(None))
+        self.setFocusProxy(cancel)
         buttons = row(
             None,
             Button(_("Open folder"), "folder-open", "quiet", on=self._open),
-            Button(_("Cancel"), on=lambda: self.state.ask(None)),
+            cancel,
             Button(_("Enable plugin"), "check", on=lambda: self.state.enable(plugin)),
         )
         layout_of(question).addWidget(buttons)
