@@ -67,8 +67,11 @@ class PluginsPage(QFrame):
         """Rebuild the page; the focus stays on the button of the same name, else on the card."""
         before = QApplication.focusWidget()
         name = before.accessibleName() if before is not None and self.isAncestorOf(before) else ""
-        before_cards = self._cards.findChildren(PluginCard) if before is not None else []
-        keys = (card.status.plugin.key for card in before_cards if card.isAncestorOf(before))
+        keys = (
+            card.status.plugin.key
+            for card in self._cards.findChildren(PluginCard)
+            if before is not None and card.isAncestorOf(before)
+        )
         key = next(keys, "")
         clear(layout_of(self._cards))
         cards = [PluginCard(self.state, status) for status in self.state.rows]
@@ -137,7 +140,8 @@ class PluginCard(QFrame):
         if restart := state.restart(status):
             message = words(restart, "small", wrap=True)
             more.append(row(IconLabel("rotate-ccw", "accent", 14), (message, 1), gap=6))
-        self.setFocusProxy(parts[0].findChild(Button))
+        if (button := parts[0].findChild(Button)) is not None:
+            self.setFocusProxy(button)
         if state.asking == plugin.key:
             more.append(self._question())
         if more:
