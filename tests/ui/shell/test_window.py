@@ -190,6 +190,18 @@ def test_a_page_is_torn_off_and_comes_back(app, project_file):
     assert app.window.stack.currentWidget() is view
 
 
+def test_a_page_in_its_own_window_has_the_focus_where_it_has_it_when_opened(app, project_file):
+    app.open_project(project_file, page="annotate")
+    panel = app.window.panel("annotate")
+    panel.focus()
+    opened = panel.view.window().focusWidget()
+
+    app.window.tear_off()
+
+    assert panel.view.window().focusWidget() is opened
+    panel.view.window().close()
+
+
 @pytest.fixture
 def more(tmp_path):
     """A data file."""

@@ -401,6 +401,7 @@ class Window(QMainWindow):
             _(entry.title), panel.view, self, lambda: self.bring_back(page)
         )
         self._torn[page].show()
+        panel.focus()
 
     def windows(self) -> tuple[QMainWindow, ...]:
         """The main window and the windows of detached pages."""
