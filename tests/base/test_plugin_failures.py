@@ -33,6 +33,7 @@ def test_the_message_names_the_plugin_and_the_log_has_the_traceback(raised):
     fault = plugin_failures.of(raised)
 
     assert fault.message == "The plugin lines failed: ZeroDivisionError: division by zero."
+    assert "It happened in code.py, line 2, in divide." in fault.hint
     assert str(paths.log_file()) in fault.hint and "code.py" in fault.details
     assert fault.details in paths.log_file().read_text(encoding="utf-8")
 

@@ -188,3 +188,23 @@ def test_predictions_of_it_that_were_made_elsewhere_are_a_run(project, ask, tmp_
     other = {**rows[0], "grades": ["a", "b", "c", "d", "e"], "grade": "a"}
     wrong.write_text(json.dumps(other), encoding="utf-8")
     assert main(["runs", "import", str(project), str(wrong)]) == 1
+
+
+def test_a_task_whose_plugin_cannot_be_loaded_says_why(tmp_path, capfd):
+    folder = a_plugin.write_tutorial(tmp_path / "plugins")
+    with (folder / "ordered.py").open("a", encoding="utf-8") as file:
+        file.write("\n1 / 0\n")
+    registry.registry.cache_clear()
+    plugins.enable(plugins.find(str(folder)))
+
+    project = str(tmp_path / "p.glossbench")
+    assert main(["project", "new", project]) == 0
+    assert (
+        main(["train", project, "--task", "my-plugin.ordered", "--model", "starter-vectors"]) != 0
+    )
+
+    error = capfd.readouterr().err
+    assert "my-plugin.ordered of the plugin my-plugin cannot be loaded: ZeroDivisionError" in error
+    assert "Enable the plugin" not in error
+    a_plugin.forget("my_plugin")
+    registry.registry.cache_clear()

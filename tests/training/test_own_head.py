@@ -85,13 +85,28 @@ def test_a_frozen_encoder_stays_bit_for_bit_while_the_head_learns(classes, tiny_
     assert not torch.equal(heads[0]["out.weight"], heads[1]["out.weight"])
 
 
-def test_a_head_of_a_plugin_with_the_wrong_width_fails_before_the_first_step(
-    classes, tiny_model, tmp_path
+@pytest.mark.parametrize(
+    ("file", "old", "new", "says"),
+    [
+        ("ordered_task.py", ", len(labels) - 1)", ", 7)", "of which `shares` fails: ValueError"),
+        ("grade.py", "return (grade_of(prediction).label,)", 'return "1"', "`labels` returned str"),
+        (
+            "grade.py",
+            "grade_of(prediction).shares",
+            "(1.0,)",
+            "`shares` returned tuple, expected a",
+        ),
+        ("grade.py", "grade_of(prediction).label,)", '"9",)', "'9' is no label of the layer"),
+        ("grade.py", 'tuple(raw["grades"])', 'raw["x"]', "of which `from_json` fails: KeyError"),
+    ],
+)
+def test_a_prediction_of_a_plugin_that_nothing_can_read_fails_before_the_first_step(
+    classes, tiny_model, tmp_path, file, old, new, says
 ):
     folder = a_plugin.write_tutorial(tmp_path / "plugins")
-    code = (folder / "ordered_task.py").read_text("utf-8")
-    assert ", len(labels) - 1)" in code
-    (folder / "ordered_task.py").write_text(code.replace(", len(labels) - 1)", ", 7)"), "utf-8")
+    code = (folder / file).read_text("utf-8")
+    assert old in code
+    (folder / file).write_text(code.replace(old, new), "utf-8")
     registry.registry.cache_clear()
     plugins.enable(plugins.find(str(folder)))
     options = {"epochs": 1, "device": "cpu", "precision": "fp32"}
@@ -101,7 +116,7 @@ def test_a_head_of_a_plugin_with_the_wrong_width_fails_before_the_first_step(
         for event in loop.train(spec, classes, tmp_path / "run"):
             assert type(event).__name__ != "Step"
 
-    assert "`decode` returned my-plugin.grade that its view cannot read" in str(caught.value)
-    assert "logits (7,)" in str(caught.value)
+    assert "`decode` returned my-plugin.grade, of wh" in str(caught.value)
+    assert says in str(caught.value) and "logits (" in str(caught.value)
     a_plugin.forget("my_plugin")
     registry.registry.cache_clear()

@@ -28,7 +28,8 @@ def of(error: BaseException, *, once: bool = False) -> PluginError | None:
     if not plugin:
         return None
     message = _("The plugin {plugin} failed: {error}.", plugin=plugin, error=brief(error))
-    return _logged(message, "".join(traceback.format_exception(error)), once=once)
+    place = _("It happened in {place}.", place=plugins.place_of(error))
+    return _logged(message, "".join(traceback.format_exception(error)), place, once=once)
 
 
 def _logged(message: str, details: str, hint: str = "", *, once: bool) -> PluginError:

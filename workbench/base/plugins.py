@@ -233,15 +233,36 @@ _folders: dict[Path, str] = {}  # of the plugins whose code may have been run â†
 
 def raised_by(error: BaseException) -> str:
     """The plugin whose code was running when an exception was raised, "" if none was."""
+    return _raised_in(error)[0]
+
+
+def place_of(error: BaseException) -> str:
+    """Where a plugin's code was: "code.py, line 12, in read"; "" if none was running."""
+    return _raised_in(error)[1]
+
+
+def _raised_in(error: BaseException) -> tuple[str, str]:
+    """The plugin, and the innermost place in its code."""
     cause: BaseException | None = error
     while cause is not None:
-        for frame, _line in traceback.walk_tb(cause.__traceback__):
+        innermost = "", ""
+        for frame, line in traceback.walk_tb(cause.__traceback__):
             file = Path(frame.f_code.co_filename)
             for folder, plugin in _folders.items():
                 if folder in file.parents:
-                    return plugin
+                    innermost = (
+                        plugin,
+                        _(
+                            "{file}, line {line}, in {function}",
+                            file=file.relative_to(folder),
+                            line=line,
+                            function=frame.f_code.co_name,
+                        ),
+                    )
+        if innermost[0]:
+            return innermost
         cause = cause.__cause__
-    return ""
+    return "", ""
 
 
 def make_importable(plugin: Plugin) -> None:

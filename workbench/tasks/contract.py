@@ -212,19 +212,39 @@ def _fault(info: _Info, prediction: Any, document: Document, labels: Sequence[st
 
 
 def _fault_of_view(prediction: Prediction, labels: Sequence[str]) -> str:
-    """Whether the view of a plugin's kind can read the prediction."""
+    """Whether a plugin's kind of prediction can be read by its view, and when it was stored."""
+    from workbench.text.fields import Prediction as Stored
+
     view = result_view.of(prediction)
     if not needed_plugin(view.key):
         return ""
+    method = "shares"
     try:
         shares = view.shares(prediction)
-        known = {*shares, *view.labels(prediction)} <= {*labels}
-        finite = all(math.isfinite(share) for share in shares.values())
+        method = "labels"
+        chosen = view.labels(prediction)
+        method = "from_json"
+        Stored.from_json(prediction.to_json())
     except Exception as error:  # of the plugin's code
-        return _("{name} that its view cannot read: {error}", name=view.key, error=brief(error))
-    if known and finite:
+        return _(
+            "{name}, of which `{method}` fails: {error}",
+            name=view.key,
+            method=method,
+            error=brief(error),
+        )
+    if not isinstance(shares, Mapping):
+        fault = _("`shares` returned {kind}, expected a dict of labels", kind=type(shares).__name__)
+    elif isinstance(chosen, str) or not isinstance(chosen, Sequence):
+        fault = _(
+            "`labels` returned {kind}, expected a tuple of labels", kind=type(chosen).__name__
+        )
+    elif unknown := sorted({*shares, *chosen} - {*labels}):
+        fault = _("{label!r} is no label of the layer", label=unknown[0])
+    elif not all(map(math.isfinite, shares.values())):
+        fault = _("`shares` returned {shares}, expected numbers", shares=dict(shares))
+    else:
         return ""
-    return _("{name} with other labels than those of the layer, or no numbers", name=view.key)
+    return _("{name}, of whose view {fault}", name=view.key, fault=fault)
 
 
 def _fault_of_field(field: Field, document: Document, labels: Sequence[str]) -> str:

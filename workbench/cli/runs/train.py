@@ -53,6 +53,8 @@ class TaskName(TaskType):
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if value in _ids():
             return value
+        if registry().has("task", value):
+            tasks.info(value)  # raises why its plugin cannot be loaded
         message = _("there is no task {task!r}. Tasks: {tasks}.")
         message = message.format(task=value, tasks=", ".join(_ids()))
         self.fail(f"{message} {plugin_hint(value)}".rstrip(), param, ctx)
