@@ -5,11 +5,13 @@ import time
 from functools import partial
 
 import pytest
+from PySide6.QtWidgets import QApplication
 
 from tests import panel_tasks
 from tests.held import Held
 from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.watch import Watch
+from workbench.ui.app import Dispatch
 
 
 @pytest.fixture
@@ -214,3 +216,19 @@ def test_a_page_follows_the_training_of_a_run_until_it_is_closed(app, scored_fil
     job.cancel()
 
     assert before == (job,) and tuple(heard) == before
+
+
+def test_nothing_is_called_after_the_application_has_closed(qapp, qtbot):
+    dispatch, called = Dispatch(), []
+    thread = threading.Thread(target=lambda: dispatch(lambda: called.append("before")))
+    thread.start()
+    thread.join()
+    qtbot.waitUntil(lambda: called == ["before"])
+
+    dispatch.close()
+    thread = threading.Thread(target=lambda: dispatch(lambda: called.append("after")))
+    thread.start()
+    thread.join()
+    QApplication.processEvents()
+
+    assert called == ["before"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
@@ -44,18 +45,25 @@ SPARE_AFTER = 4.0  # seconds after opening a project, when its first page is sho
 
 class Dispatch(QObject):
     """`dispatch(fn)` from any thread: the main thread's event loop calls `fn()`, in the order
-    posted.
+    posted; after `close`, nothing.
     """
 
     _posted = QtSignal(object)
 
     def __init__(self) -> None:
         super().__init__()
+        self._lock, self._closed = threading.RLock(), False
         self._posted.connect(self._call, Qt.ConnectionType.QueuedConnection)
 
+    def close(self) -> None:
+        """Call nothing from now on. A thread that emits while Python ends would end in a crash."""
+        with self._lock:
+            self._closed = True
+
     def __call__(self, fn: Callable[[], None]) -> None:
-        with suppress(RuntimeError):  # the application has ended
-            self._posted.emit(fn)
+        with self._lock, suppress(RuntimeError):  # the application has ended
+            if not self._closed:
+                self._posted.emit(fn)
 
     def _call(self, fn: Callable[[], None]) -> None:
         fn()
@@ -530,6 +538,7 @@ class App:
             self.queue.close()
         self.close_project(start=False)
         self.tasks.close()
+        self.dispatch.close()
         self.settings.save()
 
 
