@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 class RunRecorder:
     """Writes the events of a queue's jobs to the run rows of one project until `close`.
 
-    It listens to the queue itself, as a run ends while no page shows it too, and pages are told of
-    an end that was recorded.
+    It is connected to the queue directly: a run may end while no page shows it, and pages must be
+    notified only after its end has been recorded.
     """
 
     def __init__(self, project: Project, queue: Queue):

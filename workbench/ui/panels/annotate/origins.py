@@ -80,7 +80,7 @@ class Origins:
         )
 
     def briefly_made(self, row: SourcedLabel) -> str:
-        """As `made`, brief. Rows that were made together are told of once a minute."""
+        """`made` with `brief=True`, cached for one minute for rows with the same origin."""
         names, minute = self.names, time.time() // 60
         if self._brief[0] is not names or self._brief[1] != minute:
             self._brief = names, minute, {}

@@ -555,9 +555,10 @@ class _Table(RenderedPart[parts.TablePart, Table]):
         for number in range(table.model().columnCount()):
             table.setColumnHidden(number, number in hidden)
         self._follow()
-        if part.first is not None and table.rows() and (part.anew or not table.has_chosen):
+        reset = part.reset_selection or not table.has_chosen
+        if part.first is not None and table.rows() and reset:
             table.choose({part.first(self.view)})
-            if part.anew:
+            if part.reset_selection:
                 table.scrollToTop()
 
     def refresh(self) -> None:

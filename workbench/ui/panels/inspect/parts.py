@@ -261,8 +261,8 @@ class FiguresPart(ViewPart):
 class TablePart(ViewPart):
     """`rows(view)` in `columns`, or `columns(view)`; key(row): identifies a row.
 
-    first(view): the key of the row that is selected unless another one is, with `anew` also
-    then; follow(view): keys of the rows to select, after each change. chosen(view, row),
+    first(view): the key of the row to select if none is selected, or with `reset_selection` after
+    each result; follow(view): keys of the rows to select, after each change. chosen(view, row),
     opened(view, row), removed(view): on a selected row, on Enter, on Delete. menu(view):
     entries for the selected rows. fit: adapts the height to the rows, at most so many, or
     `fit(view)`; height: in pixels at 100%. hidden(view): numbers of columns. spans(row): whether
@@ -276,7 +276,7 @@ class TablePart(ViewPart):
     many: bool = False
     sortable: bool = False
     first: Function | None = None
-    anew: bool = False
+    reset_selection: bool = False
     follow: Function | None = None
     chosen: Function | None = None
     opened: Function | None = None

@@ -173,7 +173,7 @@ NEXT_WORDS = ViewSpec(
             _rows,
             key=lambda pair: pair[0],
             first=lambda view: 1,
-            anew=True,
+            reset_selection=True,
             opened=_add,
             removed=_back,
             spans=lambda pair: pair[1] is None,
