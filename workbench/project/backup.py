@@ -16,10 +16,11 @@ from workbench.storage.connections import backup
 from workbench.storage.connections.backup import DELETE, RELABEL, REVERT, Version
 from workbench.storage.connections.database import Database
 from workbench.storage.integrity import integrity
+from workbench.text.columns import Column, ValueKind
 
 __all__ = [
-    "DELETE", "RELABEL", "REVERT", "Version", "before", "delete", "find", "restore", "save_copy",
-    "save_version", "versions",
+    "DELETE", "RELABEL", "REVERT", "Version", "before", "columns", "delete", "find", "restore",
+    "save_copy", "save_version", "versions",
 ]  # fmt: skip
 
 LATEST = "latest"
@@ -67,6 +68,19 @@ def _require_everything(project: Project, copy: Path) -> None:
 def versions(project_file: Path) -> tuple[Version, ...]:
     """The backups of a project, newest first."""
     return backup.versions(Path(project_file).absolute())
+
+
+def columns() -> tuple[Column, ...]:
+    """Of versions."""
+    return (
+        Column("", lambda version: version.path.name, key="file"),
+        Column("", lambda version: str(version.path), key="path"),
+        Column(_("Saved"), lambda version: version.at, kind=ValueKind.TIME, key="at"),
+        Column(_("Reason"), lambda version: version.reason, kind=ValueKind.TERM, key="reason"),
+        Column(_("Name"), lambda version: version.name, key="name"),
+        Column(_("Size"), lambda version: version.bytes, kind=ValueKind.BYTES, key="bytes"),
+        Column(_("File"), lambda version: version.path.name),
+    )
 
 
 def save_version(project: Project, name: str = "", *, watch: Watch = QUIET) -> Version:

@@ -117,6 +117,11 @@ def numbered(titles: Iterable[str]) -> tuple[Column, ...]:
     return tuple(Column(title, itemgetter(number)) for number, title in enumerate(titles))
 
 
+def by_key(columns: Iterable[Column]) -> dict[str, Column]:
+    """The columns that programs see, for a table that shows some of them."""
+    return {column.key: column for column in columns if column.key}
+
+
 def titled(columns: Iterable[Column]) -> list[Column]:
     """The columns for people."""
     return [column for column in columns if column.is_shown]

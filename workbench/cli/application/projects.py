@@ -16,21 +16,12 @@ from workbench.base.terms import term
 from workbench.cli.documents.filters import matching, where_option
 from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.session import PROJECT, project_argument, reading
-from workbench.text.columns import Column, ValueKind
+from workbench.text.columns import Column, ValueKind, record
 
 if TYPE_CHECKING:
     from workbench.operations.documents.removal import RemovalPreview
-    from workbench.project.backup import Version
     from workbench.project.project import Project
     from workbench.project.recovery import Recovered
-
-VERSIONS = (
-    Column(_("Saved"), lambda version: version.at),
-    Column(_("Reason"), lambda version: version.reason, kind=ValueKind.TERM),
-    Column(_("Name"), lambda version: version.name),
-    Column(_("Size"), lambda version: version.bytes, kind=ValueKind.BYTES),
-    Column(_("File"), lambda version: version.path.name),
-)
 
 
 @click.command()
@@ -155,7 +146,7 @@ def backup(file: Path, name: str, as_json: bool) -> None:
 
     with reading(file) as opened:
         saved = backup.save_version(opened, name)
-    emit(_version(saved)) if as_json else say(str(saved.path))
+    emit(record(backup.columns(), saved)) if as_json else say(str(saved.path))
 
 
 @project.command("backups")
@@ -168,12 +159,10 @@ def backups(file: Path, as_json: bool) -> None:
     from workbench.project import backup
 
     versions = backup.versions(file)
-    if as_json:
-        emit([_version(version) for version in versions])
-    elif not versions:
-        say(_("There are no versions of {file}.", file=file))
+    if versions or as_json:
+        table(backup.columns(), versions, as_json)
     else:
-        table(VERSIONS, versions)
+        say(_("There are no versions of {file}.", file=file))
 
 
 @project.command("restore")
@@ -202,17 +191,6 @@ def restore(file: Path, version: str, as_json: bool) -> None:
     say(_("{file} was restored from {version}.", file=file, version=source.path.name))
     if previous is not None:
         say(_("The previous state is kept as {path}.", path=previous))
-
-
-def _version(version: Version) -> dict[str, Any]:
-    return {
-        "file": version.path.name,
-        "path": str(version.path),
-        "at": version.at,
-        "reason": version.reason,
-        "name": version.name,
-        "bytes": version.bytes,
-    }
 
 
 @project.command("check")

@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QLineEdit, QStackedLayout, QWidget
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _
 from workbench.base.terms import term
+from workbench.text.columns import by_key
 from workbench.ui.commands import MenuChoice
-from workbench.ui.dialogs.versions_state import VersionsState
+from workbench.ui.dialogs.versions_state import VersionsState, version_columns
 from workbench.ui.style import formats, theme
 from workbench.ui.widgets.controls.button import Button
 from workbench.ui.widgets.controls.meter import Meter
@@ -20,7 +21,7 @@ from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.layout import row
-from workbench.ui.widgets.tables.table import Column, Table, ValueKind
+from workbench.ui.widgets.tables.table import Column, Table
 from workbench.ui.widgets.text.context_menu import RowMenu
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class Versions(Dialog):
         self.name.setPlaceholderText(_("Name, for example: first pass done"))
         self._save = Button(_("Save version"), "plus", "primary", on=self.save)
         self._save.setDefault(True)
+        known = by_key(version_columns())
         columns = (
             Column(
                 _("Version"),
@@ -51,10 +53,8 @@ class Versions(Dialog):
                 icon=lambda row: ("history", "faint") if row.automatic else ("check", "good"),
                 tip=lambda row: str(row.path),
             ),
-            Column(
-                _("Saved"), lambda row: row.at, 150, kind=ValueKind.TIME, tip=lambda row: row.at
-            ),
-            Column(_("Size"), lambda row: row.bytes, 90, kind=ValueKind.BYTES),
+            Column.of(known["at"], 150, tip=known["at"].value),
+            Column.of(known["bytes"], 90),
         )
         self.table = Table(columns, name=_("Versions"), key=lambda row: row.path)
         self.table.setMinimumHeight(theme.px(240))

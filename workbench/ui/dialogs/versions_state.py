@@ -15,6 +15,8 @@ from workbench.ui.dialogs.project_file_state import OperationState
 if TYPE_CHECKING:
     from workbench.ui.application import Application
 
+version_columns = backup.columns
+
 
 class VersionsState(OperationState):
     """Raises RuntimeError without an open project. versions: newest first."""
