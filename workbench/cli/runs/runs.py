@@ -10,11 +10,10 @@ import click
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
-from workbench.base.terms import term
 from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.runs.evaluate import scores_json, show_scores
 from workbench.cli.session import PROJECT, project_argument, reading, session
-from workbench.text.columns import Column, ValueKind, record
+from workbench.text.columns import record
 
 if TYPE_CHECKING:
     from workbench.operations.runs.run_list import Earlier
@@ -22,23 +21,6 @@ if TYPE_CHECKING:
     from workbench.storage.runs.runs import Run
 
 
-def _status(run: Run) -> str:
-    return _("archived") if run.listing.archived else term(run.status)
-
-
-COLUMNS = (
-    Column(_("Run"), lambda run: run.name, key="run"),
-    Column(_("Kind"), lambda run: run.kind, kind=ValueKind.TERM, key="kind"),
-    Column("", lambda run: run.spec.get("task"), key="task"),
-    Column(_("Layer"), lambda run: run.layer, key="layer"),
-    Column(_("Status"), lambda run: run.status, display=_status, key="status"),
-    Column("", lambda run: run.at, key="at"),
-    Column("", lambda run: run.scores, key="scores"),
-    Column(_("Group"), lambda run: run.listing.group, key="group"),
-    Column(_("Tags"), lambda run: run.listing.tags, kind=ValueKind.NAMES, key="tags"),
-    Column(_("Note"), lambda run: run.listing.note, key="note"),
-    Column("", lambda run: run.listing.archived, key="archived"),
-)
 names_argument = click.argument("names", nargs=-1, required=True, metavar="RUN...")
 
 
@@ -55,12 +37,11 @@ def runs() -> None:
 @as_json
 def listing(file: Path, group: str, tag: str, archived: bool, as_json: bool) -> None:
     """List the runs of FILE, newest first; archived ones only with --archived."""
-    from workbench.operations.runs import results
-    from workbench.operations.runs.run_list import RunFilter
+    from workbench.operations.runs import results, run_list
 
     with reading(file) as opened:
-        selected = RunFilter(group, tag, archived).of(results.all_runs(opened))
-    table(COLUMNS, selected, as_json)
+        selected = run_list.RunFilter(group, tag, archived).of(results.all_runs(opened))
+    table(run_list.columns(), selected, as_json)
 
 
 @runs.command("add")
@@ -232,7 +213,9 @@ def _change(
 
 
 def _described(run: Run) -> dict[str, Any]:
-    return record(COLUMNS, run)
+    from workbench.operations.runs import run_list
+
+    return record(run_list.columns(), run)
 
 
 @click.command()

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
+from workbench.base.terms import term
 from workbench.storage.runs import runs
 from workbench.storage.runs.runs import Listing
+from workbench.text.columns import Column, ValueKind
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
@@ -42,6 +44,27 @@ class RunFilter:
 
 
 Earlier = Mapping[int, tuple[str, Listing]]  # run id → its name and listing before a change
+
+
+def columns() -> tuple[Column, ...]:
+    """Of runs."""
+
+    def status(run: Run) -> str:
+        return _("archived") if run.listing.archived else term(run.status)
+
+    return (
+        Column(_("Run"), lambda run: run.name, key="run"),
+        Column(_("Kind"), lambda run: run.kind, kind=ValueKind.TERM, key="kind"),
+        Column("", lambda run: run.spec.get("task"), key="task"),
+        Column(_("Layer"), lambda run: run.layer, key="layer"),
+        Column(_("Status"), lambda run: run.status, display=status, key="status"),
+        Column("", lambda run: run.at, key="at"),
+        Column("", lambda run: run.scores, key="scores"),
+        Column(_("Group"), lambda run: run.listing.group, key="group"),
+        Column(_("Tags"), lambda run: run.listing.tags, kind=ValueKind.NAMES, key="tags"),
+        Column(_("Note"), lambda run: run.listing.note, key="note"),
+        Column("", lambda run: run.listing.archived, key="archived"),
+    )
 
 
 def differ(first: Sequence[Run], others: Sequence[Run]) -> bool:

@@ -21,6 +21,7 @@ from workbench.operations.runs import (
     rerun,
     results,
     run_folders,
+    run_list,
     run_recorder,
 )
 from workbench.operations.runs.advice import Advice
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DEV_TODAY", "FINISHED", "GOLD", "RunFilter", "RunSelection", "groups", "tags"]
 
+run_columns = run_list.columns
 FINISHED = ("done", "stopped")
 DEV_TODAY = ("dev", "today")
 DETAILS = "details"  # key of the task

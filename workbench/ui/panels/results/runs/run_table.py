@@ -9,9 +9,10 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QMenu, QVBoxLayout
 
 from workbench.base.i18n import _, ngettext
+from workbench.text.columns import by_key
 from workbench.ui.commands import SEPARATOR, MenuChoice
 from workbench.ui.panels.results.board.comparison_state import MAX_SYSTEMS
-from workbench.ui.panels.results.selection import RunFilter, RunSelection, groups, tags
+from workbench.ui.panels.results.selection import RunFilter, RunSelection, groups, run_columns, tags
 from workbench.ui.style import escaping, theme
 from workbench.ui.style.formats import when_iso
 from workbench.ui.style.run_text import main_score, short_title, title_of
@@ -67,17 +68,16 @@ class RunTable(QFrame):
         layout.addWidget(self.table)
 
     def _make_table(self) -> Table:
-        selection = self._selection
+        selection, known = self._selection, by_key(run_columns())
         columns = (
-            Column(
-                _("Run"),
-                lambda run: run.name,
+            Column.of(
+                known["run"],
                 icon=_icon,
                 tip=_tip,
                 edit=lambda run, name: self._listing.rename(run, name),
             ),
             Column(_("Task"), short_title, 76, tip=title_of),
-            Column(_("Group"), lambda run: run.listing.group, 76, tip=_tip),
+            Column.of(known["group"], 76, tip=_tip),
             Column(
                 _("Dev"),
                 main_score,
