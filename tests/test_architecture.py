@@ -75,7 +75,9 @@ LIGHT = {
     "baselines.spec": ("tasks.spec",),
     "baselines.*.info": ("baselines.spec",),
     "prompting.results": ("metrics.evaluation",),
-    "prompting.backends.spec": ("models.spec", "models.spec.*"),
+    "prompting.spec": (),
+    "prompting.generation": ("prompting.spec",),
+    "prompting.backends.spec": ("models.spec", "models.spec.*", "prompting.spec"),
     "prompting.backends.*.info": (
         "models.spec",
         "models.spec.*",
@@ -163,9 +165,9 @@ TABLE = {
         (),
         ("sklearn", "scipy"),
     ),
-    "prompting": Row(("text", "runtime", "metrics"), ("jinja2", "httpx")),
+    "prompting": Row(("text", "runtime", "metrics"), ("jinja2",)),
     "prompting.backends": Row(
-        ("text", "runtime", "models", "prompting"), ("torch", "transformers", "httpx")
+        ("text", "runtime", "models", "prompting"), ("torch", "transformers"), ("keyring", "openai")
     ),
     "exporters.model": Row(
         ("text", "runtime", "metrics", "models", "tasks"),

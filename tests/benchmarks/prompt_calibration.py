@@ -26,6 +26,7 @@ from workbench.operations.evaluation import scoring
 from workbench.operations.prompts import prompt, prompt_fill
 from workbench.project.project import Project
 from workbench.prompting.score import CALIBRATIONS, CONTENT_FREE_TEXTS, PMI, prediction
+from workbench.prompting.spec import PromptSpec
 from workbench.tasks import spec as tasks
 
 STARTERS = ("starter-bert", "starter-gpt")
@@ -54,7 +55,7 @@ def main() -> None:
         project = Project.open(sample.create_sample(folder))
         for model in chosen.model:
             for shots, seed in RUNS:
-                spec = prompt_fill.PromptSpec(
+                spec = PromptSpec(
                     source, str(resource("models") / model), model, "class", shots, seed=seed
                 )
                 outcomes = judge(*scored(project, spec, chosen.split, chosen.documents))
@@ -70,7 +71,7 @@ def main() -> None:
 
 
 def scored(
-    project: Project, spec: prompt_fill.PromptSpec, split: str, most: int
+    project: Project, spec: PromptSpec, split: str, most: int
 ) -> tuple[list[str], list[dict]]:
     """(gold labels, lines of scores.jsonl) of the first `most` documents.
 

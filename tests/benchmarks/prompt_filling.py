@@ -16,8 +16,9 @@ from meter import arguments, measure, print_machine
 
 from workbench.base.paths import resource
 from workbench.operations.application import sample
-from workbench.operations.prompts import prompt, prompt_fill
+from workbench.operations.prompts import prompt
 from workbench.project.project import Project
+from workbench.prompting.spec import PromptSpec
 from workbench.storage.documents import documents
 from workbench.storage.labels import labels
 from workbench.text.dataset import Record
@@ -52,7 +53,7 @@ def main(count: int) -> None:
         project = make(Path(folder), count)
         model = str(resource("models") / "starter-bert")
         for case, shots in (("prompts that fit", 6), ("examples left out", 40)):
-            spec = prompt_fill.PromptSpec(prompt.default_template(None), model, shots=shots)
+            spec = PromptSpec(prompt.default_template(None), model, shots=shots)
             collected = []
             before = time.process_time()
             took = measure(

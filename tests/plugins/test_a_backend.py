@@ -19,6 +19,7 @@ from workbench.operations.runs import results
 from workbench.operations.runs.run_recorder import wire
 from workbench.project.project import Project
 from workbench.prompting.backends import spec as backends
+from workbench.prompting.spec import PromptSpec
 from workbench.ui.panels.prompts.state import PromptsState
 
 pytestmark = pytest.mark.process  # the worker that renders templates
@@ -111,7 +112,7 @@ def spec(**more):
         "shots": 6,
         "backend": "overlap.words",
     }
-    return prompt_fill.PromptSpec(**{**given, **more})
+    return PromptSpec(**{**given, **more})
 
 
 def test_the_check_finds_it_whole(make):

@@ -11,12 +11,12 @@ from workbench.base.errors import ProjectBusy, ProjectError
 from workbench.operations.annotation import annotate, patterns
 from workbench.operations.documents import corpus, notes, removal
 from workbench.operations.prompts import prompt
-from workbench.operations.prompts.prompt_fill import PromptSpec
 from workbench.operations.runs import train
 from workbench.operations.schema import labels as schema
 from workbench.project import backup, snapshot
 from workbench.project.check import check, check_open
 from workbench.project.project import Project
+from workbench.prompting.spec import PromptSpec
 from workbench.storage.documents import documents
 from workbench.storage.queries import saved_filters
 from workbench.storage.runs import runs

@@ -11,10 +11,10 @@ from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.paths import resource
 from workbench.operations.annotation import suggest
 from workbench.operations.prompts import prompt, prompt_fill
-from workbench.operations.prompts.prompt_fill import PromptSpec
 from workbench.operations.runs import predict, results
 from workbench.operations.runs.run_recorder import wire
 from workbench.prompting.backends import spec as backends
+from workbench.prompting.spec import PromptSpec
 from workbench.storage.documents import documents
 from workbench.storage.runs import runs
 from workbench.tasks.pairs.info import PairsInfo

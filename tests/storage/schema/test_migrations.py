@@ -48,8 +48,9 @@ def test_sqlite_utils_applies_the_migrations_and_notes_them(conn):
         ("glossbench", "m004_state_keys"),
         ("glossbench", "m005_remarks_on_spans"),
         ("glossbench", "m006_sums_of_deletions"),
+        ("glossbench", "m007_whole_prompts"),
     ]
-    assert version(conn) == migrations.CURRENT == 6
+    assert version(conn) == migrations.CURRENT == 7
 
 
 def test_only_what_the_file_lacks_is_applied(conn):
@@ -66,6 +67,7 @@ def test_only_what_the_file_lacks_is_applied(conn):
         "m004_state_keys",
         "m005_remarks_on_spans",
         "m006_sums_of_deletions",
+        "m007_whole_prompts",
         "new_table",
     ]
     assert version(conn) == migrations.CURRENT + 1

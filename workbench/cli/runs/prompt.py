@@ -18,7 +18,7 @@ from workbench.text.columns import numbered
 
 if TYPE_CHECKING:
     from workbench.metrics.evaluation import Evaluation
-    from workbench.operations.prompts.prompt_fill import PromptSpec
+    from workbench.prompting.spec import PromptSpec
 
 
 @click.command()
@@ -120,6 +120,7 @@ def prompt(
     {% endfor %}{{ text }} Topic: {{ label }}
     """  # noqa: D301 (click does not wrap a paragraph after this mark)
     from workbench.operations.prompts import prompt_fill, prompt_models
+    from workbench.prompting.spec import PromptSpec
 
     if not shots and (options := explicit_options("order", "seed")):
         unused = _(
@@ -134,7 +135,7 @@ def prompt(
         chosen, remark = prompt_fill.choose_layer(opened.project, layer)
         if remark:
             note(remark)
-        spec = prompt_fill.PromptSpec(
+        spec = PromptSpec(
             template=source,
             model=card.path,
             model_name=card.name,

@@ -21,12 +21,13 @@ from workbench.jobs.events import Finished
 from workbench.jobs.spec import JobSpec
 from workbench.operations.evaluation import scoring
 from workbench.operations.models import installed
-from workbench.operations.prompts.prompt_fill import Filler, Fillers, PromptSpec
+from workbench.operations.prompts.prompt_fill import Filler, Fillers
 from workbench.operations.runs import new_runs, predict, results, run_recorder, run_results, train
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.kinds.prompt.info import INFO
 from workbench.prompting.backends import spec as backends
 from workbench.prompting.results import PromptResult
+from workbench.prompting.spec import PromptSpec
 from workbench.storage.runs import prompts, runs
 from workbench.tasks import spec as tasks
 from workbench.text.document import CHOICES, Document

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, Self, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _
-from workbench.base.records import JsonRecord
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.evaluation import scoring
 from workbench.operations.runs import training_data
 from workbench.prompting.backends import spec as backends
 from workbench.prompting.backends.spec import Measure, PromptModel
+from workbench.prompting.spec import PromptSpec
 from workbench.storage.documents import documents
 from workbench.tasks import spec as tasks
 from workbench.text.document import BLANK, TEXT_B, Document
@@ -28,58 +28,7 @@ if TYPE_CHECKING:
     from workbench.prompting.score import LabelAnswer
     from workbench.prompting.shots import Shot, Shots
 
-MOST_SHOTS = 64
 LONGEST_TEMPLATE = 200_000  # characters
-CALIBRATIONS = ("none", "content-free", "pmi")  # as prompting.score has them, which takes numpy
-CALIBRATION = "content-free"
-
-
-@dataclass(frozen=True)
-class PromptSpec(JsonRecord):
-    """`template` is the source. `model` is what `backend` finds the model by, such as a folder;
-    `options` are settings of the backend that differ from its defaults. `order` random or
-    balanced: how `shots` examples are drawn from the training split. `calibration`: one of
-    `prompting.score.CALIBRATIONS`.
-    """
-
-    template: str
-    model: str
-    model_name: str = ""
-    layer: str = ""
-    shots: int = 6
-    order: str = "balanced"
-    seed: int = 1
-    name: str = ""
-    device: str = "auto"
-    allow_pickle: bool = False
-    calibration: str = CALIBRATION
-    backend: str = backends.DEFAULT
-    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.shots <= MOST_SHOTS:
-            raise SpecError(
-                _("The number of examples is {n}, which is out of range.", n=self.shots),
-                hint=_("Choose a number from 0 to {most}.", most=MOST_SHOTS),
-            )
-        if self.order not in ("random", "balanced"):
-            raise SpecError(
-                _("Unknown order of examples: {order!r}.", order=self.order),
-                hint=_("Choose random or balanced."),
-            )
-        if self.calibration not in CALIBRATIONS:
-            raise SpecError(
-                _("Unknown calibration {name!r}.", name=self.calibration),
-                hint=_("Choose one of: {names}.", names=", ".join(CALIBRATIONS)),
-            )
-
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> Self:
-        """The settings of a run. Those of a version without calibration had none; those of a
-        version without backends asked a model on this computer.
-        """
-        return super().from_json({"calibration": "none", **raw})
-
 
 PromptTable = Mapping[str, tuple[str, str, str]]  # label → before, answer, after
 

@@ -18,9 +18,13 @@ from workbench.base.i18n import _
 from workbench.base.options import Option, complete
 from workbench.base.registry import contract_hint, registry
 from workbench.models.spec import ModelInfo
+from workbench.prompting.spec import LOCAL
 from workbench.text.segment import words
 
-DEFAULT = "local"  # the backend of runs that do not name one
+SCORE, GENERATE, CHAT = "score", "generate", "chat"
+TOKEN_PROBABILITIES, SCHEMA, STREAM = "token-probabilities", "schema", "stream"
+ABILITIES = (SCORE, GENERATE, CHAT, TOKEN_PROBABILITIES, SCHEMA, STREAM)
+DEFAULT = LOCAL  # the backend of runs that do not name one
 JOB = "workbench.prompting.backends.serve:score_prompts"
 HOST = "workbench.prompting.backends.serve:open_scorer"
 
@@ -32,7 +36,8 @@ class PromptModel:
     name: the name in the window and for `--model`. path: the identifier for the backend, such as a
     folder or an address. title: display name, the name if "". pickled: its weights can execute
     code when they are loaded, and the user has allowed that. without: names of the backend's
-    options that the model has no use for.
+    options that the model has no use for. can: a subset of ABILITIES; a form of answers names what
+    it needs of them. where: where it runs, for display, such as the address of a server.
     """
 
     name: str
@@ -40,6 +45,8 @@ class PromptModel:
     title: str = ""
     pickled: bool = False
     without: frozenset[str] = frozenset()
+    can: frozenset[str] = frozenset((SCORE,))
+    where: str = ""
 
 
 @dataclass(frozen=True)

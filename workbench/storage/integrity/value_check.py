@@ -67,7 +67,7 @@ def problems(conn: sqlite3.Connection, version: int) -> Iterator[str]:
 
 def _table(conn: sqlite3.Connection, table: str) -> Iterator[str]:
     key = _KEYS.get(table, "id")
-    wrong = _first_wrong({name: f'"{name}"' for name in TABLES[table]}, TABLES[table])
+    wrong = _first_wrong(_names(conn, table), TABLES[table])
     rows = conn.execute(
         f"select {key}, wrong from (select *, {wrong} as wrong from {table})"
         f" where wrong is not null limit {SHOWN}"
@@ -84,6 +84,14 @@ def _table(conn: sqlite3.Connection, table: str) -> Iterator[str]:
             value=_quoted(value),
         )
         yield message
+
+
+def _names(conn: sqlite3.Connection, table: str) -> dict[str, str]:
+    """Column → its quoted name. Files of an earlier version lack some: SQLite would read the quoted
+    name of a missing column as a text.
+    """
+    stored = {row[1] for row in conn.execute("select * from pragma_table_info(?)", (table,))}
+    return {name: f'"{name}"' for name in TABLES[table] if name in stored}
 
 
 def _first_wrong(names: Mapping[str, str], columns: Mapping[str, ColumnRules]) -> str:
@@ -109,7 +117,7 @@ def _valid(column: ColumnRules, name: str) -> str:
 
 def delete_wrong(conn: sqlite3.Connection, table: str) -> int:
     """Delete the rows of a table that have a value that is not valid; returns their number."""
-    wrong = _first_wrong({name: f'"{name}"' for name in TABLES[table]}, TABLES[table])
+    wrong = _first_wrong(_names(conn, table), TABLES[table])
     return conn.execute(f"delete from {table} where {wrong} is not null").rowcount
 
 

@@ -81,6 +81,7 @@ _PREDICTION = """create table prediction(run_id integer not null references run(
   text_hash text not null, payload text not null, primary key (run_id, document_id)) without rowid"""
 _JOURNAL_ROW = f"""create table journal_row(seq integer primary key, step_id integer not null, tbl text not null, op text not null,
   rid integer not null, doc integer, {", ".join(f"c{number}" for number in range(JOURNAL_WIDTH))})"""
+_REPLY = """create table reply(key text primary key, payload text not null, at text not null) without rowid"""
 _CHECKSUM = """create table checksum(name text not null, owner integer not null, value integer not null,
   primary key (name, owner)) without rowid"""
 SEARCH = """create virtual table {name}
@@ -297,6 +298,12 @@ def m006_sums_of_deletions(db: Database) -> None:
     """Checksums of deletions contain those of the documents: `apply` computes all of them."""
 
 
+def m007_whole_prompts(db: Database) -> None:
+    """A version of a prompt has all its settings; replies of models are kept by their content."""
+    db.execute("alter table prompt_version add column spec text not null default '{}'")
+    db.execute(_REPLY)
+
+
 _NO_ACTION = ("annotator",)  # is never deleted
 _ON_DELETE = {
     "parent_id": "SET NULL"
@@ -341,6 +348,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     m004_state_keys,
     m005_remarks_on_spans,
     m006_sums_of_deletions,
+    m007_whole_prompts,
 )
 CURRENT = len(MIGRATIONS)
 

@@ -235,6 +235,7 @@ JOURNALED: Mapping[str, Mapping[str, ColumnRules]] = {
         "body": TEXT,
         "parent_id": _ref("prompt_version").optional,
         "at": TIME,
+        "spec": JSON,
     },
     "pattern": {
         "id": ID,

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
 from workbench.operations.prompts import prompt
-from workbench.operations.prompts.prompt_fill import PromptPreview, PromptSpec, PromptTable
+from workbench.operations.prompts.prompt_fill import PromptPreview, PromptTable
+from workbench.prompting.spec import PromptSpec
 
 if TYPE_CHECKING:
     from workbench.jobs.host import Host

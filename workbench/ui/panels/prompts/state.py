@@ -14,11 +14,12 @@ from workbench.jobs.events import Finished
 from workbench.operations.annotation import suggest
 from workbench.operations.evaluation import quality
 from workbench.operations.prompts import prompt, prompt_fill, prompt_models
-from workbench.operations.prompts.prompt_fill import PromptPreview, PromptSpec
+from workbench.operations.prompts.prompt_fill import PromptPreview
 from workbench.operations.prompts.prompt_models import AskableModel, Unavailable
 from workbench.operations.runs import results, run_results, train
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.schema import labels
+from workbench.prompting.spec import CALIBRATION, PromptSpec
 from workbench.tasks import spec as tasks
 from workbench.ui.panels.prompts.scorer import Scorer
 from workbench.ui.panels.prompts.templates import OWN, Known, known_templates, unused_name
@@ -55,7 +56,7 @@ class PromptsState(State):
         self.unavailable: tuple[Unavailable, ...] = ()  # backends of plugins that failed
         self.options: Mapping[str, str] = {}  # of the backend, where they differ from its defaults
         self.shots, self.order, self.seed = 6, "balanced", 1
-        self.calibration = prompt_fill.CALIBRATION
+        self.calibration = CALIBRATION
         self.document, self.label = None, ""
         self.preview: PromptPreview | None = None
         self.problem, self.dev = "", 0

@@ -1,0 +1,129 @@
+"""The settings of a prompt: a versioned object of a project, and the settings of its runs.
+
+Light: imports neither Jinja2 nor numpy; windows, commands and workers use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _
+from workbench.base.records import JsonRecord
+
+MOST_SHOTS = 64
+CALIBRATIONS = ("none", "content-free", "pmi", "batch")  # as in prompting.score, which uses numpy
+CALIBRATION = "content-free"
+LOCAL = "local"  # the backend of runs that do not name one
+SELECTIONS = ("balanced", "random", "nearest", "nearest-balanced", "mmr", "uncertain", "pinned")
+ARRANGEMENTS = ("fixed", "shuffled", "nearest-last")
+SCORED = "scored"  # the answer form of label words compared by probability
+MENTIONS = ("all", "first", "order")
+
+
+@dataclass(frozen=True)
+class Decoding(JsonRecord):
+    """How a reply is generated.
+
+    max_tokens: of the reply. temperature: 0 is greedy. top_k: 0 keeps all tokens; top_p: 1 keeps
+    all. stop: texts that end the reply, not part of it. samples: replies per document, whose
+    majority is the answer (self-consistency, Wang et al. 2023, arXiv:2203.11171).
+    """
+
+    max_tokens: int = 64
+    temperature: float = 0.0
+    top_k: int = 0
+    top_p: float = 1.0
+    seed: int = 1
+    stop: tuple[str, ...] = ()
+    samples: int = 1
+
+
+@dataclass(frozen=True)
+class AnswerSpec(JsonRecord):
+    """How a reply becomes a prediction.
+
+    form: id of an answer form (`prompting/answers`). pattern: a regular expression, for the form
+    that reads one. mentions: which occurrences of a quoted string are spans: all, the first, or by
+    order of mention. constrained: generation is restricted to what the form can read.
+    """
+
+    form: str = SCORED
+    pattern: str = ""
+    mentions: str = "all"
+    constrained: bool = False
+
+
+@dataclass(frozen=True)
+class PromptSpec(JsonRecord):
+    """A prompt, its examples, its model and how its answers are read.
+
+    template: the source. model: what `backend` finds the model by, such as a folder; options:
+    settings of the backend that differ from its defaults. words: label → the words that stand for
+    it, by default its name; descriptions: label → description, by default that of the layer.
+    instruction: the variable `instruction` of the template.
+
+    order: how `shots` examples are selected from the training split, one of SELECTIONS. pinned:
+    ids of documents, for "pinned". every_label: each label at least once. source_run: id of the
+    run that is uncertain, for "uncertain". vectors: name of the model whose vectors compare texts,
+    "" for the first one. diversity: weight of difference in maximal marginal relevance, 0 … 1.
+    arrangement: the order in the prompt, one of ARRANGEMENTS.
+
+    calibration: one of CALIBRATIONS, for scored label words. chat: the prompt is sent as a
+    conversation, with the model's chat template. prompt_name, prompt_version: of the object in the
+    project that a run was made from, "" and 0 for none.
+    """
+
+    template: str
+    model: str
+    model_name: str = ""
+    layer: str = ""
+    shots: int = 6
+    order: str = "balanced"
+    seed: int = 1
+    name: str = ""
+    device: str = "auto"
+    allow_pickle: bool = False
+    calibration: str = CALIBRATION
+    backend: str = LOCAL
+    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    instruction: str = ""
+    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    descriptions: Mapping[str, str] = field(default_factory=dict, hash=False)
+    pinned: tuple[int, ...] = ()
+    every_label: bool = False
+    source_run: int | None = None
+    vectors: str = ""
+    diversity: float = 0.5
+    arrangement: str = "fixed"
+    answer: AnswerSpec = AnswerSpec()
+    decoding: Decoding = Decoding()
+    chat: bool = False
+    prompt_name: str = ""
+    prompt_version: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.shots <= MOST_SHOTS:
+            raise SpecError(
+                _("The number of examples is {n}, which is out of range.", n=self.shots),
+                hint=_("Choose a number from 0 to {most}.", most=MOST_SHOTS),
+            )
+        _check(_("Unknown order of examples: {name!r}."), self.order, SELECTIONS)
+        _check(_("Unknown arrangement of examples: {name!r}."), self.arrangement, ARRANGEMENTS)
+        _check(_("Unknown calibration {name!r}."), self.calibration, CALIBRATIONS)
+        _check(_("Unknown choice of mentions: {name!r}."), self.answer.mentions, MENTIONS)
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Self:
+        """The settings of a run. Those of a version without calibration had none; those of a
+        version without backends used a model on this computer.
+        """
+        return super().from_json({"calibration": "none", **raw})
+
+
+def _check(message: str, name: str, known: tuple[str, ...]) -> None:
+    if name not in known:
+        hint = _("Choose one of: {names}.", names=", ".join(known))
+        raise SpecError(message.format(name=name), hint=hint)
