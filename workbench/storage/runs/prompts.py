@@ -44,7 +44,7 @@ def all(db: Database) -> tuple[StoredPrompt, ...]:
         .fetchall()
     ):
         *fields, spec = row
-        version = PromptVersion(*fields, spec=json.loads(spec))
+        version = PromptVersion(*(*fields, json.loads(spec)))
         versions.setdefault(version.prompt_id, []).append(version)
     rows = db.reader().execute("select id, uid, name from prompt order by name, id").fetchall()
     return tuple(StoredPrompt(id, uid, name, tuple(versions.get(id, ()))) for id, uid, name in rows)
