@@ -103,13 +103,13 @@ class Column:
         return bool(self.title) or not self.key
 
 
-def keyed(titles: Mapping[str, str]) -> tuple[Column, ...]:
-    """Columns of rows that are mappings: key → title. Missing values are unknown."""
+def of_records(columns: Iterable[Column]) -> tuple[Column, ...]:
+    """The columns for people of rows that `record` made, with the values as they are."""
 
-    def column(key: str, title: str) -> Column:
+    def of(key: str, title: str) -> Column:
         return Column(title, lambda row: row.get(key), key=key)
 
-    return tuple(column(key, title) for key, title in titles.items())
+    return tuple(of(column.key, column.title) for column in titled(columns))
 
 
 def numbered(titles: Iterable[str]) -> tuple[Column, ...]:

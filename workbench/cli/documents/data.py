@@ -15,7 +15,7 @@ from workbench.cli.choices import ContributionChoice
 from workbench.cli.documents.filters import matching, where_option
 from workbench.cli.output import as_json, emit, note, say, table
 from workbench.cli.session import key_values, project_argument, reading, session
-from workbench.text.columns import keyed, numbered
+from workbench.text.columns import numbered, of_records
 from workbench.text.segmenters import base as segmenters
 
 if TYPE_CHECKING:
@@ -335,6 +335,7 @@ def labels(file: Path, as_json: bool) -> None:
     """
     from workbench.operations.annotation import questions
     from workbench.operations.documents import corpus
+    from workbench.operations.schema.labels import columns
 
     with reading(file) as opened:
         layers = corpus.labels(opened)
@@ -347,10 +348,9 @@ def labels(file: Path, as_json: bool) -> None:
             say(questions.in_words(questions.AskedCounts(**layer["questions"])))
             say()
             continue
-        titles = {"name": _("Label"), "key": _("Key"), "colour": _("Colour"), "count": _("Count")}
-        if any("parent" in item for item in layer["labels"]):
-            titles |= {"parent": _("Parent")}
-        table(keyed(titles), [{"parent": "", **label} for label in layer["labels"]])
+        several = any("parent" in label for label in layer["labels"])
+        described = columns() if several else columns()[:-1]
+        table(of_records(described), [{"parent": "", **label} for label in layer["labels"]])
         say()
 
 

@@ -17,7 +17,7 @@ from workbench.base.terms import term
 from workbench.cli.documents.filters import checked
 from workbench.cli.output import as_json, emit, note, say, table
 from workbench.cli.session import project_argument, reading, session, writing_if_free
-from workbench.text.columns import Column, keyed, numbered
+from workbench.text.columns import Column, numbered, of_records
 
 if TYPE_CHECKING:
     from workbench.cli.session import CommandSession
@@ -164,6 +164,7 @@ def _scored(opened: CommandSession, run: Run, split: str) -> Evaluation:
 
 def _show_quality(quality: dict[str, Any]) -> None:
     """Calibration and slices; curves and training are for --json."""
+    from workbench.operations.evaluation import slices
     from workbench.tasks import spec as tasks
 
     if (calibrated := quality["calibration"]) is not None:
@@ -180,9 +181,8 @@ def _show_quality(quality: dict[str, Any]) -> None:
     if sliced is None or not sliced["rows"]:
         return
     say()
-    titles = {"name": _("Slice"), "n": _("n"), "value": tasks.score_title(sliced["score"])}
-    titles |= {"low": _("Low"), "high": _("High"), "p": _("p"), "holm": _("p, Holm")}
-    table(keyed(titles), sliced["rows"])
+    columns = slices.columns(tasks.score_title(sliced["score"]))
+    table(of_records(columns), sliced["rows"])
 
 
 def _warn_of_slices(slices: dict[str, Any] | None) -> None:
@@ -263,10 +263,7 @@ def show_scores(title: str, report: dict[str, Any]) -> None:
     rows = report["per_label"]
     if rows:
         known = label_columns().values()
-        titles = {
-            column.key: column.title for column in known if any(column.key in r for r in rows)
-        }
-        table(keyed(titles), rows)
+        table(of_records(c for c in known if any(c.key in row for row in rows)), rows)
         say()
     say(_(report["definition"]))
     if as_run := report.get("as_run"):

@@ -11,6 +11,8 @@ from workbench.base import deprecation
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
+from workbench.operations.schema.labels import LabelRow
+from workbench.operations.schema.labels import columns as label_columns
 from workbench.project import backup
 from workbench.storage.annotation import annotations as annotation_rows
 from workbench.storage.annotation import answers, states
@@ -21,6 +23,7 @@ from workbench.storage.labels import labels as layers
 from workbench.storage.queries import columns, listing
 from workbench.storage.queries.columns import SortOrder
 from workbench.storage.runs import runs  # fmt: skip
+from workbench.text.columns import record
 from workbench.text.document import SPLITS
 from workbench.text.labels import Label, Layer
 from workbench.text.rows import row_id
@@ -195,19 +198,14 @@ def labels(project: Project) -> list[dict[str, Any]]:
 
     Layers of questions have their numbers.
     """
-    count = layers.counts(project.db)
+    count, described = layers.counts(project.db), label_columns()[:-1]
     return [
         {
             "layer": layer.name,
             "kind": layer.kind,
             "labels": [
-                {
-                    "name": label.name,
-                    "key": label.key,
-                    "colour": label.colour,
-                    "count": count.get(row_id(label), 0),
-                    **_group(layer, label, count),
-                }
+                record(described, LabelRow(label, count.get(row_id(label), 0)))
+                | _group(layer, label, count)
                 for label in layer.labels
             ],
             **(

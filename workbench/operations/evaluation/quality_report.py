@@ -10,10 +10,10 @@ import numpy as np
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.records import to_plain
-from workbench.operations.evaluation import quality
-from workbench.operations.evaluation.slices import slices
+from workbench.operations.evaluation import quality, slices
 from workbench.operations.runs import calibration, results, run_folders
 from workbench.operations.runs.training_curves import training_curves
+from workbench.text.columns import record
 
 if TYPE_CHECKING:
     from workbench.metrics.calibration import BinnedIntervals, Reliability
@@ -48,7 +48,9 @@ def quality_report(
         "calibration": _calibrated(quality.calibrated(evidence, dev, in_use, can_scale=can)),
         "curves": [_curves(label_curve) for label_curve in quality.label_curves(evidence)],
         "pronouns": to_plain(pronoun_scores(evidence)),
-        "slices": _slices(slices(evidence, patterns, quality.other_splits(project, run, split))),
+        "slices": _slices(
+            slices.slices(evidence, patterns, quality.other_splits(project, run, split))
+        ),
         "training": to_plain(training) if training is not None else None,
     }
 
@@ -181,19 +183,11 @@ def _number(value: float) -> float | None:
 def _slices(table: Slices | None) -> dict[str, Any] | None:
     if table is None:
         return None
-    rows = [
-        {
-            **to_plain(row.score),
-            "is_low": row.is_low,
-            "split": row.split,
-            "documents": list(row.documents),
-        }
-        for row in table.rows
-    ]
+    described = slices.columns(table.score)
     return {
         "score": table.score,
         "value": table.whole,
         "n": table.n,
-        "rows": rows,
+        "rows": [record(described, row) for row in table.rows],
         "left_out": [{"name": name, "n": n} for name, n in table.left_out.items()],
     }

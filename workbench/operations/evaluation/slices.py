@@ -14,6 +14,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.metrics.resampling import bounds, resampled
 from workbench.metrics.slices import SEED, SliceScore, measured
+from workbench.text.columns import Column, ValueKind
 from workbench.text.queries.patterns import matcher
 from workbench.text.rows import row_id
 from workbench.text.segment import tokens_of
@@ -61,6 +62,31 @@ class Slices:
     def tested(self) -> int:
         """The number of slices with a p-value."""
         return sum(row.score.p is not None for row in self.rows)
+
+
+def columns(score: str) -> tuple[Column, ...]:
+    """Of slices. score: its title."""
+    return (
+        Column(_("Slice"), lambda row: row.name, key="name"),
+        Column(_("n"), lambda row: row.score.n, kind=ValueKind.COUNT, key="n"),
+        Column(score, lambda row: row.score.value, kind=ValueKind.SHARE, key="value"),
+        Column(_("Low"), lambda row: row.score.low, kind=ValueKind.SHARE, key="low"),
+        Column(_("High"), lambda row: row.score.high, kind=ValueKind.SHARE, key="high"),
+        Column(
+            _("p"),
+            lambda row: row.score.p,
+            kind=ValueKind.NUMBER,
+            key="p",
+            hint=_(
+                "Permutation test: how often a random subset of this size differs as much "
+                "from all documents"
+            ),
+        ),
+        Column(_("p, Holm"), lambda row: row.score.holm, kind=ValueKind.NUMBER, key="holm"),
+        Column("", lambda row: row.is_low, key="is_low"),
+        Column("", lambda row: row.split, key="split"),
+        Column("", lambda row: row.documents, key="documents"),
+    )
 
 
 def slices(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.base.errors import SpecError, WorkbenchError
@@ -18,6 +18,7 @@ from workbench.project.project import Project
 from workbench.storage.annotation import answers, document_values
 from workbench.storage.documents import documents
 from workbench.storage.labels import labels as store
+from workbench.text.columns import Column, ValueKind
 from workbench.text.document import CHOICES, choice_names
 from workbench.text.labels import LAYER_KINDS, MAX_NAME_CHARS, Label, Layer, free_key
 from workbench.text.relations import SPANS
@@ -27,6 +28,34 @@ from workbench.text.snap import SNAPS, snap_of, with_snap
 MENTION = "mention"  # the label of a layer of chains that is added without labels
 FEW_CHOICES = 4  # labels of a layer for choices while the project has no such document
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
+
+
+@dataclass(frozen=True)
+class LabelRow:
+    """`count`: number of class labels and spans with this label; None while counting."""
+
+    label: Label
+    count: int | None
+
+    @property
+    def id(self) -> int:
+        return row_id(self.label)
+
+
+def columns() -> tuple[Column, ...]:
+    """Of labels, as `LabelRow`; the parent last."""
+    keys = _(
+        "A letter or digit that applies the label in Annotate. Classes have the keys 1 to 9 while "
+        "no span layer is shown."
+    )
+    number = _("Number of texts, spans and relations with this label")
+    return (
+        Column(_("Label"), lambda row: row.label.name, key="name"),
+        Column(_("Key"), lambda row: row.label.key, key="key", hint=keys),
+        Column(_("Colour"), lambda row: row.label.colour, key="colour"),
+        Column(_("Count"), lambda row: row.count, kind=ValueKind.COUNT, key="count", hint=number),
+        Column(_("Parent"), lambda row: row.label.parent, key="parent"),
+    )
 
 
 def layers(project: Project) -> tuple[Layer, ...]:

@@ -15,7 +15,7 @@ from workbench.operations.documents import corpus
 from workbench.operations.schema import label_groups, labels
 from workbench.operations.schema import labels as operations
 from workbench.project import backup
-from workbench.text.labels import LABEL_TABLES, LAYER_KINDS, TEXT, Label, Layer
+from workbench.text.labels import LABEL_TABLES, LAYER_KINDS, TEXT, Layer
 from workbench.text.relations import Pair, pairs, span_layer
 from workbench.text.rows import row_id
 from workbench.text.scale import Scale
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 COUNTED = (*LABEL_TABLES, "state", "suggestion", "document")
 
+LabelRow = operations.LabelRow
+label_columns = operations.columns
 MAX_ROWS_COUNTED = 5_000  # tables of class labels and spans
 
 
@@ -50,18 +52,6 @@ class LayerRow:
         traits = self.layer.traits
         title = traits.title_of_pair if self.layer.texts == 2 else traits.title
         return _(title)
-
-
-@dataclass(frozen=True)
-class LabelRow:
-    """`count`: number of class labels and spans with this label; None while counting."""
-
-    label: Label
-    count: int | None
-
-    @property
-    def id(self) -> int:
-        return row_id(self.label)
 
 
 @dataclass(frozen=True)

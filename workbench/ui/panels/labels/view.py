@@ -16,12 +16,13 @@ from PySide6.QtWidgets import (
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
+from workbench.text.columns import by_key
 from workbench.ui.panel import View
 from workbench.ui.panels.labels.changes import MERGE, MOVE, SPLIT
 from workbench.ui.panels.labels.chosen import CHOSEN_WIDTH, Chosen
 from workbench.ui.panels.labels.guideline import Guideline
 from workbench.ui.panels.labels.rules import kind_icon
-from workbench.ui.panels.labels.state import LabelRow, LabelsState, LayerRow
+from workbench.ui.panels.labels.state import LabelRow, LabelsState, LayerRow, label_columns
 from workbench.ui.panels.labels.values import ValuesPage
 from workbench.ui.style import formats, theme
 from workbench.ui.widgets.controls.button import Button, icon_button
@@ -250,34 +251,22 @@ class _Labels(QFrame):
         fill(self, halves)
 
     def _make_table(self) -> Table:
-        state = self.state
+        state, known = self.state, by_key(label_columns())
         chip = lambda item: (item.label.name, item.label, "")  # noqa: E731
         columns = (
-            Column(
-                _("Label"),
-                lambda row: row.label.name,
+            Column.of(
+                known["name"],
                 NAMES,
                 chip=chip,
                 indent=lambda row: bool(row.label.parent),
                 tip=_name_tip,
                 edit=lambda row, text: state.rename(row.id, text),
             ),
-            Column(
-                _("Key"),
-                lambda row: row.label.key,
-                60,
-                hint=_(
-                    "A letter or digit that applies the label in Annotate. Classes have the keys 1 "
-                    "to 9 while no span layer is shown."
-                ),
-                edit=lambda row, text: state.set_key(row.id, text),
-            ),
-            Column(
-                _("Count"),
-                lambda row: "…" if row.count is None else formats.count(row.count),
+            Column.of(known["key"], 60, edit=lambda row, text: state.set_key(row.id, text)),
+            Column.of(
+                known["count"],
                 76,
-                right=True,
-                hint=_("Number of texts, spans and relations with this label"),
+                display=lambda row: "…" if row.count is None else formats.count(row.count),
             ),
             Column(
                 _("Description"),

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
-from workbench.operations.evaluation import quality
-from workbench.operations.evaluation.slices import MIN_EXAMPLES, Slice, Slices, pattern_name, slices
+from workbench.operations.evaluation import quality, slices
+from workbench.operations.evaluation.slices import MIN_EXAMPLES, Slice, Slices, pattern_name
 from workbench.operations.runs import calibration, results, run_folders
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.training_curves import TrainingCurves, training_curves
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from workbench.operations.evaluation.quality import Calibrated, LabelCurves
     from workbench.ui.panels.results.selection import RunSelection
 
+slice_columns = slices.columns
 LOADING = "quality"  # key of the task
 
 
@@ -154,8 +155,8 @@ class QualityState(State):
             self.context.go("annotate", document=row_id(document))
 
     def score_title(self) -> str:
-        slices = self.loaded.slices if self.loaded is not None else None
-        return tasks.score_title(slices.score) if slices is not None else ""
+        sliced = self.loaded.slices if self.loaded is not None else None
+        return tasks.score_title(sliced.score) if sliced is not None else ""
 
     def others(self) -> tuple[tuple[int, str], ...]:
         """(id, name) of the runs whose training can be drawn over this one."""
@@ -357,9 +358,9 @@ def _loaded(
             others[results.run(project, other).name] = curves
     problem, splits = "", quality.other_splits(project, run, split)
     try:
-        sliced = slices(evidence, patterns, splits)
+        sliced = slices.slices(evidence, patterns, splits)
     except WorkbenchError as error:  # matching took too long
-        problem, sliced, patterns = str(error), slices(evidence, (), splits), ()
+        problem, sliced, patterns = str(error), slices.slices(evidence, (), splits), ()
     loaded = Loaded(
         split,
         evidence.info.main,

@@ -12,8 +12,9 @@ from PySide6.QtWidgets import QComboBox, QFrame, QGridLayout, QLineEdit, QVBoxLa
 from shiboken6 import isValid
 
 from workbench.base.i18n import _, ngettext
+from workbench.text.columns import by_key
 from workbench.ui.panels.results.quality.reliability_card import UNIT, ReliabilityCard, fill_frame
-from workbench.ui.panels.results.quality.state import QualityState
+from workbench.ui.panels.results.quality.state import QualityState, slice_columns
 from workbench.ui.panels.results.quality.training_card import TrainingCard
 from workbench.ui.panels.results.runs.gold_text import SPLITS
 from workbench.ui.panels.results.selection import RunSelection
@@ -139,28 +140,17 @@ def _nothing(only_curves: bool) -> tuple[str, str]:
 
 
 def _columns() -> tuple[Column, ...]:
+    known = by_key(slice_columns(_("Score")))
+    name, n, value, p = (known[key] for key in ("name", "n", "value", "p"))
     return (
-        Column(
-            _("Slice"),
-            lambda row: row.name,
-            tip=lambda row: row.name,
+        Column.of(
+            name,
+            tip=name.value,
             icon=lambda row: ("triangle-alert", "warn") if row.is_low else None,
-            sort=lambda row: row.name,
+            sort=name.value,
         ),
-        Column(
-            _("n"),
-            lambda row: formats.count(row.score.n),
-            46,
-            right=True,
-            sort=lambda row: row.score.n,
-        ),
-        Column(
-            _("Score"),
-            lambda row: points(row.score.value),
-            66,
-            right=True,
-            sort=lambda row: row.score.value,
-        ),
+        Column.of(n, 46),
+        Column.of(value, 66),
         Column(
             _("95%"),
             lambda row: interval_text(pair_of(row.score)),
@@ -168,17 +158,7 @@ def _columns() -> tuple[Column, ...]:
             right=True,
             hint=_("95% interval: bootstrap over the documents of the slice"),
         ),
-        Column(
-            _("p"),
-            lambda row: "–" if row.score.p is None else formats.decimal(row.score.p, 3),
-            56,
-            right=True,
-            hint=_(
-                "Permutation test: how often a random subset of this size differs as much "
-                "from all documents"
-            ),
-            sort=lambda row: row.score.p,
-        ),
+        Column.of(p, 56),
     )
 
 
