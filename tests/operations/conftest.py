@@ -34,7 +34,7 @@ class HeldJob:
         self.queue, self.spec, self.status = queue, spec, "waiting"
         self.asked = self.ending = ""
         self.message = self.hint = self.details = ""
-        self.result = {}
+        self.result, self.progress = {}, {}
         self.events = []
         self.changed = Signal("job")
 

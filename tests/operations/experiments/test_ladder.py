@@ -5,10 +5,15 @@ from dataclasses import replace
 import pytest
 
 from workbench.base.errors import SpecError
-from workbench.operations.experiments import ladder, ladder_report
-from workbench.operations.experiments.ladder import Ladder
+from workbench.operations.experiments import experiment, ladder
+from workbench.operations.experiments.ladder import (
+    Ladder,
+    LadderSpec,
+    decoder_title,
+    keep,
+    last,
+)
 from workbench.operations.experiments.ladder_rungs import Rung, named, parse
-from workbench.operations.experiments.ladder_spec import LadderSpec, keep, last
 from workbench.operations.runs import run_recorder
 from workbench.storage.runs import runs
 
@@ -40,7 +45,7 @@ def train(queue):
     def run(work, *ends):
         left = list(ends or (finish,))
         queue.worker = lambda job: (left.pop(0) if len(left) > 1 else left[0])(job)
-        ladder.run(work, queue)
+        experiment.run(work, queue)
 
     return run
 
@@ -89,7 +94,7 @@ def test_a_repeated_experiment_uses_finished_runs_again(queue, climb, train):
     train(second)
 
     assert queue.jobs[2].spec.params["spec"]["seed"] == 2
-    assert ladder_report.score_of(second.cells[0]) == 0.25
+    assert second.score_of(second.cells[0]) == 0.25
 
 
 def test_runs_on_other_labels_are_not_used_again(queue, climb, train, add_documents):
@@ -150,7 +155,7 @@ def test_progress_of_the_current_run_is_that_of_its_steps(climb, train):
     def step_and_finish(job):
         if job.status == "waiting":
             job.start()
-            job.fraction = 0.25
+            job.progress = {"step": 10, "total": 40}
             return
         shares.append(work.cells[0].fraction)
         finish(job)
@@ -208,7 +213,7 @@ def test_data_that_cannot_be_trained_on_is_reported_once(project, queue, wiring,
     add_layer("empty")
     work = Ladder(project, LadderSpec("classify", "empty", named(())))
 
-    ladder.run(work, queue)
+    experiment.run(work, queue)
 
     assert work.status == "paused" and "submitted" in work.error and not queue.jobs
 
@@ -221,6 +226,7 @@ def test_the_layer_gives_the_task_and_its_decoders(project, topics, add_layer):
         "classify",
     )
     assert ladder.decoders("tag") == ("crf", "greedy") and ladder.decoders("classify") == ("",)
+    assert (decoder_title("tag", "crf"), decoder_title("classify", "")) == ("CRF", "")
     with pytest.raises(SpecError, match="no layer 'x'"):
         ladder.task_of(project, "x")
 
@@ -231,10 +237,10 @@ def test_the_description_of_a_started_experiment_is_kept_with_the_runs(project, 
     work = climb(seeds=(4, 7), parts={"vectors": "starter-vectors"}, **choices)
     mine = replace(work.spec, rungs=(*work.spec.rungs, own))
 
-    work.start()
-    kept = last(project)
+    work.check()
+    stored = last(project)
     keep(project, mine)
-    assert kept == work.spec and last(project, "topic") == mine and last(project, "other") is None
+    assert stored == work.spec and last(project, "topic") == mine and last(project, "other") is None
 
     (project.runs_folder / "ladder.json").write_text('{"topic": {"rungs": 3}}')
     assert last(project, "topic") is None

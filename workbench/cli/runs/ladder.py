@@ -22,8 +22,8 @@ from workbench.cli.session import (
 from workbench.text.columns import UNKNOWN
 
 if TYPE_CHECKING:
-    from workbench.operations.experiments.ladder import Ladder
-    from workbench.operations.experiments.ladder_spec import LadderSpec
+    from workbench.operations.experiments.experiment import Cell
+    from workbench.operations.experiments.ladder import Ladder, LadderSpec
 
 
 def _numbers(_context: click.Context, _parameter: click.Parameter, text: str) -> tuple[int, ...]:
@@ -112,7 +112,7 @@ def ladder(
         work = Ladder(opened.project, spec)
         if not plan_only:
             _train(opened, work)
-        report = _report(work)
+        report = work.report()
     emit(report) if as_json else _show(work, report)
     if not plan_only:
         _check(work)
@@ -130,7 +130,6 @@ def _spec(
 ) -> LadderSpec:
     from workbench.operations.experiments import ladder as operations
     from workbench.operations.experiments import ladder_rungs
-    from workbench.operations.experiments.ladder_spec import LadderSpec
 
     ids = [name.strip() for name in rungs.split(",") if name.strip()]
     own = tuple(map(ladder_rungs.parse, added))
@@ -143,7 +142,7 @@ def _spec(
             hint=_("Decoders: {names}.", names=", ".join(filter(None, known)) or "–"),
         )
     common, of_rungs = operations.split_settings(settings)
-    return LadderSpec(
+    return operations.LadderSpec(
         task,
         layer,
         (*ladder_rungs.named(ids), *own),
@@ -157,24 +156,21 @@ def _spec(
 
 def _train(opened: CommandSession, work: Ladder) -> None:
     """Train all rungs; Ctrl+C ends after the current run, twice cancels it."""
-    from workbench.operations.experiments import ladder as operations
+    from workbench.operations.experiments import experiment
 
     progress, total = ProgressLine(""), len([cell for cell in work.cells if cell.spec])
-    for missing in {cell.message: cell for cell in work.cells if cell.spec is None}.values():
-        title = _(missing.rung.rung.title)
-        note(_("{rung} is left out: {reason}.", rung=title, reason=missing.message))
-    text: set[int] = set()
+    for cell in {cell.message: cell for cell in work.cells if cell.spec is None}.values():
+        note(_("{rung} is left out: {reason}.", rung=cell.title, reason=cell.message))
+    listed: list[Cell] = []
 
     def tell() -> None:
-        done = [number for number, cell in enumerate(work.cells) if cell.run and not cell.fraction]
-        for number in done:
-            cell = work.cells[number]
-            if cell.status == "done" and number not in text:
-                text.add(number)
-                progress.line(_run_line(work, number))
-        current = next((cell for cell in work.cells if cell.status == "running"), None)
+        for cell in work.cells:
+            if cell.status == experiment.DONE and not any(cell is item for item in listed):
+                listed.append(cell)
+                progress.line(_run_line(work, cell))
+        current = next((cell for cell in work.cells if cell.status == experiment.RUNNING), None)
         if current is not None and current.run is not None:
-            words = _("{done} of {total}", done=len(text), total=total)
+            words = _("{done} of {total}", done=len(listed), total=total)
             progress.title = _("Training {name}", name=current.run.name)
             progress.show(current.fraction or 0.0, words)
 
@@ -189,25 +185,16 @@ def _train(opened: CommandSession, work: Ladder) -> None:
     drop = work.changed.connect(tell)
     try:
         with interrupts(interrupted, post=opened.mailbox):
-            operations.run(work, opened.queue)
+            experiment.run(work, opened.queue)
     finally:
         drop()
         progress.end()
 
 
-def _run_line(work: Ladder, number: int) -> str:
-    from workbench.operations.experiments import ladder_report
-
-    cell = work.cells[number]
-    name, score = cell.run.name if cell.run else "", ladder_report.score_of(cell)
+def _run_line(work: Ladder, cell: Cell) -> str:
+    name, score = cell.run.name if cell.run else "", work.score_of(cell)
     message = _("{name}: {score:.3f} (an earlier run)") if cell.reused else _("{name}: {score:.3f}")
     return message.format(name=name, score=score if score is not None else float("nan"))
-
-
-def _report(work: Ladder) -> dict[str, Any]:
-    from workbench.operations.experiments import ladder_report
-
-    return ladder_report.report(work.spec, work.cells, status=work.status)
 
 
 def _check(work: Ladder) -> None:
@@ -225,7 +212,6 @@ def _check(work: Ladder) -> None:
 
 
 def _show(work: Ladder, report: dict[str, Any]) -> None:
-    from workbench.operations.experiments import ladder_report
     from workbench.tasks import spec as tasks
 
     say(
@@ -245,7 +231,7 @@ def _show(work: Ladder, report: dict[str, Any]) -> None:
             return UNKNOWN
         return f"{value:{sign}.3f}" if is_error else f"{100 * value:{sign}.1f}"
 
-    table(ladder_report.columns(work.spec, text), ladder_report.rows(work.spec, work.cells))
+    table(work.columns(text), work.rows)
     for rung in report["rungs"]:
         if rung["missing"]:
             say(_("{title} is left out: {missing}.", **rung))

@@ -1,60 +1,76 @@
-"""The ladder experiment: rungs × decoders × seeds as ordinary runs, one after another.
-
-Finished runs with the same settings on the same data are used again, so that an experiment that
-was interrupted continues where it ended.
-"""
+"""The ladder experiment: trainings of rungs × decoders × seeds on one layer."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import SpecError, WorkbenchError
-from workbench.base.events import Signal
 from workbench.base.i18n import _
-from workbench.jobs.events import Finished, Output, Started
-from workbench.operations.experiments.ladder_rungs import Available, available, check_parts
-from workbench.operations.experiments.ladder_spec import LadderSpec, keep
+from workbench.base.records import JsonRecord
+from workbench.operations.experiments import experiment
+from workbench.operations.experiments.experiment import MISSING, Cell, Experiment, Row, ScoreText
+from workbench.operations.experiments.ladder_rungs import (
+    RUNGS,
+    Available,
+    Rung,
+    available,
+    check_parts,
+    to_json,
+)
 from workbench.operations.models import installed
-from workbench.operations.runs import train, training_data
-from workbench.operations.runs.kinds import contract as kinds
+from workbench.operations.runs import run_results, training_data
+from workbench.operations.runs.kinds.train.info import INFO
 from workbench.storage.labels import labels
-from workbench.storage.runs import runs
 from workbench.tasks import spec as tasks
+from workbench.text.columns import Column, ValueKind
 from workbench.training.spec import TrainSpec, parse_settings
 from workbench.training.spec import options as settings_of
 
 if TYPE_CHECKING:
     from workbench.base.settings import Settings
-    from workbench.jobs.events import Event
-    from workbench.jobs.queue import Queue
     from workbench.project.project import Project
-    from workbench.storage.runs.runs import Run
 
-EVERY = 0.2  # seconds between two looks at the progress of a run
+FILE = "ladder.json"  # with the last experiment on each layer
 DECODER = "decoder"  # the setting of tasks that decode sequences
 DECODERS = ("crf", "greedy")
-MISSING, WAITING, RUNNING, DONE, FAILED = "missing", "waiting", "running", "done", "failed"
 
 
-@dataclass
-class LadderCell:
-    """One run of the experiment, trained or to be trained.
+@dataclass(frozen=True)
+class LadderSpec(JsonRecord):
+    """The description of an experiment.
 
-    status: missing, waiting, running, done or failed. reused: the run is of an earlier experiment.
+    decoders: of DECODERS, ("",) for a task without. settings: of every rung that has them;
+    of_rungs: rung → settings of this one alone. parts: see `ladder_rungs.PARTS`.
     """
 
-    rung: Available
-    decoder: str
-    seed: int
-    spec: TrainSpec | None
-    status: str = WAITING
-    run: Run | None = None
-    reused: bool = False
-    fraction: float | None = None
-    message: str = ""
+    task: str
+    layer: str
+    rungs: tuple[Rung, ...]
+    seeds: tuple[int, ...] = (1, 2, 3)
+    decoders: tuple[str, ...] = ("",)
+    settings: Mapping[str, str] = field(default_factory=dict, hash=False)
+    of_rungs: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
+    parts: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+
+def keep(project: Project, spec: LadderSpec) -> None:
+    """Store a started experiment as the last one on its layer."""
+    record = {**spec.to_json(), "rungs": [to_json(rung) for rung in spec.rungs]}
+    experiment.keep(project, FILE, spec.layer, record)
+
+
+def last(project: Project, layer: str = "") -> LadderSpec | None:
+    """The last experiment on a layer, on any layer by default; None if there is none."""
+    name, record = experiment.last(project, FILE, layer)
+    known = {rung.id: rung for rung in RUNGS}
+    try:
+        spec = LadderSpec.from_json({**record, "layer": name})
+        rungs = tuple(known.get(rung.id, rung) for rung in spec.rungs)
+        return replace(spec, rungs=rungs)
+    except (KeyError, TypeError, ValueError, AttributeError):  # none, or of another version
+        return None
 
 
 def decoders(task: str) -> tuple[str, ...]:
@@ -62,6 +78,14 @@ def decoders(task: str) -> tuple[str, ...]:
     choices = [option.choices for option in tasks.info(task).options if option.name == DECODER]
     supported = tuple(decoder for decoder in DECODERS if choices and decoder in choices[0])
     return supported or ("",)
+
+
+def decoder_title(task: str, decoder: str) -> str:
+    """Display name of a decoder; "" for a task without."""
+    for option in tasks.info(task).options:
+        if decoder and decoder in option.choices and option.choice_titles:
+            return _(option.choice_titles[option.choices.index(decoder)])
+    return decoder
 
 
 def task_of(project: Project, layer: str) -> str:
@@ -92,37 +116,99 @@ def split_settings(
     return {name: value for name, value in settings.items() if "." not in name}, of_rungs
 
 
+class Ladder(Experiment):
+    """The experiment of a description: groups are rungs, series decoders.
+
+    rungs: id → the rung with its models. Raises SpecError for settings that no rung has, or with
+    wrong values.
+    """
+
+    def __init__(self, project: Project, spec: LadderSpec, *, settings: Settings | None = None):
+        check_parts(spec.parts)
+        cards = installed.list(settings)
+        self.spec = spec
+        self.rungs = {rung.id: available(rung, cards, spec.parts) for rung in spec.rungs}
+        super().__init__(project, _cells(spec, list(self.rungs.values())), task=spec.task)
+
+    def check(self) -> None:
+        """Store the experiment; raises WorkbenchError if there are not enough documents."""
+        keep(self.project, self.spec)
+        limits = {cell.spec.option("train_limit") for cell in self.cells if cell.spec is not None}
+        limit = limits.pop() if len(limits) == 1 else None  # else some rungs have one of their own
+        plan = training_data.plan(self.project, self.spec.task, self.spec.layer, train_limit=limit)
+        if plan.problem:
+            raise WorkbenchError(plan.problem)
+
+    @property
+    def used(self) -> Mapping[str, int]:
+        """Split → documents of the finished runs, {} without one."""
+        return next((run_results.trained(cell.run).used for cell in self.cells if cell.run), {})
+
+    def columns(self, text: ScoreText) -> tuple[Column, ...]:
+        """Of the rows, for people. text: of a main score, or of a gain, which is signed."""
+        return (
+            Column(_("Rung"), lambda row: row.title),
+            Column(_("Input"), self._input),
+            Column(
+                _("Trained"),
+                lambda row: row.first.trained,
+                kind=ValueKind.COUNT,
+                hint=_("Trained parameters"),
+            ),
+            *(
+                experiment.mean_column(decoder, decoder_title(self.task, decoder), text)
+                for decoder in self.spec.decoders
+            ),
+            *experiment.gain_columns(text),
+        )
+
+    def _input(self, row: Row) -> str:
+        rung = self.rungs[row.group]
+        return rung.missing or rung.rung.options.get("embeddings") or rung.rung.model
+
+    def report(self) -> dict[str, Any]:
+        """The experiment in machine-readable form; scores are fractions of 1, but for errors."""
+        data = [cell.run.data_fingerprint for cell in self.cells if cell.run]
+        return {
+            "task": self.task,
+            "layer": self.spec.layer,
+            "status": self.status,
+            "split": self.split,
+            "score": self.score,
+            "seeds": list(self.spec.seeds),
+            "decoders": list(self.spec.decoders),
+            "settings": dict(self.spec.settings),
+            "used": dict(self.used),
+            "fingerprint": data[0] if data else "",
+            "rungs": [self._row_json(row) for row in self.rows],
+        }
+
+    def _row_json(self, row: Row) -> dict[str, Any]:
+        cell = row.first.cells[0]
+        return {
+            **to_json(self.rungs[row.group].rung),
+            "missing": cell.message if cell.spec is None else "",
+            "gain": row.gain and row.gain.absolute,
+            "errors_removed": row.gain and row.gain.errors_removed,
+            "results": [
+                {"decoder": decoder, **experiment.to_json(self, summary)}
+                for decoder, summary in row.by_series.items()
+            ],
+        }
+
+
 # ---------------------------------------------------------------- cells
 
 
-def cells(
-    project: Project, spec: LadderSpec, settings: Settings | None = None
-) -> tuple[LadderCell, ...]:
-    """Every run of the experiment with what is known of it; finished ones have their run.
-
-    Of runs on several versions of the data, those with the data of the latest run count. Raises
-    SpecError for settings that no rung has, or with wrong values.
-    """
-    planned = _planned(spec, settings)
-    keys = {_key(cell.spec) for cell in planned if cell.spec is not None}
-    finished = _finished(project)
-    if matching := [run for key, run in finished if key in keys]:
-        _reuse(planned, finished, matching[-1].data_fingerprint)
-    return planned
-
-
-def _planned(spec: LadderSpec, settings: Settings | None) -> tuple[LadderCell, ...]:
-    check_parts(spec.parts)
-    cards = installed.list(settings)
-    rungs = [available(rung, cards, spec.parts) for rung in spec.rungs]
+def _cells(spec: LadderSpec, rungs: Sequence[Available]) -> list[Cell]:
     _check_settings(spec, rungs)
     options = {rung.rung.id: _options(spec, rung) for rung in rungs}
-    return tuple(
+    return [
         _cell(spec, rung, options[rung.rung.id], decoder, seed)
         for decoder in spec.decoders
         for rung in rungs
         for seed in spec.seeds
-    )
+    ]
 
 
 def _check_settings(spec: LadderSpec, rungs: Sequence[Available]) -> None:
@@ -164,12 +250,12 @@ def _options(spec: LadderSpec, rung: Available) -> dict[str, object]:
 
 def _cell(
     spec: LadderSpec, rung: Available, options: Mapping[str, object], decoder: str, seed: int
-) -> LadderCell:
-    if rung.card is None:
-        return LadderCell(rung, decoder, seed, None, MISSING, message=rung.missing)
-    if reason := installed.unfit(rung.card, spec.task):
-        return LadderCell(rung, decoder, seed, None, MISSING, message=reason)
-    card = rung.card
+) -> Cell:
+    id, card = rung.rung.id, rung.card
+    cell = Cell(id, _(rung.rung.title), decoder, seed, INFO.id, None)
+    reason = rung.missing if card is None else installed.unfit(card, spec.task)
+    if card is None or reason:
+        return replace(cell, status=MISSING, message=reason)
     train_spec = TrainSpec(
         spec.task,
         spec.layer,
@@ -180,220 +266,5 @@ def _cell(
         allow_pickle=card.pickled,
         family=card.family,
     )
-    return LadderCell(rung, decoder, seed, train_spec)
-
-
-def _key(spec: TrainSpec) -> tuple[str, ...]:
-    """A key that is equal for runs with equal settings, whatever their names and the folders of
-    their models.
-    """
-    options = sorted(spec.all_options.items(), key=lambda pair: pair[0])
-    parts = (spec.task, spec.layer, spec.model_name, spec.seed, options)
-    return tuple(map(str, parts))
-
-
-def _finished(project: Project) -> list[tuple[tuple[str, ...], Run]]:
-    """The finished trainings, oldest first."""
-    pairs = []
-    for run in runs.all(project.db):
-        if kinds.info(run.kind).fine_tunes and run.status == DONE:
-            with suppress(WorkbenchError, KeyError):  # settings that this version does not have
-                pairs.append((_key(replace(train.spec_of(run), layer=run.layer)), run))
-    return pairs
-
-
-def _reuse(
-    planned: Sequence[LadderCell], finished: Sequence[tuple[tuple[str, ...], Run]], data: str
-) -> None:
-    """Give cells the finished runs on this data, the latest of equal ones."""
-    known = {key: run for key, run in finished if run.data_fingerprint == data}
-    for cell in planned:
-        run = known.get(_key(cell.spec)) if cell.spec is not None else None
-        if cell.run is None and run is not None:
-            cell.status, cell.run, cell.reused = DONE, run, True
-
-
-# ---------------------------------------------------------------- running
-
-
-class Ladder:
-    """The cells of an experiment, trained one after another; `changed()` is emitted at each step.
-
-    status: ready, running, pausing (after the current run), paused or done. error: why it could not
-    start, or was paused. Between two runs the caller prepares the next one, off the main thread in
-    a window:
-
-        cell = ladder.next()
-        run = ladder.begin(queue, train.prepare(project, cell.spec))
-        ladder.on_event(event)  # for each event of the run, after it was recorded
-
-    `run` does this for callers that may block.
-    """
-
-    def __init__(self, project: Project, spec: LadderSpec, *, settings: Settings | None = None):
-        self.project, self.spec = project, spec
-        self.changed = Signal("ladder")
-        self.cells = cells(project, spec, settings)
-        self.status, self.error = "ready", ""
-        self._fingerprint: str | None = None
-        self._cell: LadderCell | None = None  # that is prepared or trained
-
-    @property
-    def active(self) -> bool:
-        return self.status in ("running", "pausing")
-
-    def start(self) -> None:
-        """From now on, train what is not finished; also after a pause. `check` the data next."""
-        self.status, self.error, self._fingerprint = "running", "", None
-        keep(self.project, self.spec)
-        for cell in self.cells:
-            if cell.status == FAILED:
-                cell.status, cell.message, cell.run = WAITING, "", None
-        self.changed.emit()
-
-    def check(self) -> None:
-        """Raises WorkbenchError if there are not enough documents. Not for the main thread."""
-        limits = {cell.spec.option("train_limit") for cell in self.cells if cell.spec is not None}
-        limit = limits.pop() if len(limits) == 1 else None  # else some rungs have one of their own
-        plan = training_data.plan(self.project, self.spec.task, self.spec.layer, train_limit=limit)
-        if plan.problem:
-            raise WorkbenchError(plan.problem)
-
-    def next(self) -> LadderCell | None:
-        """The cell to prepare; None if the experiment has ended or is paused."""
-        if not self.active:
-            return None
-        waiting = [cell for cell in self.cells if cell.status == WAITING]
-        if self._fingerprint is None:  # a finished cell fixes the data only if it is still current
-            waiting = [cell for cell in self.cells if cell.spec is not None]
-        if self.status == "pausing" or not waiting:
-            self.end("paused" if waiting and self.status == "pausing" else "done")
-            return None
-        self._cell = waiting[0]
-        self.changed.emit()
-        return self._cell
-
-    def begin(self, queue: Queue, prepared: train.PreparedTraining) -> Run | None:
-        """Start the run of the cell that was prepared; None if there is nothing to wait for."""
-        cell = self._cell
-        if cell is None or not self._is_on_same_data(prepared.data.fingerprint):
-            return None
-        if cell.status == DONE:  # it was only needed to read the data
-            return None
-        if self.status == "pausing":
-            self.end("paused")
-            return None
-        try:
-            cell.run = kinds.start(self.project, queue, self._titled(cell, prepared))
-        except WorkbenchError as error:
-            self.fail(error)
-            return None
-        cell.status, cell.fraction = RUNNING, None
-        self.changed.emit()
-        return cell.run
-
-    def fail(self, error: Exception) -> None:
-        """The cell could not be prepared or started."""
-        if self._cell is not None:
-            self._fingerprint = self._fingerprint or ""
-            self._cell.status, self._cell.message = FAILED, str(error)
-
-    def pause(self) -> None:
-        """End after the current run."""
-        if self.active:
-            self.status = "pausing"
-            self.changed.emit()
-
-    def cancel(self, queue: Queue) -> None:
-        """Cancel the current run and start no other; finished runs stay."""
-        self.pause()
-        if self._cell is not None and self._cell.run is not None:
-            train.cancel(self.project, queue, self._cell.run.id)
-
-    def end(self, status: str, error: str = "") -> None:
-        self.status, self.error, self._cell = status, error, None
-        self.changed.emit()
-
-    def on_event(self, event: Event) -> None:
-        """Take an event of the current run, after it was recorded."""
-        cell = self._cell
-        if cell is None:
-            return
-        if isinstance(event, Output) and event.payload.get("kind") == "step":
-            self.at(event.payload["step"] / max(1, event.payload["total"]))
-        elif isinstance(event, Started):
-            self.changed.emit()
-        elif isinstance(event, Finished):
-            self._ended(cell, event)
-
-    def at(self, fraction: float | None) -> None:
-        """How much of the current run is done."""
-        if self._cell is not None:
-            self._cell.fraction = fraction
-            self.changed.emit()
-
-    def _is_on_same_data(self, fingerprint: str) -> bool:
-        """Whether the experiment can continue; the first run fixes its data."""
-        if not self._fingerprint:
-            self._fingerprint = fingerprint
-            for cell in self.cells:
-                if cell.run is not None and cell.run.data_fingerprint != fingerprint:
-                    cell.status, cell.run, cell.reused = WAITING, None, False
-            _reuse(self.cells, _finished(self.project), fingerprint)
-        if fingerprint == self._fingerprint:
-            return True
-        message = _("Documents or labels were changed. Start again to train every rung on them.")
-        self.end("paused", message)
-        return False
-
-    def _titled(self, cell: LadderCell, prepared: train.PreparedTraining) -> train.PreparedTraining:
-        words = (cell.rung.rung.id, cell.decoder, str(cell.seed))
-        stem = "-".join(("ladder", *filter(None, words)))
-        name = runs.free_name(self.project.db, stem)
-        return replace(prepared, spec=replace(prepared.spec, name=name))
-
-    def _ended(self, cell: LadderCell, event: Finished) -> None:
-        self._cell, cell.fraction = None, None
-        if event.status == "cancelled":
-            cell.status, cell.run = WAITING, None
-            self.status = "pausing"
-            return
-        if cell.run is not None:
-            cell.run = runs.get(self.project.db, cell.run.id)
-        is_done = cell.run is not None and cell.run.status == DONE
-        cell.status = DONE if is_done else FAILED
-        cell.message = "" if is_done else _why(cell.run, event)
-
-
-def run(ladder: Ladder, queue: Queue) -> None:
-    """Train the cells, without an event loop. What fails is in `ladder.error` and its cells."""
-    ladder.start()
-    try:
-        ladder.check()
-    except WorkbenchError as error:
-        ladder.end("paused", str(error))
-    while (cell := ladder.next()) is not None and cell.spec is not None:
-        try:
-            prepared = train.prepare(ladder.project, cell.spec)
-        except WorkbenchError as error:
-            ladder.fail(error)
-            continue
-        if (started := ladder.begin(queue, prepared)) is not None:
-            _wait(ladder, queue, started)
-
-
-def _wait(ladder: Ladder, queue: Queue, started: Run) -> None:
-    job = train.job_of(queue, ladder.project, started.id)
-    if job is None:
-        return
-    while not queue.wait(job, EVERY):
-        ladder.at(job.fraction)
-    ladder.on_event(Finished(job.status, job.result, job.message, job.hint))
-
-
-def _why(run: Run | None, event: Finished) -> str:
-    if run is not None and run.status == "stopped":
-        return _("It was stopped early.")
-    failure = run.failure if run is not None else None
-    message, hint = (failure.message, failure.hint) if failure else (event.message, event.hint)
-    return " ".join(filter(None, (message, hint)))
+    name = "-".join(("ladder", *filter(None, (id, decoder, str(seed)))))
+    return replace(cell, spec=train_spec, name=name)

@@ -96,6 +96,10 @@ class PreparedTraining:
     splits: Mapping[str, list[int]]
     texts: adaptation.TextFiles | None = None
 
+    @property
+    def fingerprint(self) -> str:
+        return self.data.fingerprint
+
 
 def prepare(project: Project, spec: TrainSpec, *, watch: Watch = QUIET) -> PreparedTraining:
     """Assign splits to submitted documents without one, and freeze the data. Run it in a thread:

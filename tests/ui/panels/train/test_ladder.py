@@ -10,9 +10,9 @@ from tests.ui.panels.train.test_state import context  # noqa: F401 (a fixture)
 from workbench.base.errors import WorkbenchError
 from workbench.jobs import threads
 from workbench.jobs.events import Finished
+from workbench.operations.experiments.ladder import LadderSpec, keep
 from workbench.operations.experiments.ladder_rungs import named as named_rungs
 from workbench.operations.experiments.ladder_rungs import parse
-from workbench.operations.experiments.ladder_spec import LadderSpec, keep
 from workbench.operations.runs.run_recorder import wire
 from workbench.storage.runs.runs import Run
 from workbench.ui.panels.train.ladder_results import CellTable
@@ -49,9 +49,7 @@ def finished(score, seconds=60.0, name="span_f1"):
 
 def end(panel, rung, decoder, *scores, name="span_f1"):
     """Mark the first runs of a rung as finished with these scores."""
-    cells = [
-        cell for cell in panel.ladder.cells if (cell.rung.rung.id, cell.decoder) == (rung, decoder)
-    ]
+    cells = [cell for cell in panel.ladder.cells if (cell.group, cell.series) == (rung, decoder)]
     for cell, score in zip(cells, scores, strict=False):
         cell.status, cell.run = "done", finished(score, name=name)
     panel.ladder.changed.emit(frozenset({"work"}))
@@ -73,8 +71,8 @@ def test_a_table_per_decoder_shows_every_run_in_its_order(page):
     crf, greedy = _cells(page)
 
     assert named(page.view, "Start experiment").isEnabled()
-    assert texts(crf.table)[0] == ["Frozen word vectors", "–", "–", "–"]
-    assert [row[0] for row in texts(greedy.table)] == [
+    assert texts(crf)[0] == ["Frozen word vectors", "–", "–", "–"]
+    assert [row[0] for row in texts(greedy)] == [
         "Frozen word vectors",
         "Frozen ELMo",
         "Fine-tuned BERT",
@@ -83,15 +81,15 @@ def test_a_table_per_decoder_shows_every_run_in_its_order(page):
 
 def test_runs_are_queued_only_after_the_start(page, monkeypatch):
     crf, _greedy = _cells(page)
-    first = crf.table.rows_model.columns[1]
-    row = crf.table.rows()[0]
+    first = crf.rows_model.columns[1]
+    row = crf.rows()[0]
     assert first.icon(row) is None and first.tip(row) == "Not run yet"
 
     monkeypatch.setattr(type(page.ladder), "active", property(lambda state: True))
     page.ladder.changed.emit(frozenset({"work"}))
 
-    row = crf.table.rows()[0]
-    assert texts(crf.table)[0] == ["Frozen word vectors", "no. 1", "no. 2", "no. 3"]
+    row = crf.rows()[0]
+    assert texts(crf)[0] == ["Frozen word vectors", "no. 1", "no. 2", "no. 3"]
     assert first.icon(row) == ("clock", "faint") and first.tip(row) == "Queued"
 
 
@@ -105,7 +103,7 @@ def test_scores_progress_and_failures_are_shown_in_their_cells(page):
     page.ladder.changed.emit(frozenset({"work"}))
 
     crf = _cells(page)[0]
-    shown = [text for row in texts(crf.table) for text in row]
+    shown = [text for row in texts(crf) for text in row]
     assert {"61.2", "60.4", "62%", "failed"} <= set(shown)
     assert named(page.view, "Continue experiment").isEnabled()
     message = [
@@ -130,7 +128,7 @@ def test_scores_that_are_errors_are_in_their_own_unit_and_the_lowest_is_best(pag
     end(page, "frozen-vectors", "crf", 0.6, 0.7, 0.8, name="mae")
     end(page, "bert", "crf", 0.35, name="mae")
 
-    rows, cells = texts(_scores(page)), texts(_cells(page)[0].table)
+    rows, cells = texts(_scores(page)), texts(_cells(page)[0])
     assert rows[0][3] == "0.700 ± 0.100" and cells[0][1:] == ["0.600", "0.700", "0.800"]
     assert rows[-1][3] == "0.350 (n = 1)" and rows[-1][5:7] == ["+0.350", "50.0%"]
     assert page.ladder.score_title == "MAE on dev, lower is better"
@@ -177,7 +175,7 @@ def test_options_are_fields_of_all_rungs_or_of_one(page, qtbot):
 
     assert state.settings == (RungSetting("epochs", "3"), RungSetting("epochs", "1", "bert"))
     assert not state.error
-    epochs = {cell.rung.rung.id: cell.spec.option("epochs") for cell in state.cells if cell.spec}
+    epochs = {cell.group: cell.spec.option("epochs") for cell in state.cells if cell.spec}
     assert epochs.pop("bert") == 1 and set(epochs.values()) == {3}
     state.toggle("bert")
     assert not state.error  # of a rung that is not trained now
@@ -199,10 +197,10 @@ def test_own_rungs_other_models_and_fewer_decoders_change_the_experiment(page):
     state.use("transformer", "starter-gpt")
     state.toggle_decoder("greedy")
 
-    runs = {cell.rung.rung.title: cell for cell in state.cells if cell.seed == 1}
+    runs = {cell.title: cell for cell in state.cells if cell.seed == 1}
     assert runs["Frozen GPT"].spec.model_name == "starter-gpt"
     assert runs["Fine-tuned BERT"].spec.model_name == "starter-gpt"
-    assert {cell.decoder for cell in state.cells} == {"crf"}
+    assert {cell.series for cell in state.cells} == {"crf"}
 
     box = named(page.view, "Fine-tuned transformer")
     assert box.currentData() == "starter-gpt" and box.itemData(0) == ""
@@ -213,7 +211,7 @@ def test_own_rungs_other_models_and_fewer_decoders_change_the_experiment(page):
 def test_the_results_are_saved_as_json(page, tmp_path):
     end(page, "frozen-vectors", "crf", 0.5)
 
-    page.ladder.save(tmp_path / "ladder.json")
+    page.ladder.save(tmp_path / "ladder.json", page.ladder.work.report())
 
     raw = json.loads((tmp_path / "ladder.json").read_text())
     assert raw["rungs"][0]["results"][0]["mean"] == 0.5

@@ -67,11 +67,34 @@ class Prepared(Protocol):
     def kind(self) -> str: ...
 
 
+class PreparedOnData(Prepared, Protocol):
+    """What `RunKind.prepare` returns. fingerprint: of the documents and labels of the run."""
+
+    @property
+    def fingerprint(self) -> str: ...
+
+
 class RunKind(Protocol):
     """The heavy half of a kind. `kinds.base.Kind` has the defaults of a run that a job computes."""
 
     info: RunKindInfo
     predictor: str = PREDICTOR  # of the job that predicts with `model`
+
+    def prepare(self, project: Project, spec: Any, *, watch: Watch = QUIET) -> PreparedOnData:
+        """What `start` needs for a run with settings of the kind's own class. Not for the main
+        thread. Raises WorkbenchError or Cancelled.
+        """
+        raise SpecError(_("Runs of the kind {kind} cannot be started.", kind=self.info.id))
+
+    def settings(self, run: Run) -> Any:
+        """The settings that `prepare` takes, of a run. Raises WorkbenchError or KeyError."""
+        raise self.no_model(run)
+
+    def identity(self, spec: Any) -> str:
+        """Equal for settings that give the same run, whatever it is called and wherever its model
+        lies.
+        """
+        return str(spec)
 
     def start(
         self, project: Project, queue: Queue, prepared: Any, *, parent_id: int | None = None

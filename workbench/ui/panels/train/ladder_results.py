@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QRectF, QSize
 from PySide6.QtGui import QPainter, QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QFrame, QWidget
+from PySide6.QtWidgets import QFileDialog, QFrame
 
 from workbench.base.i18n import _, ngettext
 from workbench.ui.style import formats, theme
@@ -20,16 +19,15 @@ from workbench.ui.widgets.charts.system_scores import LadderChart, LegendMark, S
 from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
-from workbench.ui.widgets.layout import card, clear, column, fill, layout_of, row
+from workbench.ui.widgets.layout import card, clear, column, layout_of, row
 from workbench.ui.widgets.pages import PageLayout
 from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
-    from workbench.operations.experiments.ladder import LadderCell
-    from workbench.operations.experiments.ladder_report import RungRow
+    from workbench.operations.experiments.experiment import Cell, Row
     from workbench.text import columns
     from workbench.ui.panels.train.ladder_state import LadderState
-
+    from workbench.ui.project.experiment_state import ExperimentState
 
 ICONS = {
     "done": ("circle-check", "good"),
@@ -40,90 +38,42 @@ ICONS = {
 SEED = 88  # width of a column, pixels at 100%
 
 
-@dataclass(frozen=True)
-class _Row:
-    title: str
-    cells: dict[int, LadderCell]  # by seed
-    scores: dict[int, str]  # by seed, as text
-    places: dict[int, int]  # seed → position among the waiting runs, from 1; 0 before the start
+class CellTable(Table):
+    """The runs of one series: a row per group, a column per seed. Call `render`."""
 
-    def text(self, seed: int) -> str:
-        cell = self.cells[seed]
-        if cell.status == "running":
-            return _("{n}%", n=formats.points(cell.fraction or 0, 0))
-        if cell.status == "waiting":
-            place = self.places[seed]
-            return _("no. {n}", n=place) if place else "–"
-        if cell.status == "failed":
-            return _("failed")
-        return self.scores[seed]
+    def __init__(self, state: ExperimentState, series: str, title: str, seeds: Sequence[int]):
+        seed_columns = [self._column(number, seed) for number, seed in enumerate(seeds)]
+        columns = [Column(title or _("Rung"), lambda row: row.title), *seed_columns]
+        super().__init__(columns, name=title or _("Runs"), key=_group)
+        self._state, self._series = state, series
+        self.opened.connect(self._open)
 
-    def tip(self, seed: int) -> str:
-        cell = self.cells[seed]
-        if cell.status == "waiting" and not cell.message:
-            return _("Queued") if self.places[seed] else _("Not run yet")
-        if cell.message or cell.run is None:
-            return cell.message
-        return _("{run}: Enter shows its results", run=cell.run.name)
+    def _column(self, number: int, seed: int) -> Column:
+        def cell(row: Row) -> Cell:
+            return self._cell(row, number)
 
-
-class CellTable(QWidget):
-    """`render` shows the cells of the state with this decoder."""
-
-    def __init__(self, state: LadderState, decoder: str, title: str, seeds: Sequence[int]):
-        super().__init__()
-        self._state, self._decoder, self._seeds = state, decoder, tuple(seeds)
-        columns = [Column(title or _("Rung"), lambda row: row.title)]
-        columns += [
-            Column(
-                _("Seed {seed}", seed=seed),
-                partial(_text, seed),
-                SEED,
-                right=True,
-                icon=partial(_icon, seed),
-                tip=partial(_tip, seed),
-            )
-            for seed in self._seeds
-        ]
-        self.table = Table(columns, name=title or _("Runs"), key=lambda row: row.title)
-        self.table.opened.connect(self._open)
-        fill(self, self.table)
+        return Column(
+            _("Seed {seed}", seed=seed),
+            lambda row: self._state.cell_text(cell(row)),
+            SEED,
+            right=True,
+            icon=lambda row: self._icon(cell(row)),
+            tip=lambda row: self._state.cell_hint(cell(row)),
+        )
 
     def render(self) -> None:
-        cells = self._state.cells
-        is_active = self._state.active  # before the start nothing is queued
-        waiting = [cell for cell in cells if is_active and cell.status == "waiting"]
-        rows: dict[str, _Row] = {}
-        for cell in cells:
-            if cell.decoder == self._decoder:
-                rung = cell.rung.rung
-                row = rows.setdefault(rung.id, _Row(_(rung.title), {}, {}, {}))
-                row.cells[cell.seed] = cell
-                row.scores[cell.seed] = self._state.score_text(self._state.score(cell))
-                row.places[cell.seed] = next(
-                    (place for place, item in enumerate(waiting, 1) if item is cell), 0
-                )
-        self.table.set_rows(list(rows.values()))
-        self.table.fit_height()
+        self.set_rows(self._state.rows)
+        self.fit_height()
 
-    def _open(self, row: _Row) -> None:
-        column = self.table.currentIndex().column()
-        seed = self._seeds[max(0, column - 1)]
-        self._state.open_run(row.cells.get(seed))
+    def _cell(self, row: Row, number: int) -> Cell:
+        return row.by_series[self._series].cells[number]
 
+    def _icon(self, cell: Cell) -> tuple[str, str] | None:
+        is_planned = cell.status == "waiting" and not self._state.position(cell)
+        return None if is_planned else ICONS.get(cell.status)
 
-def _text(seed: int, row: _Row) -> str:
-    return row.text(seed)
-
-
-def _tip(seed: int, row: _Row) -> str:
-    return row.tip(seed)
-
-
-def _icon(seed: int, row: _Row) -> tuple[str, str] | None:
-    cell = row.cells[seed]
-    is_planned = cell.status == "waiting" and not row.places[seed]
-    return None if is_planned else ICONS.get(cell.status)
+    def _open(self, row: Row) -> None:
+        self._state.open_run(self._cell(row, max(0, self.currentIndex().column() - 1)))
 
 
 INPUT_COLUMN, WIDE_WIDTH = 1, 820  # a column, and the width from which it is shown, pixels at 100%
@@ -164,21 +114,21 @@ class LadderResults(Savable, QFrame):
     def render(self) -> None:
         work = self.state.work
         rows = self.state.rows
-        scored = any(summary.scores for row in rows for summary in row.by_decoder.values())
+        scored = any(summary.scores for row in rows for summary in row.by_series.values())
         self._stack.setCurrentIndex(int(scored))
         if work is None or not scored:
             self._show_recipe()
             return
-        task, spec = work.spec.task, work.spec
+        spec = work.spec
         self._title.setText(self.state.score_title)
-        documents = self.state.documents
+        documents = work.used.get(work.split, 0)
         message = ngettext("{n} document", "{n} documents", documents)
         self._note.setText(message.format(n=formats.count(documents)) if documents else "")
         self._show_legend(spec.decoders)
         is_share = not is_error(self.state.score_name)
-        groups = [_group(row, len(spec.seeds), 100 if is_share else 1) for row in rows]
+        groups = [_scores(row, len(spec.seeds), 100 if is_share else 1) for row in rows]
         self._chart.set_groups(groups, decimals=1 if is_share else 3)
-        self._show_table(task, spec.decoders, rows)
+        self._show_table(work.task, spec.decoders, rows)
         self._remark.setText(
             ngettext(
                 "Shows how much each step of transfer adds on this layer. With {n} seed, small "
@@ -209,14 +159,14 @@ class LadderResults(Savable, QFrame):
         message = words(_("point: one seed; short line: mean"), "caption", "muted")
         layout_of(self._legend).addWidget(message)
 
-    def _show_table(self, task: str, decoders: tuple[str, ...], rows: tuple[RungRow, ...]) -> None:
+    def _show_table(self, task: str, decoders: tuple[str, ...], rows: tuple[Row, ...]) -> None:
         if self._table is None or self._table_for != (task, *decoders):
             if self._table is not None:
                 layout_of(self._scores).removeWidget(self._table)
                 self._table.deleteLater()
             self._table_for = (task, *decoders)
             name = _("Scores of the rungs")
-            self._table = Table(self._columns(decoders), name=name, key=_id)
+            self._table = Table(self._columns(decoders), name=name, key=_group)
             layout_of(self._scores).addWidget(self._table)
         self._table.set_rows(rows)
         self._table.fit_height()
@@ -246,12 +196,12 @@ class LadderResults(Savable, QFrame):
             Column.of(minutes, 84),
         ]
 
-    def _range(self, decoder: str, row: RungRow) -> str:
-        scores = row.by_decoder[decoder].scores
-        if not scores:
+    def _range(self, decoder: str, row: Row) -> str:
+        summary = row.by_series[decoder]
+        if summary.band is None:
             return ""
-        low, high = (self.state.score_text(end(scores.values())) for end in (min, max))
-        return _("{low} to {high}, n = {n}", low=low, high=high, n=len(scores))
+        low, high = map(self.state.score_text, summary.band)
+        return _("{low} to {high}, n = {n}", low=low, high=high, n=len(summary.scores))
 
     def picture_size(self) -> QSize:
         return self._chart_card.size()
@@ -263,15 +213,15 @@ class LadderResults(Savable, QFrame):
         path, _kind = QFileDialog.getSaveFileName(
             self, _("Save data"), "ladder.json", "JSON (*.json)"
         )
-        if path:
-            self.state.save(Path(path))
+        if path and self.state.work is not None:
+            self.state.save(Path(path), self.state.work.report())
 
 
-def _id(row: RungRow) -> str:
-    return row.rung.rung.id
+def _group(row: Row) -> str:
+    return row.group
 
 
-def _trained(column: columns.Column, row: RungRow) -> str | None:
+def _trained(column: columns.Column, row: Row) -> str | None:
     parameters = column.value(row)
     if parameters is None:
         return None
@@ -280,19 +230,19 @@ def _trained(column: columns.Column, row: RungRow) -> str | None:
     return _("{n} M", n=formats.decimal(parameters / 1e6, 1))
 
 
-def _removed(column: columns.Column, row: RungRow) -> str | None:
+def _removed(column: columns.Column, row: Row) -> str | None:
     share = column.value(row)
     return None if share is None else f"{formats.points(share)}%"
 
 
-def _group(row: RungRow, expected: int, unit: float) -> SystemScores:
+def _scores(row: Row, expected: int, unit: float) -> SystemScores:
     series = tuple(
         tuple(unit * score for score in summary.scores.values())
-        for summary in row.by_decoder.values()
+        for summary in row.by_series.values()
     )
     done, total = sum(map(len, series)), expected * len(series)
     note = ngettext("{done} of {total} run", "{done} of {total} runs", total)
     note = note.format(done=done, total=total)
-    if row.rung.missing:
+    if row.first.cells[0].spec is None:
         note = _("not available")
-    return SystemScores(_(row.rung.rung.title), note, series, expected)
+    return SystemScores(row.title, note, series, expected)

@@ -229,9 +229,7 @@ class LadderView(View):
         self._show_tables()
         self._show_job()
         left_out = {
-            cell.rung.rung.id: _(
-                "{rung} is left out: {reason}.", rung=_(cell.rung.rung.title), reason=cell.message
-            )
+            cell.group: _("{rung} is left out: {reason}.", rung=cell.title, reason=cell.message)
             for cell in state.cells
             if cell.spec is None
         }
@@ -252,7 +250,7 @@ class LadderView(View):
 
     def _show_tables(self) -> None:
         work = self.state.work
-        tables_for = (work.spec.task, work.spec.decoders, work.spec.seeds) if work else ()
+        tables_for = (work.task, work.spec.decoders, work.spec.seeds) if work else ()
         if tables_for != self._tables_for:
             clear(self._cells)
             self._tables, self._tables_for = [], tables_for

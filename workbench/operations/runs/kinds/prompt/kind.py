@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from workbench.jobs.events import Finished
     from workbench.jobs.queue import Queue
+    from workbench.operations.prompts.prompt_fill import PromptSpec
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
     from workbench.text.document import Document
@@ -25,6 +27,19 @@ if TYPE_CHECKING:
 
 class PromptKind(Kind):
     info = INFO
+
+    def prepare(
+        self, project: Project, spec: PromptSpec, *, watch: Watch = QUIET
+    ) -> prompt.PreparedPrompt:
+        return prompt.prepare(project, spec, watch=watch)
+
+    def settings(self, run: Run) -> PromptSpec:
+        return replace(prompt.spec_of(run), layer=run.layer)
+
+    def identity(self, spec: PromptSpec) -> str:
+        model = spec.model_name or spec.model
+        plain = replace(spec, name="", model=model, device="auto", allow_pickle=False)
+        return str(sorted(plain.to_json().items()))
 
     def start(
         self,

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
+from workbench.base.watch import QUIET, Watch
 from workbench.operations.runs import rerun, run_folders, train
 from workbench.operations.runs.kinds.base import Kind
 from workbench.operations.runs.kinds.contract import model_name
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from workbench.jobs.queue import Queue
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
+    from workbench.training.spec import TrainSpec
 
 
 class FineTuningKind(Kind):
@@ -29,6 +31,18 @@ class FineTuningKind(Kind):
 
     def command(self, project: Project, run: Run) -> str:
         return train.command(project, run)
+
+    def prepare(
+        self, project: Project, spec: TrainSpec, *, watch: Watch = QUIET
+    ) -> train.PreparedTraining:
+        return train.prepare(project, spec, watch=watch)
+
+    def settings(self, run: Run) -> TrainSpec:
+        return replace(train.spec_of(run), layer=run.layer)
+
+    def identity(self, spec: TrainSpec) -> str:
+        options = sorted(spec.all_options.items(), key=lambda pair: pair[0])
+        return str((spec.task, spec.layer, spec.model_name, spec.seed, options))
 
     def prepare_again(
         self, project: Project, run: Run, *, longer: bool = False
