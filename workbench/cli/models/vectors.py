@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
-from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +14,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.records import to_plain
 from workbench.cli.output import ProgressLine, as_json, emit, note, note_links_out, say, table
 from workbench.cli.session import key_values, progress_line, reading, session
-from workbench.text.columns import Column, ValueKind
+from workbench.text.columns import Column
 from workbench.training.vectors.spec import METHODS
 
 if TYPE_CHECKING:
@@ -132,26 +130,13 @@ def evaluate(model: str, sets: tuple[str, ...], by: str, as_json: bool) -> None:
     files = operations.set_files(sets)
     with _opened(model) as (info, lexicon), progress_line(_("Evaluating")) as watch:
         results = operations.evaluate(lexicon, files, watch, by=by)
-    rows = [operations.to_json(similarity) for similarity in results]
     if as_json:
+        rows = [operations.to_json(result) for result in results]
         emit({"model": info.name, "words": len(lexicon), "by": by, "sets": rows})
         return
-    columns = (
-        Column(_("Data set"), itemgetter("name")),
-        Column(_("Items"), lambda row: row.get("pairs", row.get("questions"))),
-        Column(_("Used"), itemgetter("used")),
-        Column(_("Coverage"), itemgetter("coverage"), kind=ValueKind.PERCENT),
-        Column(_("Spearman"), lambda row: row.get("spearman")),
-        Column(_("Accuracy"), lambda row: row.get("accuracy")),
-        Column(_("n-grams: coverage"), partial(_of_ngrams, "coverage"), kind=ValueKind.PERCENT),
-        Column(_("n-grams: Spearman"), partial(_of_ngrams, "spearman")),
-    )
-    has_ngrams = any(row.get("ngrams") for row in rows)
-    table(columns if has_ngrams else columns[:-2], rows)
-
-
-def _of_ngrams(name: str, row: dict[str, Any]) -> float | None:
-    return (row.get("ngrams") or {}).get(name)
+    has_ngrams = any(map(operations.with_ngrams, results))
+    columns = operations.set_columns()
+    table(columns if has_ngrams else columns[:-2], results)
 
 
 @vectors.command()

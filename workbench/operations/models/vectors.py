@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ from workbench.runtime.vectors.evaluation import (
 )
 from workbench.runtime.vectors.lexicon import COSINE, Lexicon, Neighbour
 from workbench.storage.documents import documents
+from workbench.text.columns import Column, ValueKind
 from workbench.training.vectors import spec as training
 
 if TYPE_CHECKING:
@@ -149,6 +151,39 @@ def evaluate(
             results.append(evaluator.analogies(path.stem, rows, part))
         watch.at((number + 1) / len(files))
     return results
+
+
+def set_columns() -> tuple[Column, ...]:
+    """Of results on data sets; the last two are those with n-grams."""
+
+    def items(result: SimilarityResult | Analogies) -> int:
+        return result.pairs if isinstance(result, SimilarityResult) else result.questions
+
+    def coverage(result: SimilarityResult | Analogies) -> float | None:
+        return None if (ngrams := with_ngrams(result)) is None else ngrams.coverage
+
+    def spearman(result: SimilarityResult | Analogies | None) -> float | None:
+        return _defined(result.spearman) if isinstance(result, SimilarityResult) else None
+
+    def accuracy(result: SimilarityResult | Analogies) -> float | None:
+        return _defined(result.accuracy) if isinstance(result, Analogies) else None
+
+    number, percent = ValueKind.NUMBER, ValueKind.PERCENT
+    return (
+        Column(_("Data set"), attrgetter("name")),
+        Column(_("Items"), items),
+        Column(_("Used"), attrgetter("used")),
+        Column(_("Coverage"), attrgetter("coverage"), kind=percent),
+        Column(_("Spearman"), spearman, kind=number),
+        Column(_("Accuracy"), accuracy, kind=ValueKind.SHARE),
+        Column(_("n-grams: coverage"), coverage, kind=percent),
+        Column(_("n-grams: Spearman"), lambda row: spearman(with_ngrams(row)), kind=number),
+    )
+
+
+def with_ngrams(result: SimilarityResult | Analogies) -> SimilarityResult | None:
+    """The same with vectors made of n-grams for unknown words; None where there are none."""
+    return result.ngrams if isinstance(result, SimilarityResult) else None
 
 
 def to_json(result: SimilarityResult | Analogies) -> dict[str, Any]:

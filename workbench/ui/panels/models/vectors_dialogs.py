@@ -15,10 +15,7 @@ from workbench.ui.panels.models.vectors_state import (
     TITLES,
     AnalogiesState,
     WordMapState,
-    items,
-    ngrams_coverage,
-    ngrams_spearman,
-    score,
+    set_columns,
     with_ngrams,
 )
 from workbench.ui.style import formats, theme
@@ -219,12 +216,12 @@ def _word_columns() -> list[Column]:
 
 
 def _set_columns() -> list[Column]:
+    name, items, _used, coverage, spearman, accuracy, *ngrams = set_columns()
     return [
-        Column(_("Data set"), lambda row: row.name, None),
-        Column(_("Items"), items, 70, kind=ValueKind.COUNT),
-        Column(_("Coverage, %"), lambda row: row.coverage, 100, kind=ValueKind.SHARE),
-        Column(_("Spearman"), lambda row: score(row, spearman=True), 90, right=True),
-        Column(_("Accuracy, %"), lambda row: score(row, spearman=False), 100, right=True),
-        Column(_("n-grams: coverage, %"), ngrams_coverage, 160, right=True),
-        Column(_("n-grams: Spearman"), ngrams_spearman, 145, right=True),
+        Column.of(name),
+        Column.of(items, 70, kind=ValueKind.COUNT),
+        Column.of(coverage, 100),
+        Column.of(spearman, 90),
+        Column.of(accuracy, 100, title=_("Accuracy, %")),
+        *(Column.of(column, width) for column, width in zip(ngrams, (160, 145), strict=True)),
     ]

@@ -4,7 +4,6 @@ similarity. Without Qt.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -17,7 +16,6 @@ from workbench.operations.models import vectors
 from workbench.operations.models.vectors import WordMap
 from workbench.runtime.vectors.evaluation import Analogies, SimilarityResult
 from workbench.runtime.vectors.lexicon import COSINE, MEASURES
-from workbench.ui.style import formats
 
 if TYPE_CHECKING:
     from workbench.base.watch import Watch
@@ -25,6 +23,7 @@ if TYPE_CHECKING:
     from workbench.runtime.vectors.lexicon import Lexicon, Neighbour
     from workbench.ui.panel import PanelContext
 
+set_columns, with_ngrams = vectors.set_columns, vectors.with_ngrams
 OPEN, MAP, COMPLETE, EVALUATE = KEYS = ("open", "map", "complete", "evaluate")  # of tasks
 TITLES = {by: _(title) for by, title in MEASURES.items()}
 TOP = 20  # words that complete an analogy
@@ -165,33 +164,3 @@ class AnalogiesState(VectorsState):
         self._start(
             EVALUATE, measure, lambda results: self.update(results=tuple(results), measured=by)
         )
-
-
-def with_ngrams(similarity: SimilarityResult | Analogies) -> SimilarityResult | None:
-    """The same with vectors made of n-grams for unknown words; None where there are none."""
-    return similarity.ngrams if isinstance(similarity, SimilarityResult) else None
-
-
-def items(similarity: SimilarityResult | Analogies) -> int:
-    """Pairs, or questions."""
-    return similarity.pairs if isinstance(similarity, SimilarityResult) else similarity.questions
-
-
-def score(similarity: SimilarityResult | Analogies, *, spearman: bool) -> str:
-    """As text; – for the other kind of data set, and where the score is not defined."""
-    value = similarity.spearman if isinstance(similarity, SimilarityResult) else similarity.accuracy
-    if isinstance(similarity, SimilarityResult) != spearman or not math.isfinite(value):
-        return "–"
-    return formats.decimal(value, 3) if spearman else formats.points(value)
-
-
-def ngrams_coverage(similarity: SimilarityResult | Analogies) -> str:
-    """Per cent of the items whose words have vectors, of their own or made of n-grams, as text."""
-    ngrams = with_ngrams(similarity)
-    return formats.points(ngrams.coverage) if ngrams is not None else "–"
-
-
-def ngrams_spearman(similarity: SimilarityResult | Analogies) -> str:
-    """The rank correlation with these vectors, as text."""
-    ngrams = with_ngrams(similarity)
-    return score(ngrams, spearman=True) if ngrams is not None else "–"
