@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _, ngettext
+from workbench.text.columns import titled
 from workbench.ui.panels.results.board.average_state import (
     DEFINITION,
     AverageState,
-    average_text,
+    average_columns,
     documents_text,
     kind_text,
 )
@@ -28,7 +29,8 @@ from workbench.ui.widgets.layout import row
 from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
-    from workbench.operations.evaluation.board_average import AverageSystem, LayerScore
+    from workbench.operations.evaluation.board_average import Average, AverageSystem, LayerScore
+    from workbench.text import columns
 
 CELL = 150  # pixels at 100%: width of a score
 
@@ -98,21 +100,22 @@ class AverageDialog(Dialog):
             return
         if self._table is None or average.layers != self._shown:
             self._shown = average.layers
-            self._make_table(average.layers)
+            self._make_table(average)
         if self._table is not None:
             self._table.set_rows(average.systems)
         self._about.setText(documents_text(average))
 
-    def _make_table(self, layers: tuple[LayerScore, ...]) -> None:
+    def _make_table(self, average: Average) -> None:
         """A table with a column for each layer."""
         if self._table is not None:
             self._place.removeWidget(self._table)
             self._table.deleteLater()
+        system, kind, *layers, mean = titled(average_columns(average))
         columns = [
-            Column(_("System"), lambda item: item.name, tip=lambda item: item.name),
-            Column(_("Kind"), kind_text, 110),
-            *map(self._column, layers),
-            Column(_("Average"), average_text, 100, right=True, sort=lambda item: item.average),
+            Column.of(system, tip=system.value),
+            Column.of(kind, 110, display=kind_text),
+            *map(self._column, layers, average.layers),
+            Column.of(mean, 100, sort=lambda item: item.average),
         ]
         self._table = Table(
             columns,
@@ -122,7 +125,7 @@ class AverageDialog(Dialog):
         )
         self._place.addWidget(self._table)
 
-    def _column(self, layer: LayerScore) -> Column:
+    def _column(self, column: columns.Column, layer: LayerScore) -> Column:
         def value(item: AverageSystem) -> float | None:
             score = item.cells.get(layer.layer)
             return score.value if score is not None else None
@@ -138,8 +141,7 @@ class AverageDialog(Dialog):
                 names=", ".join(score.runs),
             )
 
-        text = lambda item: self.state.cell(item, layer)  # noqa: E731
-        return Column(layer.title, text, CELL, right=True, tip=runs, sort=value, hint=layer.title)
+        return Column.of(column, CELL, tip=runs, sort=value, hint=layer.title)
 
     def export(self) -> None:
         """Ask for a file; its suffix selects the format."""

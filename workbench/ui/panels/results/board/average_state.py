@@ -13,12 +13,12 @@ from workbench.operations.evaluation import board_average
 from workbench.operations.runs.kinds import contract as kinds
 
 if TYPE_CHECKING:
-    from workbench.operations.evaluation.board_average import Average, AverageSystem, LayerScore
+    from workbench.operations.evaluation.board_average import Average, AverageSystem
     from workbench.ui.panel import PanelContext
     from workbench.ui.panels.results.selection import RunSelection
 
 DEFINITION = board_average.DEFINITION
-average_text, documents_text = board_average.average_text, board_average.documents_text
+average_columns, documents_text = board_average.columns, board_average.documents_text
 
 
 def kind_text(system: AverageSystem) -> str:
@@ -87,9 +87,6 @@ class AverageState(State):
     def close(self) -> None:
         self.context.drop(self)
         super().close()
-
-    def cell(self, system: AverageSystem, column: LayerScore) -> str:
-        return board_average.cell_text(self.average, system, column) if self.average else ""
 
     def save(self, path: Path) -> None:
         """Write the board; the suffix .md selects Markdown, any other CSV."""
