@@ -10,7 +10,7 @@ import click
 from workbench.base.i18n import _
 from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.session import layer_option, project_argument, reading, session
-from workbench.text.columns import Column
+from workbench.text.columns import record
 
 if TYPE_CHECKING:
     from workbench.operations.evaluation.alignment_audit import AlignmentAudit
@@ -69,13 +69,16 @@ def _counts(result: AlignmentAudit) -> dict[str, int]:
 
 
 def _report(result: AlignmentAudit) -> dict[str, object]:
+    from workbench.operations.evaluation import alignment_audit as operations
+
+    columns = operations.columns()
     return {
         "task": result.task,
         "documents": result.documents,
         "labels": result.labels,
         "max_length": result.max_length,
         "kinds": _counts(result),
-        "findings": [finding.to_json() for finding in result.findings],
+        "findings": [record(columns, finding) for finding in result.findings],
     }
 
 
@@ -87,11 +90,5 @@ def _show(result: AlignmentAudit) -> None:
     say(message.format(**about))
     for kind, count in _counts(result).items():
         say(f"  {_(operations.TITLES[kind])}: {count:,}")
-    columns = (
-        Column(_("What"), lambda finding: _(operations.TITLES[finding.kind])),
-        Column(_("Key"), lambda finding: finding.key),
-        Column(_("Label"), lambda finding: finding.label or None),
-        Column(_("Text"), lambda finding: finding.quote[:50]),
-    )
     if result.findings:
-        table(columns, result.findings)
+        table(operations.columns(), result.findings)

@@ -25,6 +25,7 @@ from workbench.storage.documents import documents
 from workbench.storage.queries.listing import Filter
 from workbench.tasks import spec as tasks
 from workbench.text.alignment import token_range
+from workbench.text.columns import Column
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.rows import row_id
@@ -84,18 +85,21 @@ class Finding:
     def quote(self) -> str:
         return self.text[slice(self.start, self.end) if self.end is not None else slice(80)]
 
-    def to_json(self) -> dict[str, object]:
-        return {
-            "kind": self.kind,
-            "key": self.key,
-            "label": self.label or None,
-            "field": self.field,
-            "start": self.start,
-            "end": self.end,
-            "quote": self.quote,
-            "fix": list(self.fix) if self.fix else None,
-            "units": self.amount or None,
-        }
+
+def columns() -> tuple[Column, ...]:
+    """Of findings."""
+    return (
+        Column("", lambda row: row.kind, key="kind"),
+        Column(_("What"), lambda row: _(TITLES[row.kind])),
+        Column(_("Key"), lambda row: row.key, key="key"),
+        Column(_("Label"), lambda row: row.label or None, key="label"),
+        Column("", lambda row: row.field, key="field"),
+        Column("", lambda row: row.start, key="start"),
+        Column("", lambda row: row.end, key="end"),
+        Column(_("Text"), lambda row: row.quote, display=lambda row: row.quote[:50], key="quote"),
+        Column("", lambda row: row.fix, key="fix"),
+        Column("", lambda row: row.amount or None, key="units"),
+    )
 
 
 @dataclass(frozen=True)

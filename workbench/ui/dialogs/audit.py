@@ -9,7 +9,8 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QComboBox
 
 from workbench.base.i18n import _
-from workbench.ui.dialogs.audit_state import KINDS, MEANINGS, TITLES, AuditState
+from workbench.text.columns import titled
+from workbench.ui.dialogs.audit_state import KINDS, MEANINGS, TITLES, AuditState, columns
 from workbench.ui.shell import key_positions
 from workbench.ui.style import formats, theme
 from workbench.ui.widgets.callout import Callout
@@ -49,17 +50,18 @@ class FindingTable(Table):
 
     def __init__(self, state: AuditState):
         self._state = state
-        columns = (
-            Column(_("What"), lambda row: _(TITLES[row.kind]), 210,
-                   icon=lambda row: ICONS[row.kind], tip=lambda row: _(MEANINGS[row.kind])),
-            Column(_("Key"), lambda row: row.key, 90),
-            Column(_("Label"), chip=lambda row: (
-                row.label or "–", state.looks.get(row.label), ""), width=110),
+        what, document, label, _text = titled(columns())
+        findings = (
+            Column.of(what, 210, icon=lambda row: ICONS[row.kind],
+                      tip=lambda row: _(MEANINGS[row.kind])),
+            Column.of(document, 90),
+            Column.of(label, 110, chip=lambda row: (
+                row.label or "–", state.looks.get(row.label), "")),
             Column(_("Text"), _context, tip=_context, prose=True),
             Column(_("Snapped"), _snapped, 150, tip=_snapped),
         )  # fmt: skip
         key = lambda item: (item.kind, item.document_id, item.span_id)  # noqa: E731
-        super().__init__(columns, name=_("Findings"), key=key, many=True)
+        super().__init__(findings, name=_("Findings"), key=key, many=True)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = (key_positions.meant(event) or event.text()).lower()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from workbench.text.labels import Layer
     from workbench.ui.application import Application
 
+columns = alignment_audit.columns
 KINDS, TITLES, MEANINGS = alignment_audit.KINDS, alignment_audit.TITLES, alignment_audit.MEANINGS
 CHECK, CHANGED = "check", "changed"  # keys of tasks: all labels; those of changed documents
 LABELLED = ("span", "state", "layer", "label", "document")
