@@ -9,9 +9,11 @@ from workbench.text.columns import (
     TERMINAL,
     Column,
     ValueKind,
+    by_key,
     cells,
     delimited,
     markdown,
+    of_records,
     record,
     titled,
     write_delimited,
@@ -53,6 +55,21 @@ def test_json_has_the_stored_values_of_the_columns_with_a_key(row):
         "f1": 0.8861,
         "id": 7,
     }
+
+
+def test_a_record_is_listed_under_the_titles_of_its_columns_with_its_plain_values(row):
+    listed = of_records(COLUMNS)
+
+    stored = record(COLUMNS, row)
+    texts = [TERMINAL.cell(column, stored) for column in listed]
+    assert texts == ["a|b", "out_of_memory", "0.886"]
+    assert TERMINAL.cell(listed[2], {"run": "a"}) == "–"
+
+
+def test_columns_are_found_by_their_keys():
+    known = by_key(COLUMNS)
+
+    assert [*known] == ["run", "status", "f1", "id"] and known["f1"] is COLUMNS[2]
 
 
 def test_a_column_without_title_but_with_a_key_is_for_programs_only(row):

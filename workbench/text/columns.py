@@ -109,7 +109,7 @@ def of_records(columns: Iterable[Column]) -> tuple[Column, ...]:
     def of(key: str, title: str) -> Column:
         return Column(title, lambda row: row.get(key), key=key)
 
-    return tuple(of(column.key, column.title) for column in titled(columns))
+    return tuple(of(column.key, column.title) for column in titled(columns) if column.key)
 
 
 def numbered(titles: Iterable[str]) -> tuple[Column, ...]:
