@@ -438,6 +438,15 @@ def score_title(name: str) -> str:
     return _(title) if title else definitions.title(name)
 
 
+def score_text(name: str, value: float, *, signed: bool = False) -> str:
+    """A score for files and terminals: in percent without the sign, an error in its own unit.
+
+    signed: for a difference, with a sign.
+    """
+    sign = "+" if signed else ""
+    return f"{value:{sign}.3f}" if is_error(name) else f"{100 * value:{sign}.1f}"
+
+
 def score_hint(name: str) -> str:
     """The definition of a score with its rule for zero division; "" if it has none."""
     from workbench.metrics import definitions

@@ -41,7 +41,7 @@ def test_a_row_has_mean_spread_gain_and_errors_removed(experiment):
     summary = first.first
     assert summary.mean == pytest.approx(0.7) and summary.sd == pytest.approx(0.1)
     assert summary.band == (pytest.approx(0.6), pytest.approx(0.8))
-    assert (summary.seconds, summary.parameters, summary.trained) == (120.0, 1000, 10)
+    assert (summary.minutes, summary.parameters, summary.trained) == (2.0, 1000, 10)
     assert first.gain is None and first.by_series["greedy"].mean is None
     assert second.gain.absolute == pytest.approx(0.15)
     assert second.gain.errors_removed == pytest.approx(0.5)

@@ -19,7 +19,6 @@ from workbench.cli.session import (
     project_argument,
     session,
 )
-from workbench.text.columns import UNKNOWN
 
 if TYPE_CHECKING:
     from workbench.operations.experiments.experiment import Cell
@@ -168,11 +167,10 @@ def _train(opened: CommandSession, work: Ladder) -> None:
             if cell.status == experiment.DONE and not any(cell is item for item in listed):
                 listed.append(cell)
                 progress.line(_run_line(work, cell))
-        current = next((cell for cell in work.cells if cell.status == experiment.RUNNING), None)
-        if current is not None and current.run is not None:
+        if work.current is not None and work.current.run is not None:
             words = _("{done} of {total}", done=len(listed), total=total)
-            progress.title = _("Training {name}", name=current.run.name)
-            progress.show(current.fraction or 0.0, words)
+            progress.title = _("Training {name}", name=work.current.run.name)
+            progress.show(work.current.fraction or 0.0, words)
 
     def interrupted(count: int) -> None:
         if count == 1:
@@ -220,18 +218,9 @@ def _show(work: Ladder, report: dict[str, Any]) -> None:
             **{**report, "seeds": ", ".join(map(str, report["seeds"]))},
         )
     )
-    is_error = tasks.is_error(report["score"])
-    if is_error:
+    if tasks.is_error(report["score"]):
         say(_("The score is an error in its own unit: lower is better."))
-
-    def text(value: float | None, *, signed: bool = False) -> str:
-        """A score in percent, or in its own unit for an error."""
-        sign = "+" if signed else ""
-        if value is None:
-            return UNKNOWN
-        return f"{value:{sign}.3f}" if is_error else f"{100 * value:{sign}.1f}"
-
-    table(work.columns(text), work.rows)
+    table(work.columns(), work.rows)
     for rung in report["rungs"]:
         if rung["missing"]:
             say(_("{title} is left out: {missing}.", **rung))

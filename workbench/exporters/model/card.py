@@ -161,11 +161,6 @@ def _decoding(description: Mapping[str, Any]) -> str:
     return "\n\n".join(lines) + "\n" if lines else ""
 
 
-def _score(name: str, value: float) -> str:
-    """A score as text: in percent, or with three decimals in its own unit for an error."""
-    return f"{value:.3f}" if tasks.is_error(name) else f"{100 * value:.1f}"
-
-
 def _unit(names: Sequence[str]) -> str:
     errors = ", ".join(name for name in names if tasks.is_error(name))
     return f"% (not {errors})" if errors else "%"
@@ -176,8 +171,9 @@ def _scores(facts: Mapping[str, Any]) -> str:
     names = list(dict.fromkeys(name for score in scores.values() for name in score))
     if not names:
         return ""
+    text, every = tasks.score_text, scores.values()
     rows = [
-        [name, *(_score(name, score[name]) if name in score else "" for score in scores.values())]
+        [name, *(text(name, score[name]) if name in score else "" for score in every)]
         for name in names
     ]
     return (

@@ -240,11 +240,11 @@ def cell_text(average: Average, system: AverageSystem, column: LayerScore) -> st
     item = system.cells.get(column.layer)
     if item is None:
         return UNKNOWN
-    scale, form = (1, "{:.3f}") if tasks.is_error(column.score) else (100, "{:.1f}")
-    mean = form.format(scale * item.value)
+    mean = tasks.score_text(column.score, item.value)
     if item.deviation is None:
         return mean
-    return _("{mean} ± {deviation}", mean=mean, deviation=form.format(scale * item.deviation))
+    deviation = tasks.score_text(column.score, item.deviation)
+    return _("{mean} ± {deviation}", mean=mean, deviation=deviation)
 
 
 def average_text(system: AverageSystem) -> str:

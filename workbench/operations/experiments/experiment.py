@@ -19,7 +19,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.i18n import _
 from workbench.base.records import json_text
-from workbench.jobs.events import Finished, Output, Started
+from workbench.jobs.events import Finished
 from workbench.jobs.spec import ENDINGS
 from workbench.metrics.gain import Gain, gain
 from workbench.operations.runs import run_results, train
@@ -33,7 +33,6 @@ from workbench.training.results import TrainResult
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from workbench.jobs.events import Event
     from workbench.jobs.queue import Queue
     from workbench.project.project import Project
 
@@ -80,37 +79,37 @@ class Experiment:
         self.changed = Signal("experiment")
         self.status, self.error = "ready", ""
         self._data: dict[str, str] = {}  # kind → fingerprint of the data of its runs
-        self._cell: Cell | None = None  # that is prepared or computed
         self._reuse()
 
     @property
     def active(self) -> bool:
         return self.status in ("running", "pausing")
 
+    @property
+    def current(self) -> Cell | None:
+        """The cell whose run is computed."""
+        return next((cell for cell in self.cells if cell.status == RUNNING), None)
+
     def check(self) -> None:
         """Called in a thread at each start; raises WorkbenchError if no cell can be computed."""
 
     def steps(self, queue: Queue) -> Generator[Step, Any, None]:
-        """Compute what is not finished, also after a pause, for a caller that waits in its own way.
-
-        A function is to be called in a thread, and what it returns sent to the generator, or what
-        it raises thrown into it. A run is to be followed: after `on_event` has had its end, the
-        generator is to be continued. `run` does this for callers that may block.
+        """Compute what is not finished, also after a pause, for a caller that waits in its own way:
+        it calls a function in a thread, and sends what that returns or the exception that it
+        raises; it follows a run, and sends its end. `run` does this for callers that may block.
         """
         self._start()
-        try:
-            yield self.check
-        except Exception as error:
-            self._end("paused", str(error))
+        problem = yield self.check
+        if isinstance(problem, Exception):
+            self._end("paused", str(problem))
         while (cell := self._next()) is not None:
-            try:
-                prepared = yield partial(self._prepare, cell)
-            except Exception as error:
+            prepared = yield partial(self._prepare, cell)
+            if isinstance(prepared, Exception):
                 self._data.setdefault(cell.kind, "")
-                cell.status, cell.message = FAILED, str(error)
-            else:
-                if (run := self._begin(queue, cell, prepared)) is not None:
-                    yield run
+                cell.status, cell.message = FAILED, str(prepared)
+            elif (run := self._begin(queue, cell, prepared)) is not None:
+                has_job = run.status not in ENDINGS
+                self._ended(cell, (yield run) if has_job else Finished(run.status))
 
     def pause(self) -> None:
         """End after the current run."""
@@ -121,23 +120,17 @@ class Experiment:
     def cancel(self, queue: Queue) -> None:
         """Cancel the current run and start no other; finished runs stay."""
         self.pause()
-        if self._cell is not None and self._cell.run is not None:
-            train.cancel(self.project, queue, self._cell.run.id)
+        if self.current is not None and self.current.run is not None:
+            train.cancel(self.project, queue, self.current.run.id)
 
-    def on_event(self, event: Event) -> None:
-        """Take an event of the current run, after it was recorded."""
-        if isinstance(event, Output):
-            self.at(_fraction(event.payload))
-        elif isinstance(event, Started):
-            self.changed.emit()
-        elif isinstance(event, Finished) and self._cell is not None:
-            self._ended(self._cell, event)
-
-    def at(self, fraction: float | None) -> None:
-        """How much of the current run is done."""
-        if self._cell is not None and fraction is not None:
-            self._cell.fraction = fraction
-            self.changed.emit()
+    def follow(self, progress: Mapping[str, Any]) -> None:
+        """Take the progress of the job that computes the current run (`Job.progress`): of a
+        training, or of a run that says how many documents are done.
+        """
+        done, total = progress.get("step", progress.get("done")), progress.get("total")
+        if self.current is not None and done is not None and total:
+            self.current.fraction = min(1.0, done / total)
+        self.changed.emit()
 
     def _start(self) -> None:
         self.status, self.error, self._data = "running", "", {}
@@ -163,7 +156,6 @@ class Experiment:
         if cell is None or self.status == "pausing":
             self._end("done" if cell is None else "paused")
             return None
-        self._cell = cell
         self.changed.emit()
         return cell
 
@@ -178,16 +170,13 @@ class Experiment:
         if self.status == "pausing":
             return None
         try:
-            run = cell.run = kinds.start(self.project, queue, prepared)
+            cell.run = kinds.start(self.project, queue, prepared)
         except WorkbenchError as error:
             cell.status, cell.message = FAILED, str(error)
             return None
         cell.status, cell.fraction = RUNNING, None
         self.changed.emit()
-        if run.status in ENDINGS:  # no job computes it
-            self._ended(cell, Finished(run.status))
-            return None
-        return run
+        return cell.run
 
     def _is_on_same_data(self, kind: str, fingerprint: str) -> bool:
         """Whether the experiment can continue; the first run fixes the data."""
@@ -204,11 +193,11 @@ class Experiment:
         return False
 
     def _end(self, status: str, error: str = "") -> None:
-        self.status, self.error, self._cell = status, error, None
+        self.status, self.error = status, error
         self.changed.emit()
 
     def _ended(self, cell: Cell, event: Finished) -> None:
-        self._cell, cell.fraction = None, None
+        cell.fraction = None
         if event.status == "cancelled":
             cell.status, cell.run = WAITING, None
             self.status = "pausing"
@@ -285,7 +274,7 @@ class Experiment:
         return Summary(
             cells,
             scores,
-            fmean(seconds) if seconds else None,
+            fmean(seconds) / 60 if seconds else None,
             trained.parameters,
             trained.trained_parameters,
         )
@@ -311,34 +300,23 @@ class Experiment:
 
 def run(experiment: Experiment, queue: Queue) -> None:
     """Compute the cells, without an event loop. What fails is in `error` and the cells."""
-    steps = experiment.steps(queue)
-    resume: Callable[[], Step] = partial(next, steps)
+    steps, answer = experiment.steps(queue), None
     with suppress(StopIteration):
         while True:
-            step = resume()
-            resume = partial(next, steps)
-            if isinstance(step, Run):
-                _wait(experiment, queue, step)
-                continue
+            step = steps.send(answer)
             try:
-                resume = partial(steps.send, step())
+                answer = step() if callable(step) else _end_of(experiment, queue, step)
             except WorkbenchError as error:
-                resume = partial(steps.throw, error)
+                answer = error
 
 
-def _wait(experiment: Experiment, queue: Queue, started: Run) -> None:
-    job = train.job_of(queue, experiment.project, started.id)
+def _end_of(experiment: Experiment, queue: Queue, run: Run) -> Finished:
+    job = train.job_of(queue, experiment.project, run.id)
     if job is None:
-        return
+        return Finished(run.status)
     while not queue.wait(job, EVERY):
-        experiment.at(_fraction(job.progress))
-    experiment.on_event(Finished(job.status, job.result, job.message, job.hint))
-
-
-def _fraction(progress: Mapping[str, Any]) -> float | None:
-    """Of a training, or of a run that says how many documents are done."""
-    done, total = progress.get("step", progress.get("done")), progress.get("total")
-    return min(1.0, done / total) if done is not None and total else None
+        experiment.follow(job.progress)
+    return Finished(job.status, job.result, job.message, job.hint)
 
 
 def _fingerprint(run: Run) -> str:
@@ -361,13 +339,13 @@ def _why(run: Run | None, event: Finished) -> str:
 class Summary:
     """The finished runs of a group in one series, over seeds.
 
-    scores: seed → score. seconds: mean duration of a run. parameters, trained: of the network; None
+    scores: seed → score. minutes: mean duration of a run. parameters, trained: of the network; None
     if the runs do not say.
     """
 
     cells: Sequence[Cell] = field(repr=False)
     scores: Mapping[int, float]
-    seconds: float | None = None
+    minutes: float | None = None
     parameters: int | None = None
     trained: int | None = None
 
@@ -402,19 +380,21 @@ class Row:
 
 
 class ScoreText(Protocol):
-    """A score as text, "–" for none; signed: a gain."""
+    """A score as text; signed: a gain."""
 
-    def __call__(self, value: float | None, *, signed: bool = False) -> str: ...
+    def __call__(self, value: float, *, signed: bool = False) -> str: ...
 
 
 def mean_column(series: str, title: str, text: ScoreText) -> Column:
     """Mean and standard deviation of the rows in a series."""
 
-    def mean(row: Row) -> str:
+    def mean(row: Row) -> str | None:
         summary = row.by_series[series]
+        if summary.mean is None:
+            return None
         score = text(summary.mean)
         if summary.sd is None:
-            return _("{score} (n = 1)", score=score) if summary.scores else score
+            return _("{score} (n = 1)", score=score)
         return f"{score} ± {text(summary.sd)}"
 
     return Column(title or _("Score"), kind=ValueKind.SHARE, display=mean)
@@ -426,17 +406,17 @@ def gain_columns(text: ScoreText) -> tuple[Column, ...]:
         Column(
             _("Gain"),
             kind=ValueKind.SHARE,
-            display=lambda row: text(row.gain and row.gain.absolute, signed=True),
+            display=lambda row: text(row.gain.absolute, signed=True) if row.gain else None,
         ),
         Column(
             _("Errors removed"),
             lambda row: row.gain and row.gain.errors_removed,
-            kind=ValueKind.SHARE,
+            kind=ValueKind.PERCENT,
             hint=_("Gain as a share of errors"),
         ),
         Column(
             _("Minutes"),
-            lambda row: None if row.first.seconds is None else row.first.seconds / 60,
+            lambda row: row.first.minutes,
             kind=ValueKind.NUMBER,
             digits=1,
             hint=_("Minutes per run"),
@@ -453,7 +433,7 @@ def to_json(experiment: Experiment, summary: Summary) -> dict[str, Any]:
         "sd": summary.sd,
         "low": low,
         "high": high,
-        "minutes": None if summary.seconds is None else summary.seconds / 60,
+        "minutes": summary.minutes,
         "parameters": summary.parameters,
         "trained_parameters": summary.trained,
         "runs": [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import SpecError, WorkbenchError
@@ -144,8 +145,9 @@ class Ladder(Experiment):
         """Split → documents of the finished runs, {} without one."""
         return next((run_results.trained(cell.run).used for cell in self.cells if cell.run), {})
 
-    def columns(self, text: ScoreText) -> tuple[Column, ...]:
-        """Of the rows, for people. text: of a main score, or of a gain, which is signed."""
+    def columns(self, text: ScoreText | None = None) -> tuple[Column, ...]:
+        """Of the rows, for people. text: of a score, by default in percent or its own unit."""
+        text = text or partial(tasks.score_text, self.score)
         return (
             Column(_("Rung"), lambda row: row.title),
             Column(_("Input"), self._input),

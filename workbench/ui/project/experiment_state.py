@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -75,37 +75,33 @@ class ExperimentState(State):
 
     def start(self) -> None:
         if self.work is not None and self.can_start:
-            steps = self.work.steps(self.context.queue)
-            self._resume(self.work, partial(next, steps), steps)
+            self._go_on(self.work, self.work.steps(self.context.queue), None)
 
-    def _resume(self, work: Experiment, resume: Callable[[], Step], steps: Any) -> None:
-        """Go on to the next run, or to what prepares it."""
+    def _go_on(self, work: Experiment, steps: Generator[Step, Any, None], answer: object) -> None:
+        """Send the answer to the last step, and take the next one."""
         try:
-            step = resume()
+            step = steps.send(answer)
         except StopIteration:
             return
+        go_on = partial(self._go_on, work, steps)
         if not callable(step):
-            self._follow(work, step, steps)
+            self._follow(work, step, go_on)
             return
 
         def failed(error: Exception) -> None:
-            self._resume(work, partial(steps.throw, error), steps)
+            go_on(error)
             if not isinstance(error, WorkbenchError):  # those are shown in the experiment
                 self.context.fail(error)
 
-        self.context.task(
-            TASK,
-            step,
-            lambda answer: self._resume(work, partial(steps.send, answer), steps),
-            failed=failed,
-        )
+        self.context.task(TASK, step, go_on, failed=failed)
 
-    def _follow(self, work: Experiment, run: Run, steps: Any) -> None:
-        def on_event(_job: Job, event: Event) -> None:
-            work.on_event(event)
+    def _follow(self, work: Experiment, run: Run, go_on: Callable[[Finished], None]) -> None:
+        def on_event(job: Job, event: Event) -> None:
             if isinstance(event, Finished):
                 drop()
-                self._resume(work, partial(next, steps), steps)
+                go_on(event)
+            else:
+                work.follow(job.progress)
 
         drop = self.context.follow(run, on_event)
 
@@ -139,7 +135,8 @@ class ExperimentState(State):
 
     def is_live(self, job: Job) -> bool:
         """Whether a job computes the current run."""
-        run = next((cell.run for cell in self.cells if cell.status == RUNNING), None)
+        cell = self.work.current if self.work else None
+        run = cell.run if cell else None
         return run is not None and job is train.job_of(self.context.queue, self.project, run.id)
 
     # ---------------------------------------------------------------- scores

@@ -192,7 +192,7 @@ class LadderResults(Savable, QFrame):
                 for decoder, score in zip(decoders, scores, strict=True)
             ),
             Column.of(gain, 68),
-            Column.of(removed, 126, display=partial(_removed, removed)),
+            Column.of(removed, 126, title=removed.title, display=_removed),
             Column.of(minutes, 84),
         ]
 
@@ -230,8 +230,8 @@ def _trained(column: columns.Column, row: Row) -> str | None:
     return _("{n} M", n=formats.decimal(parameters / 1e6, 1))
 
 
-def _removed(column: columns.Column, row: Row) -> str | None:
-    share = column.value(row)
+def _removed(row: Row) -> str | None:
+    share = row.gain.errors_removed if row.gain else None
     return None if share is None else f"{formats.points(share)}%"
 
 

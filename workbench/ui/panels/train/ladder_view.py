@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
+from workbench.ui.commands import MenuChoice
 from workbench.ui.panel import View
 from workbench.ui.panels.train.ladder_results import CellTable, LadderResults
 from workbench.ui.panels.train.ladder_state import LadderState
@@ -39,6 +40,7 @@ from workbench.ui.widgets.layout import (
     side_by_side,
 )
 from workbench.ui.widgets.layout import fill as fill_with
+from workbench.ui.widgets.text import context_menu
 
 if TYPE_CHECKING:
     from workbench.base.options import Option
@@ -184,7 +186,7 @@ class LadderView(View):
         if concerns(fields, "settings", "chosen", "own", "layer", "layers"):
             self._settings.render()
         if concerns(fields, "chosen", "layers", "own", "parts", "work"):
-            self._fill_menu()
+            self._fill_rungs()
             self._fill_parts()
         if concerns(fields, "layer", "layers", "left_out"):
             self._fill_decoders()
@@ -192,34 +194,30 @@ class LadderView(View):
         self._show_work()
         self._results.render()
 
-    def _fill_menu(self) -> None:
+    def _fill_rungs(self) -> None:
         state = self.state
-        self._menu.clear()
+        choices = []
         for rung, title in state.rungs:
             missing = state.missing.get(rung, "")
-            text = _("{rung}: {reason}") if missing else "{rung}"
-            action = self._menu.addAction(text.format(rung=title, reason=missing))
-            action.setCheckable(True)
-            action.setChecked(rung in state.trained)
-            action.setEnabled(not missing)
-            action.triggered.connect(lambda _on=False, id=rung: state.toggle(id))
+            text = _("{rung}: {reason}", rung=title, reason=missing) if missing else title
+            act = partial(state.toggle, rung)
+            name = escaping.menu_text(text)
+            choices.append(MenuChoice(name, act, not missing, on=rung in state.trained))
+        context_menu.fill(self._menu, choices)
         self._rungs.set_text(
             _("Rungs: {n} of {total}", n=len(state.trained), total=len(state.rungs))
         )
 
     def _fill_decoders(self) -> None:
-        self._decoder_menu.clear()
         decoders = self.state.decoders
         self._decoders.setVisible(len(decoders) > 1)
-        for decoder, title, on in decoders:
-            action = self._decoder_menu.addAction(title)
-            action.setCheckable(True)
-            action.setChecked(on)
-            only = on and sum(flag for _id, _title, flag in decoders) == 1
-            action.setEnabled(not only)  # one is needed
-            action.triggered.connect(lambda _on=False, id=decoder: self.state.toggle_decoder(id))
-        chosen = ", ".join(title for _id, title, on in decoders if on)
-        self._decoders.set_text(_("Decoders: {names}", names=chosen))
+        names = [title for _id, title, on in decoders if on]
+        choices = [  # one is needed
+            MenuChoice(title, partial(self.state.toggle_decoder, id), names != [title], on=on)
+            for id, title, on in decoders
+        ]
+        context_menu.fill(self._decoder_menu, choices)
+        self._decoders.set_text(_("Decoders: {names}", names=", ".join(names)))
 
     def _show_work(self) -> None:
         state = self.state
@@ -285,18 +283,14 @@ class LadderSettings(QFrame):
         fill_with(self, self._rows, row(self.add, None), gap=10)
 
     def _fill_menu(self) -> None:
-        self._menu.clear()
-        more = QMenu(_("More"), self._menu)
+        groups: dict[bool, list[MenuChoice | None]] = {True: [], False: []}
         for option in self._state.options:
-            menu = self._menu if option.group == "main" else more
-            action = menu.addAction(escaping.menu_text(_title(option)))
-            escaping.set_tip(action, _(option.help))
-            action.triggered.connect(partial(self._added, option.name))
-        self._menu.addMenu(more)
-        for menu in (self._menu, more):
-            menu.setToolTipsVisible(True)
+            title, act = escaping.menu_text(_title(option)), partial(self._added, option.name)
+            groups[option.group == "main"].append(MenuChoice(title, act, tip=_(option.help)))
+        more = MenuChoice(_("More"), choices=tuple(groups[False]))
+        context_menu.fill(self._menu, [*groups[True], more])
 
-    def _added(self, name: str, _checked: bool = False) -> None:
+    def _added(self, name: str) -> None:
         self._state.add_setting(name)
         if self._forms:
             self._forms[-1][1].focus(name)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from workbench.jobs.events import Finished
     from workbench.jobs.queue import Queue
-    from workbench.operations.prompts.prompt_fill import PromptSpec
     from workbench.project.project import Project
+    from workbench.prompting.spec import PromptSpec
     from workbench.storage.runs.runs import Run
     from workbench.text.document import Document
     from workbench.text.fields import Prediction
@@ -39,7 +39,7 @@ class PromptKind(Kind):
     def identity(self, spec: PromptSpec) -> str:
         model = spec.model_name or spec.model
         plain = replace(spec, name="", model=model, device="auto", allow_pickle=False)
-        return str(sorted(plain.to_json().items()))
+        return str(sorted(replace(plain, prompt_name="", prompt_version=0).to_json().items()))
 
     def start(
         self,
