@@ -1,6 +1,6 @@
 """Scores of one label per document, defined as in scikit-learn.
 
-Standard library only, so that the window can recompute them while the user works.
+Without numpy, so that the window can recompute them while the user works.
 """
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+
+from workbench.text.result_view import NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class LabelScore:
 def counts(gold: Sequence[str], predicted: Sequence[str]) -> dict[str, tuple[int, int, int]]:
     """label → (correct, predicted, gold) counts, over all labels of either side, sorted by name.
 
-    Raises ValueError if the two differ in length.
+    NONE, no answer, counts only if it is a gold label. Raises ValueError for two lengths.
     """
     if len(gold) != len(predicted):
         raise ValueError(f"{len(gold)} gold labels, but {len(predicted)} predicted labels")
@@ -43,6 +45,7 @@ def counts(gold: Sequence[str], predicted: Sequence[str]) -> dict[str, tuple[int
     return {
         label: (right[label], in_predicted[label], in_gold[label])
         for label in sorted(in_gold | in_predicted)
+        if label != NONE or label in in_gold
     }
 
 

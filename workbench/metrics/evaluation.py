@@ -86,6 +86,7 @@ class Evaluation:
     other result. per_label: of every label that is gold or predicted. at: when a score was first
     shown after the run, ISO 8601; "" for that of the run itself. confusion, intervals: None where
     they were not computed; a run stores neither, as they are large and of no use once gold changes.
+    no_answer: documents of which a reply could not be read, which are wrong in the scores.
     """
 
     split: str
@@ -96,6 +97,7 @@ class Evaluation:
     at: str = ""
     confusion: ConfusionMatrix | None = None
     intervals: Intervals | None = None
+    no_answer: int = 0
 
     @property
     def is_complete(self) -> bool:
@@ -140,6 +142,7 @@ class Evaluation:
         """The form in the result of a job, with a run, and on the command line."""
         more = {
             "at": self.at,
+            "no_answer": self.no_answer,
             "confusion": self.confusion.to_json() if self.confusion else None,
             "intervals": self.intervals.to_json() if self.intervals else None,
         }
@@ -166,6 +169,7 @@ class Evaluation:
             str(raw.get("at", "")),
             ConfusionMatrix.from_json(confusion) if confusion else None,
             Intervals.from_json(intervals) if intervals else None,
+            int(raw.get("no_answer", 0)),
         )
 
 

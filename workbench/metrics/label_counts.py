@@ -1,7 +1,8 @@
 """Scores of labels from counts per document: accuracy, precision, recall, F1, MCC, kappa.
 
 For classes, independent labels and tags of tokens alike. Definitions are those of scikit-learn
-with zero_division=0; macro means are over the labels that are gold or predicted.
+with zero_division=0; macro means are over the labels that are gold or predicted. NONE, no
+answer, is a class that is always wrong: it has no part in macro means, as it is no label.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 from workbench.metrics.ranking import Ranking
 from workbench.metrics.resampling import LABEL, Arrays, divided, mean_of, weighted_sums
+from workbench.text.result_view import NONE
 
 BLOCK = 64  # resamples ranked at a time: their sums stay in the cache of the processor
 
@@ -43,7 +45,8 @@ class LabelCounts:
         right, predicted, gold = (
             weighted_sums(weights, counts) for counts in (self.right, self.predicted, self.gold)
         )
-        scores = averages(right, predicted, gold)
+        is_label = np.array([label != NONE for label in self.labels], bool)
+        scores = averages(right, predicted, gold, is_label | (self.gold > 0).any(0))
         if self.exclusive:
             scores |= agreement(right, predicted, gold)
         else:
@@ -99,10 +102,13 @@ def _mean_defined(values: np.ndarray) -> np.ndarray:
     return np.where(defined.any(-1), mean_of(values, defined), np.nan)
 
 
-def averages(right: np.ndarray, predicted: np.ndarray, gold: np.ndarray) -> dict[str, np.ndarray]:
+def averages(
+    right: np.ndarray, predicted: np.ndarray, gold: np.ndarray, is_label: np.ndarray | None = None
+) -> dict[str, np.ndarray]:
     """Micro, macro and weighted precision, recall and F1 from counts (R, L), and those per label.
 
-    Precision is right / predicted, recall right / gold, F1 2 · right / (predicted + gold).
+    is_label (L,) bool: which columns have a part in macro means, by default all. Precision is
+    right / predicted, recall right / gold, F1 2 · right / (predicted + gold).
     """
     rows = {
         "precision": divided(right, predicted),
@@ -110,6 +116,7 @@ def averages(right: np.ndarray, predicted: np.ndarray, gold: np.ndarray) -> dict
         "f1": divided(2 * right, predicted + gold),
     }
     occurs = (predicted + gold) > 0
+    occurs = occurs if is_label is None else occurs & is_label
     pooled = [counts.sum(-1) for counts in (right, predicted, gold)]
     micro = {
         "precision": divided(pooled[0], pooled[1]),

@@ -400,11 +400,14 @@ def evaluate(
         scores = info.score(golds, predictions) if golds else {}
     per_label = info.per_label(golds, predictions) if golds else ()
     if info.ordered and golds:
-        order = [*result_view.of(predictions[0]).shares(predictions[0])]
+        shares = (result_view.of(item).shares(item) for item in predictions)
+        order = [*next(filter(None, shares), {})]
         known = [row for row in per_label if row.label in order]
         others = [row for row in per_label if row.label not in order]
         per_label = (*sorted(known, key=lambda row: order.index(row.label)), *others)
-    return Evaluation(split, len(golds), gold_fingerprint(rows), dict(scores), per_label)
+    unread = sum(bool(prediction.no_answer) for prediction in predictions)
+    fingerprint = gold_fingerprint(rows)
+    return Evaluation(split, len(golds), fingerprint, dict(scores), per_label, no_answer=unread)
 
 
 # ---------------------------------------------------------------- the tasks of the registry

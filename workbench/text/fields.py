@@ -10,12 +10,28 @@ from typing import Any, ClassVar, Self, TypeVar, cast
 import numpy as np
 
 from workbench.base.deprecation import renamed_field
-from workbench.base.i18n import N_
+from workbench.base.i18n import N_, _
 from workbench.base.registry import PluginError, needed_plugin, registry
 from workbench.text.questions import PredictedAnswer
 from workbench.text.spans import Span
 
 PREDICTION = "prediction"  # kind in the registry, of views with their fields
+
+NO_ANSWERS = {  # why a reply holds no answer → for display
+    "empty": N_("The reply is empty."),
+    "failed": N_("The request failed."),
+    "no-label": N_("The reply names no label."),
+    "no-match": N_("The pattern does not match the reply."),
+    "time-limit": N_("The pattern takes too long."),
+    "no-json": N_("The reply holds no valid JSON."),
+    "other-json": N_("The JSON of the reply is not of the expected form."),
+    "no-number": N_("The reply holds no number."),
+    "no-choice": N_("The reply names none of the choices."),
+    "no-quotes": N_("The reply quotes nothing."),
+    "no-tags": N_("The reply neither repeats the text nor has tags."),
+    "not-in-text": N_("The text does not contain the answer."),
+    "no-marker": N_("The marker of the answer is missing."),
+}
 
 F = TypeVar("F", bound="Field")
 _STORED: dict[str, type[Field]] = {}
@@ -250,6 +266,36 @@ class Answers(Field, key="answers"):
         return cls(tuple(map(PredictedAnswer.from_json, raw["answers"])))
 
 
+@dataclass(frozen=True)
+class FromReply(Field, key="reply"):
+    """How a prediction was read from what a model wrote, beside the field that was read.
+
+    no_answer: why nothing can be read from the reply, a key of `NO_ANSWERS`; there is then no other
+    field. The document is wrong in all scores, and there is nothing to suggest. unplaced: what the
+    reply quotes, but the text does not contain. samples: number of replies; the scores of the other
+    field are shares of them, and no probabilities if there is one.
+    """
+
+    no_answer: str = ""
+    unplaced: tuple[str, ...] = ()
+    samples: int = 1
+
+    @property
+    def reason(self) -> str:
+        """Why there is no answer, for display; that of a later version as it is stored."""
+        known = self.no_answer in NO_ANSWERS
+        return _(NO_ANSWERS[self.no_answer]) if known else self.no_answer
+
+    def to_json(self) -> dict[str, Any]:
+        reply = {"no_answer": self.no_answer, "unplaced": list(self.unplaced)}
+        return {"reply": {**reply, "samples": self.samples}}
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Self:
+        reply = raw["reply"]
+        return cls(str(reply["no_answer"]), tuple(reply["unplaced"]), int(reply["samples"]))
+
+
 @renamed_field("borders", "offsets")
 @dataclass(frozen=True)
 class TokenScores(Field):
@@ -318,6 +364,14 @@ class Prediction:
     def number(self) -> float | None:
         field = self.get(Number)
         return field.value if field else None
+
+    @property
+    def no_answer(self) -> str:
+        """Why nothing can be read from the reply of a model, a key of `NO_ANSWERS`; "" if it can,
+        and for models that do not write replies.
+        """
+        field = self.get(FromReply)
+        return field.no_answer if field else ""
 
     @property
     def words(self) -> tuple[WordTag, ...]:

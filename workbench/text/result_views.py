@@ -14,6 +14,7 @@ from workbench.text.fields import (
     Answers,
     ClassScores,
     DocumentLabels,
+    FromReply,
     LabelScores,
     Number,
     SpanScores,
@@ -244,6 +245,25 @@ class AnswerView(ResultView):
         return ngettext("{n} answer", "{n} answers", n)
 
 
-CLASSES, LABELS, NUMBER, SPANS, TAGS, ANSWERS = (
-    ClassView(), MultiLabelView(), NumberView(), SpanView(), TagView(), AnswerView(),
+class ReplyView(ResultView):
+    """No answer: nothing can be read from the reply of a model."""
+
+    field = FromReply
+    on_document = False
+
+    def line(self, document: Document, prediction: Prediction) -> str:
+        return f"{prediction.required(FromReply).reason}  {document.text}"
+
+    def as_gold(
+        self,
+        record: Record,
+        layer: str,
+        prediction: Prediction,
+        questions: Mapping[str, Sequence[Question]],
+    ) -> Record:
+        return record
+
+
+CLASSES, LABELS, NUMBER, SPANS, TAGS, ANSWERS, REPLY = (
+    ClassView(), MultiLabelView(), NumberView(), SpanView(), TagView(), AnswerView(), ReplyView(),
 )  # fmt: skip

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from workbench.text.fields import Prediction
     from workbench.text.questions import PredictedAnswer
 
+UNANSWERED = "\ufffd"  # in place of an answer that could not be read: equals no gold answer
 MAX_LISTED_QUESTIONS = 20  # questions in an error message
 MAX_QUESTION_CHARS = 60  # characters of a question in a list
 
@@ -214,9 +215,11 @@ class AnswerInfo(TaskInfo):
     ) -> dict[str, float]:
         from workbench.metrics import answers as squad
 
-        pairs = [pair for each in zip(golds, predictions, strict=True) for pair in _pairs(*each)]
-        texts = [answer.answer if answer is not None else "" for _gold, answer in pairs]
-        return squad.scores([gold.texts for gold, _one in pairs], texts)
+        rows = [_texts(*each) for each in zip(golds, predictions, strict=True)]
+        return squad.scores(
+            [question.texts for gold in golds for question in gold.questions],
+            [text for row in rows for text in row],
+        )
 
     def per_label(
         self, golds: Sequence[AnswerGold], predictions: Sequence[Prediction]
@@ -232,13 +235,9 @@ class AnswerInfo(TaskInfo):
     ) -> AnswerStatistic:
         from workbench.metrics.answer_scores import AnswerStatistic
 
-        rows = [_pairs(*each) for each in zip(golds, predictions, strict=True)]
         return AnswerStatistic.of(
-            [[gold.texts for gold, _one in row] for row in rows],
-            [
-                [answer.answer if answer is not None else "" for _gold, answer in row]
-                for row in rows
-            ],
+            [[question.texts for question in gold.questions] for gold in golds],
+            [_texts(*each) for each in zip(golds, predictions, strict=True)],
         )
 
     def confidences(
@@ -318,6 +317,17 @@ def _pairs(
     return [
         (question, predicted.to(question.question) if predicted else None)
         for question in gold.questions
+    ]
+
+
+def _texts(gold: AnswerGold, prediction: Prediction) -> list[str]:
+    """The answer to each question, "" for none in the text; a wrong one if a reply could not be
+    read.
+    """
+    missing = UNANSWERED if prediction.no_answer else ""
+    return [
+        answer.answer if answer is not None else missing
+        for _gold, answer in _pairs(gold, prediction)
     ]
 
 

@@ -146,7 +146,7 @@ class MultilabelInfo(TaskInfo):
         from workbench.metrics.classes import label_score
         from workbench.metrics.ranking import average_precision
 
-        labels = label_scores(predictions[0]).labels if predictions else ()
+        labels = _labels(predictions)
         scores, relevant = _table(golds, predictions, labels)
         gold, predicted, both = _tallies(golds, predictions)
         return tuple(
@@ -168,7 +168,7 @@ class MultilabelInfo(TaskInfo):
 
         scores, _relevant = _table(golds, predictions, labels)
         ours = [gold.chosen for gold in golds]
-        theirs = [label_scores(prediction).chosen for prediction in predictions]
+        theirs = list(map(_chosen, predictions))
         return label_counts.of_sets(ours, theirs, labels, scores=scores, exclusive=False)
 
     def confidences(
@@ -191,7 +191,7 @@ class MultilabelInfo(TaskInfo):
     ) -> float | None:
         from workbench.metrics.calibration import label_temperature
 
-        labels = label_scores(predictions[0]).labels if predictions else ()
+        labels = _labels(predictions)
         return label_temperature(*_table(golds, predictions, labels)) if labels else None
 
     def rescaled(self, prediction: Prediction, temperature: float) -> Prediction:
@@ -215,7 +215,7 @@ class MultilabelInfo(TaskInfo):
         return Prediction((changed,), prediction.cut)
 
     def agrees(self, gold: LabelsGold, prediction: Prediction) -> bool:
-        return set(gold.chosen) == set(label_scores(prediction).chosen)
+        return set(gold.chosen) == set(_chosen(prediction))
 
     def error(self, document: Document, gold: LabelsGold, prediction: Prediction) -> ErrorText:
         """`confidence`: of the wrong decision that is furthest from its threshold."""
@@ -258,6 +258,16 @@ def label_scores(prediction: Prediction) -> LabelScores:
     return prediction.get(LabelScores) or LabelScores((), (), ())
 
 
+def _labels(predictions: Sequence[Prediction]) -> tuple[str, ...]:
+    """The labels that are decided; () if there is no answer at all."""
+    return next((scores.labels for scores in map(label_scores, predictions) if scores.labels), ())
+
+
+def _chosen(prediction: Prediction) -> tuple[str, ...]:
+    """The predicted labels; no answer is one that is always wrong."""
+    return (NONE,) if prediction.no_answer else label_scores(prediction).chosen
+
+
 def _table(
     golds: Sequence[LabelsGold], predictions: Sequence[Prediction], labels: Sequence[str]
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -270,7 +280,7 @@ def _table(
 
 def _counts(gold: LabelsGold, prediction: Prediction) -> tuple[int, int, int]:
     """(correct, predicted, gold) counts of one document."""
-    chosen = label_scores(prediction).chosen
+    chosen = _chosen(prediction)
     return len(set(gold.chosen) & set(chosen)), len(chosen), len(gold.chosen)
 
 

@@ -196,8 +196,18 @@ def _display_number(prediction: Prediction) -> str:
 def _sides(
     golds: Sequence[NumberGold], predictions: Sequence[Prediction]
 ) -> tuple[list[float], list[float]]:
-    """A document without a prediction counts as predicted 0."""
-    return [gold.value for gold in golds], [prediction.number or 0.0 for prediction in predictions]
+    """A document without a prediction counts as predicted 0; one without an answer as the gold
+    number that is furthest from its own.
+    """
+    values = [gold.value for gold in golds]
+    low, high = min(values, default=0.0), max(values, default=0.0)
+    predicted = [
+        (low if gold - low > high - gold else high)
+        if prediction.no_answer
+        else prediction.number or 0.0
+        for gold, prediction in zip(values, predictions, strict=True)
+    ]
+    return values, predicted
 
 
 INFO = RegressInfo()

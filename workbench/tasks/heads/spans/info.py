@@ -133,7 +133,7 @@ class SpanTask(WordTask):
         )
 
     def agrees(self, gold: SpanGold, prediction: Prediction) -> bool:
-        return _keys(gold.spans) == _keys(prediction.spans)
+        return not prediction.no_answer and _keys(gold.spans) == _keys(prediction.spans)
 
     def error(self, document: Document, gold: SpanGold, prediction: Prediction) -> ErrorText:
         right, predicted = _keys(gold.spans), _keys(prediction.spans)

@@ -15,6 +15,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QVBoxLayout
 
 from workbench.base.i18n import _, ngettext
+from workbench.text.result_view import NONE
 from workbench.ui.panels.results.runs.details import Details, SchemeRow, ScoreRow, span_rows
 from workbench.ui.panels.results.runs.gold_text import (
     SPLITS,
@@ -341,7 +342,11 @@ class ScoresView(QFrame):
         self._show_layers()
         self._arrange()
         if matrix is not None:
-            self._matrix.set_counts(matrix.labels, matrix.cells, unmatched=matrix.unmatched)
+            names = [
+                _("no answer") if label == NONE and not matrix.unmatched else label
+                for label in matrix.labels
+            ]
+            self._matrix.set_counts(names, matrix.cells, unmatched=matrix.unmatched)
 
     def _show_by_label(self) -> None:
         selection = self._selection
