@@ -451,6 +451,8 @@ LEAD_TO_QT = {
     "ui/panels/annotate/card_layout.py": "divides the height of widgets",
     "ui/panels/annotate/spans/shown_spans.py": "makes what the texts draw",
     "ui/panels/inspect/views/*": MADE_OF_WIDGETS,
+    "ui/panels/prompts/*_box.py": MADE_OF_WIDGETS,
+    "ui/panels/prompts/*_tab.py": MADE_OF_WIDGETS,
     "ui/panels/train/view.py": MADE_OF_WIDGETS,
     "ui/panels/results/runs/train_overlap_warning.py": MADE_OF_WIDGETS,
     "ui/widgets/*": "widgets",

@@ -218,38 +218,43 @@ def test_its_models_are_on_the_page_after_those_of_this_computer(make, state):
 
     page = state()
 
-    assert [model.key for model in page.models][-2:] == ["exact", "folded"]
-    assert page.models[-1].title == "folded (Word overlap)" and page.model == "starter-bert"
-    page.choose_model("folded")
-    assert (page.spec.backend, page.spec.model) == ("overlap.words", "folded")
-    assert page.preview.limit == 300 and page.ready and page.problem == ""
+    assert [model.key for model in page.models.models][-2:] == ["exact", "folded"]
+    assert (
+        page.models.models[-1].title == "folded (Word overlap)"
+        and page.models.key == "starter-bert"
+    )
+    page.models.choose("folded")
+    assert (page.draft.spec.backend, page.draft.spec.model) == ("overlap.words", "folded")
+    assert page.preview.prompt.limit == 300 and page.run.ready and page.preview.problem == ""
 
 
 def test_options_on_the_page_are_those_of_the_backend(make, state):
     make()
     page = state()
-    assert page.choice.options == () and page.spec.options == {}
+    assert page.models.choice.options == () and page.draft.spec.options == {}
 
-    page.choose_model("exact")
-    page.set(options={"weight": "2"})
-    page.choose_model("folded")
-    assert page.spec.options == {"weight": "2"} and page.problem == ""
-    page.set(options={"weight": "much"})
-    assert "weight is 'much'" in page.problem
+    page.models.choose("exact")
+    page.draft.change(options={"weight": "2"})
+    page.models.choose("folded")
+    assert page.draft.spec.options == {"weight": "2"} and page.preview.problem == ""
+    page.draft.change(options={"weight": "much"})
+    assert "weight is 'much'" in page.preview.problem
 
-    page.choose_model("starter-bert")
-    assert page.spec.options == {} and page.problem == ""
+    page.models.choose("starter-bert")
+    assert page.draft.spec.options == {} and page.preview.problem == ""
 
 
 def test_a_plugin_enabled_while_the_page_is_shown_appears_and_goes(make, state):
     page = state()
     plugin = make()
-    assert "folded" in [model.key for model in page.models]
-    page.choose_model("folded")
+    assert "folded" in [model.key for model in page.models.models]
+    page.models.choose("folded")
 
     plugins.disable(plugin)
 
-    assert page.model == "starter-bert" and "folded" not in [model.key for model in page.models]
+    assert page.models.key == "starter-bert" and "folded" not in [
+        model.key for model in page.models.models
+    ]
 
 
 def test_models_of_the_same_name_are_told_apart(make):
@@ -270,8 +275,8 @@ def test_a_broken_backend_leaves_the_page_with_the_other_models(make, state, cod
     with caplog.at_level(logging.CRITICAL):
         page = state()
 
-    assert page.ready and {model.backend for model in page.models} == {backends.DEFAULT}
-    [failed] = page.unavailable
+    assert page.run.ready and {model.backend for model in page.models.models} == {backends.DEFAULT}
+    [failed] = page.models.unavailable
     assert (failed.backend, failed.title) == ("overlap.words", "Word overlap")
     assert "division by zero" in failed.reason and "overlap" in failed.reason.splitlines()[0]
 

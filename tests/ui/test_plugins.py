@@ -65,7 +65,7 @@ def test_every_page_follows_when_a_plugin_is_enabled_and_disabled(
     train.choose_task("my-plugin.ordered")
     (tiny,) = [card for card in train.models if card.path == str(model)]
     assert tiny.name not in train.unfit and "my-plugin.ordered" in installed.uses(tiny)
-    assert "my-plugin.overlap" in {choice.backend for choice in prompts.models}
+    assert "my-plugin.overlap" in {choice.backend for choice in prompts.models.models}
     formats = ImportState(app.window.panel("train").context).formats
     assert "my-plugin.ratings" in dict(formats)
 
@@ -84,7 +84,7 @@ def test_every_page_follows_when_a_plugin_is_enabled_and_disabled(
     assert "my-plugin.lengths" not in {offer.id for offer in looked.offers}
     assert looked.view and looked.view != "my-plugin.lengths"
     assert "my-plugin.ordered" not in train.tasks and train.task in train.tasks
-    assert "my-plugin.overlap" not in {choice.backend for choice in prompts.models}
+    assert "my-plugin.overlap" not in {choice.backend for choice in prompts.models.models}
 
 
 def test_the_page_of_the_tutorial_follows_the_labels_of_the_project(app, project_file, tmp_path):

@@ -482,8 +482,9 @@ def export(way: Walk) -> None:
 
 
 def _prompt_state(state) -> str:
-    names = ("problem", "no_document", "layer", "layers", "model", "dev", "document")
-    return ", ".join(f"{name}={getattr(state, name)!r}" for name in names)
+    names = ("problem", "no_document", "dev", "document")
+    values = [f"{name}={getattr(state.preview, name)!r}" for name in names]
+    return ", ".join((f"layers={state.draft.layers!r}", f"spec={state.draft.spec!r}", *values))
 
 
 def prompts(way: Walk) -> None:
@@ -491,17 +492,21 @@ def prompts(way: Walk) -> None:
     from workbench.ui.project.job_progress import JobProgress
 
     panel = way.go("prompts")
-    way.wait(lambda: panel.state.preview is not None, lambda: _prompt_state(panel.state))
+    way.wait(lambda: panel.state.preview.prompt is not None, lambda: _prompt_state(panel.state))
     rows = (LabelAnswer("καλό", -2.3, 0.4, 0.5, 1), LabelAnswer("κακό", -2.9, None, 0.2, 2))
-    panel.state.update(answers=rows)
+    panel.state.preview.update(answers=rows)
     way.at("prompts, answers")
     live = JobProgress(1, "πέμπτο", "πέμπτο", status="running", step=3, total=10, seconds_left=20.0)
-    panel.state.update(live=live)
+    panel.state.run.update(live=live)
     way.at("prompts, a run goes on")
-    panel.state.update(live=None)
-    panel.state.set_template("{{ text }")
+    panel.state.run.update(live=None)
+    panel.state.draft.change(template="{{ text }")
     way.settle()
     way.at("prompts, a wrong template")
+    for tab in ("answers", "grid", "free-text"):
+        panel.state.show(tab)
+        way.at(f"prompts, tab {tab}")
+    panel.state.show("preview")
 
 
 def exchange(way: Walk, folder: Path) -> None:

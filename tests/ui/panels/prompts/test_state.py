@@ -79,96 +79,106 @@ def state(context):
 
 
 def test_it_opens_with_a_template_that_works(state):
-    assert (state.layer, state.model, state.problem) == ("class", "starter-bert", "")
-    assert state.ready and state.dev == 60 and state.teaching
-    assert state.preview.examples == 6 and 40 < state.preview.tokens <= 512
-    assert state.document.text in state.preview.text and state.preview.text.strip().endswith(
-        state.preview.label
+    assert (state.draft.spec.layer, state.models.key, state.preview.problem) == (
+        "class",
+        "starter-bert",
+        "",
+    )
+    assert state.run.ready and state.preview.dev == 60 and state.models.teaching
+    assert state.preview.prompt.examples == 6 and 40 < state.preview.prompt.tokens <= 512
+    assert (
+        state.preview.document.text in state.preview.prompt.text
+        and state.preview.prompt.text.strip().endswith(state.preview.prompt.label)
     )
 
 
 def test_what_is_wrong_with_a_template_is_reported_and_holds_the_run_back(state, context):
-    state.set_template("{{ text }")
+    state.draft.change(template="{{ text }")
 
-    assert "Line 1" in state.problem and not state.ready and context.faults == []
-    assert state.chosen == OWN
+    assert "Line 1" in state.preview.problem and not state.run.ready and context.faults == []
+    assert state.prompt.chosen == OWN
 
 
 def test_a_template_that_runs_without_end_is_reported_and_the_next_good_one_previews(state):
-    good = state.template
-    state.set_template("{% for a in text %}" * 6 + "{% endfor %}" * 6 + "{{ label }}")
-    assert "takes too long (limit 2 s)" in state.problem and not state.ready
+    good = state.draft.spec.template
+    state.draft.change(template="{% for a in text %}" * 6 + "{% endfor %}" * 6 + "{{ label }}")
+    assert "takes too long (limit 2 s)" in state.preview.problem and not state.run.ready
 
-    state.set_template("{{ (('x' * 9999) * 9999)|replace('x', 'y' * 9999) }}{{ label }}")
-    assert "too much memory (limit 512 MB)" in state.problem and not state.ready
+    state.draft.change(template="{{ (('x' * 9999) * 9999)|replace('x', 'y' * 9999) }}{{ label }}")
+    assert "too much memory (limit 512 MB)" in state.preview.problem and not state.run.ready
 
-    state.set_template(good)
-    assert state.problem == "" and state.ready
+    state.draft.change(template=good)
+    assert state.preview.problem == "" and state.run.ready
 
 
 def test_more_shots_than_fit_are_left_out_and_counted(state):
-    state.set(shots=60)
+    state.draft.change(shots=60)
 
-    assert state.preview.dropped > 0 and state.preview.examples + state.preview.dropped == 60
-    assert state.preview.tokens <= 512
+    assert (
+        state.preview.prompt.dropped > 0
+        and state.preview.prompt.examples + state.preview.prompt.dropped == 60
+    )
+    assert state.preview.prompt.tokens <= 512
 
 
 def test_the_pair_layer_brings_its_own_template_unless_one_was_written(state):
-    pairs = next(name for name, _count in state.layers if name != "class")
-    state.choose_layer(pairs)
-    assert "text_b" in state.template and state.problem == ""
+    pairs = next(name for name, _count in state.draft.layers if name != "class")
+    state.prompt.choose_layer(pairs)
+    assert "text_b" in state.draft.spec.template and state.preview.problem == ""
 
-    state.choose_layer("class")
-    state.set_template("{{ text }} {{ label }}")
-    state.choose_layer(pairs)
-    assert state.template == "{{ text }} {{ label }}"
+    state.prompt.choose_layer("class")
+    state.draft.change(template="{{ text }} {{ label }}")
+    state.prompt.choose_layer(pairs)
+    assert state.draft.spec.template == "{{ text }} {{ label }}"
 
 
 def test_next_shows_another_document_of_dev(state):
-    first = state.document.id
-    state.step(1)
-    second = state.document.id
-    state.step(-1)
+    first = state.preview.document.id
+    state.preview.step(1)
+    second = state.preview.document.id
+    state.preview.step(-1)
 
-    assert first != second and state.document.id == first
+    assert first != second and state.preview.document.id == first
 
 
 def test_another_candidate_changes_only_the_label(state):
-    other = next(prompt for prompt in state.preview.prompts if prompt != state.preview.label)
-    before = state.preview
-    state.show_label(other)
+    other = next(
+        prompt for prompt in state.preview.prompt.prompts if prompt != state.preview.prompt.label
+    )
+    before = state.preview.prompt
+    state.preview.show_label(other)
 
-    assert state.preview.label == other and state.preview.prompts == before.prompts
+    assert state.preview.prompt.label == other and state.preview.prompt.prompts == before.prompts
 
 
 def test_a_run_is_followed_to_its_scores(state, context):
-    state.run_on_dev()
+    state.run.run_on_dev()
     job = context.queue.jobs[-1]
     context.queue.tell(job, Started(1, "2026-01-01T00:00:00"))
     context.queue.tell(
         job, Output({"kind": "progress", "done": 30, "total": 60, "seconds_left": 5.0})
     )
-    assert state.running and state.live.share == 0.5 and not state.ready
+    assert state.run.running and state.run.live.share == 0.5 and not state.run.ready
 
     _answer(job, "delay")
     context.queue.tell(job, Finished("done", {"n": 60, "seconds": 1.0, "versions": {}}))
 
-    assert state.live.status == "done" and state.evaluation.n == 60
-    assert state.evaluation.scores["accuracy"] == pytest.approx(1 / 6)
-    assert state.prior == pytest.approx(dict.fromkeys(state.preview.prompts, 1 / 6))
-    assert state.ready
-    low, high = state.evaluation.interval("accuracy")
+    assert state.run.live.status == "done" and state.run.evaluation.n == 60
+    assert state.run.evaluation.scores["accuracy"] == pytest.approx(1 / 6)
+    assert state.run.prior == pytest.approx(dict.fromkeys(state.preview.prompt.prompts, 1 / 6))
+    assert state.run.ready
+    low, high = state.run.evaluation.interval("accuracy")
     assert low < 1 / 6 < high
-    assert state.evaluation.of_label("delay", "recall").interval == (1.0, 1.0)
+    assert state.run.evaluation.of_label("delay", "recall").interval == (1.0, 1.0)
 
 
 def test_the_answers_to_unlabelled_documents_become_suggestions(state, context):
-    state.run_on_dev()
+    state.run.run_on_dev()
     job = context.queue.jobs[-1]
     _answer(job, "delay")
     context.queue.tell(job, Finished("done", {"n": 60, "seconds": 1.0, "versions": {}}))
 
-    state.make_suggestions()
+    state.run.make_suggestions()
 
     assert context.faults == []
     assert context.notes[-1].startswith("prompt-1 created 120 suggestions.")
@@ -188,19 +198,19 @@ def _answer(job, label):
 
 
 def test_a_template_that_was_edited_is_kept_in_the_project_when_it_is_run(state, context):
-    state.set_template("{{ text }} is about {{ label }}")
-    state.run_on_dev()
+    state.draft.change(template="{{ text }} is about {{ label }}")
+    state.run.run_on_dev()
 
     assert [template.body for template in prompt.saved(context.project)] == [
         "{{ text }} is about {{ label }}"
     ]
-    assert state.chosen.startswith("saved ")
+    assert state.prompt.chosen.startswith("saved ")
 
 
 def test_stop_and_cancel_reach_the_job(state, context):
-    state.run_on_dev()
-    state.stop()
-    state.cancel()
+    state.run.run_on_dev()
+    state.run.stop()
+    state.run.cancel()
 
     assert context.queue.jobs[-1].asked == ["stop", "cancel"]
 
@@ -211,32 +221,32 @@ def test_cancelling_while_the_prompts_are_filled_starts_no_run(state, context):
 
     def cancel(fields):
         if "prepared" in fields:
-            shares.append(state.prepared)
-            state.cancel()
+            shares.append(state.run.prepared)
+            state.run.cancel()
 
-    state.listen(state.changed, cancel)
-    state.run_on_dev()
+    state.run.listen(state.run.changed, cancel)
+    state.run.run_on_dev()
 
     assert shares and context.queue.jobs == () and context.faults == []
-    assert not state.preparing and state.ready
+    assert not state.run.preparing and state.run.ready
 
 
 def test_a_deleted_document_gives_way_to_another(state, context):
-    first = state.document
+    first = state.preview.document
     corpus.delete_documents(context.project, [first.id])
 
     state.refresh()
 
-    assert state.problem == "" and state.document.id != first.id
+    assert state.preview.problem == "" and state.preview.document.id != first.id
 
 
 def test_a_failed_run_says_why(state, context):
-    state.run_on_dev()
+    state.run.run_on_dev()
     context.queue.tell(
         context.queue.jobs[-1], Finished("failed", message="No memory.", hint="Close something.")
     )
 
-    assert state.live.status == "failed" and (state.live.message, state.live.hint) == (
+    assert state.run.live.status == "failed" and (state.run.live.message, state.run.live.hint) == (
         "No memory.",
         "Close something.",
     )
@@ -275,103 +285,103 @@ def host(state, monkeypatch):
     """The host that the first request creates."""
     monkeypatch.setattr("workbench.jobs.host.Host", StillHost)
     monkeypatch.setattr(StillHost, "made", [])
-    state.try_text()
+    state.preview.try_text()
     (made,) = StillHost.made
     return made
 
 
 def test_answers_show_score_prior_and_share(state, host):
-    assert state.asking and state.answers == ()
+    assert state.preview.asking and state.preview.answers == ()
     host.answer()
 
-    assert not state.asking and len(state.answers) == 6
-    delay = next(row for row in state.answers if row.label == "delay")
+    assert not state.preview.asking and len(state.preview.answers) == 6
+    delay = next(row for row in state.preview.answers if row.label == "delay")
     assert delay.score == -1.0 and delay.share == pytest.approx(
         1 / 6
     )  # as probable as without a text
-    assert sum(row.prior for row in state.answers) == pytest.approx(1)
+    assert sum(row.prior for row in state.preview.answers) == pytest.approx(1)
 
 
 def test_answers_stay_when_the_page_is_left_and_shown_again(state, host):
     host.answer()
-    before = state.answers
+    before = state.preview.answers
 
     state.refresh()
 
-    assert state.answers == before and len(host.requests) == 1
+    assert state.preview.answers == before and len(host.requests) == 1
 
 
 def test_an_answer_that_arrives_while_the_page_is_left_is_kept(state, host):
     state.refresh()
-    assert state.asking
+    assert state.preview.asking
 
     host.answer()
 
-    assert not state.asking and len(state.answers) == 6
+    assert not state.preview.asking and len(state.preview.answers) == 6
 
 
 def test_answers_to_another_template_come_back_with_it(state, host):
     host.answer()
-    template, before = state.template, state.answers
+    template, before = state.draft.spec.template, state.preview.answers
 
-    state.set_template("{{ text }} is about {{ label }}")
-    assert state.answers == ()
-    state.set_template(template)
+    state.draft.change(template="{{ text }} is about {{ label }}")
+    assert state.preview.answers == ()
+    state.draft.change(template=template)
 
-    assert state.answers == before and len(host.requests) == 1
+    assert state.preview.answers == before and len(host.requests) == 1
 
 
 def test_answers_stay_while_the_template_has_an_error(state, host):
     host.answer()
-    before = state.answers
+    before = state.preview.answers
 
-    state.set_template("{{ text }")
+    state.draft.change(template="{{ text }")
 
-    assert state.problem and state.answers == before
+    assert state.preview.problem and state.preview.answers == before
 
 
 def test_the_prior_is_asked_once_for_all_texts_with_the_same_examples(state, host):
     host.answer()
-    state.step(1)
-    assert state.answers == () and not state.asking
+    state.preview.step(1)
+    assert state.preview.answers == () and not state.preview.asking
 
-    state.try_text()
+    state.preview.try_text()
     host.answer()
 
-    assert len(state.answers) == 6
+    assert len(state.preview.answers) == 6
     assert [len(tables) for tables in host.requests] == [4, 1]  # a text and three content-free ones
 
 
 def test_another_calibration_shows_its_answers_at_once(state, host):
     host.answer()
-    state.set(calibration="none")
-    assert state.answers[0].prior is None and state.answers[0].share > 0.5
+    state.draft.change(calibration="none")
+    assert state.preview.answers[0].prior is None and state.preview.answers[0].share > 0.5
 
-    state.set(calibration="pmi")
+    state.draft.change(calibration="pmi")
 
     assert (
-        state.answers[0].prior is not None and len(host.requests) == 1
+        state.preview.answers[0].prior is not None and len(host.requests) == 1
     )  # the prior of "" is known
 
 
 def test_a_calibration_whose_prior_is_not_known_asks_for_it(state, monkeypatch):
     monkeypatch.setattr("workbench.jobs.host.Host", StillHost)
     monkeypatch.setattr(StillHost, "made", [])
-    state.set(calibration="none")
-    state.try_text()
+    state.draft.change(calibration="none")
+    state.preview.try_text()
     (host,) = StillHost.made
     host.answer()
 
-    state.set(calibration="content-free")
-    assert state.asking
+    state.draft.change(calibration="content-free")
+    assert state.preview.asking
     host.answer()
 
-    assert state.answers[0].prior is not None
+    assert state.preview.answers[0].prior is not None
     assert [len(tables) for tables in host.requests] == [1, 3]
 
 
 def test_the_run_stays_when_the_page_is_left_and_shown_again(state, context):
-    state.run_on_dev()
+    state.run.run_on_dev()
     job = context.queue.jobs[-1]
     context.queue.tell(job, Started(1, "2026-01-01T00:00:00"))
     context.queue.tell(job, Output({"kind": "progress", "done": 30, "total": 60}))
@@ -379,47 +389,47 @@ def test_the_run_stays_when_the_page_is_left_and_shown_again(state, context):
     state.refresh()
     context.queue.tell(job, Output({"kind": "progress", "done": 45, "total": 60}))
 
-    assert state.running and state.live.share == 0.75
+    assert state.run.running and state.run.live.share == 0.75
 
 
 def test_a_request_to_one_model_is_not_awaited_from_another(state, host):
     other = next(
         model.key
-        for model in state.models
-        if model.key != state.model and model.backend == state.choice.backend
+        for model in state.models.models
+        if model.key != state.models.key and model.backend == state.models.choice.backend
     )
-    before = state.model
+    before = state.models.key
 
-    state.choose_model(other)
-    assert not state.asking
+    state.models.choose(other)
+    assert not state.preview.asking
 
-    state.choose_model(before)
-    assert state.asking
+    state.models.choose(before)
+    assert state.preview.asking
 
 
 def test_after_a_change_of_plugins_no_answer_is_awaited(state, host):
     state._plugins_changed()
 
-    assert not state.asking
+    assert not state.preview.asking
 
 
 def test_a_run_that_is_cancelled_after_its_last_prompt_is_not_started(state, context):
     held = Held(context)
-    state.run_on_dev()
+    state.run.run_on_dev()
     held.compute(0)
 
-    state.cancel()
+    state.run.cancel()
     held.answer(0)
 
-    assert context.queue.jobs == () and not state.preparing and context.faults == []
+    assert context.queue.jobs == () and not state.run.preparing and context.faults == []
 
 
 def test_the_preview_of_an_earlier_choice_does_not_replace_a_later_one(state, context):
     held = Held(context)
-    state.set(shots=2)
+    state.draft.change(shots=2)
     held.compute(0)
-    state.set(shots=4)
+    state.draft.change(shots=4)
 
     held.answer(1, 0)
 
-    assert state.preview.examples == 4
+    assert state.preview.prompt.examples == 4

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.process  # the worker that renders templates
 @pytest.fixture
 def panel(make_panel, copy_sample, tmp_path, qtbot):
     made = make_panel("prompts", copy_sample(tmp_path))
-    qtbot.waitUntil(lambda: made.state.preview is not None, timeout=20_000)
+    qtbot.waitUntil(lambda: made.state.preview.prompt is not None, timeout=20_000)
     return made
 
 
@@ -45,23 +45,22 @@ def named(panel, kind, name):
 
 
 def test_it_shows_the_exact_prompt_and_says_that_the_starter_is_small(panel):
-    assert named(panel, QPlainTextEdit, "Preview").toPlainText() == panel.state.preview.text
+    assert named(panel, QPlainTextEdit, "Preview").toPlainText() == panel.state.preview.prompt.text
     assert named(panel, QPushButton, "Run on dev").isEnabled()
-    assert (
-        "small teaching model" in panel.view._teaching.text() and panel.view._teaching.isVisible()
-    )
+    teaching = panel.view.model.teaching
+    assert "small teaching model" in teaching.text() and teaching.isVisible()
 
 
 def test_typing_in_the_template_shows_at_once_what_is_wrong(panel, qtbot):
     named(panel, QPlainTextEdit, "Template").setPlainText("{{ text }")
 
-    qtbot.waitUntil(lambda: "Line 1" in panel.view._fault.text(), timeout=10_000)
+    qtbot.waitUntil(lambda: "Line 1" in panel.view.template.fault.text(), timeout=10_000)
     assert not named(panel, QPushButton, "Run on dev").isEnabled()
 
 
 def test_the_window_goes_on_while_a_template_runs_without_end(panel, qtbot):
     """A single native call, which in this process would hold the GIL for minutes."""
-    template, good = named(panel, QPlainTextEdit, "Template"), panel.state.preview.text
+    template, good = named(panel, QPlainTextEdit, "Template"), panel.state.preview.prompt.text
     beats = [time.monotonic()]
     timer = QTimer()
     timer.timeout.connect(lambda: beats.append(time.monotonic()))
@@ -69,9 +68,9 @@ def test_the_window_goes_on_while_a_template_runs_without_end(panel, qtbot):
     source = template.toPlainText()
 
     template.setPlainText("{{ ([[text] * 3000] * 10000)|sum(start=[])|length }}{{ label }}")
-    qtbot.waitUntil(lambda: "takes too long" in panel.view._fault.text(), timeout=60_000)
+    qtbot.waitUntil(lambda: "takes too long" in panel.view.template.fault.text(), timeout=60_000)
     template.setPlainText(source)
-    qtbot.waitUntil(lambda: panel.state.ready, timeout=20_000)
+    qtbot.waitUntil(lambda: panel.state.run.ready, timeout=20_000)
     timer.stop()
 
     assert max(b - a for a, b in zip(beats, beats[1:], strict=False)) < 1.0
@@ -79,34 +78,37 @@ def test_the_window_goes_on_while_a_template_runs_without_end(panel, qtbot):
 
 
 def test_an_error_is_marked_at_its_line_and_the_last_good_prompt_as_outdated(panel, qtbot):
-    view, good = panel.view, panel.state.preview.text
+    view, good = panel.view, panel.state.preview.prompt.text
     template = named(panel, QPlainTextEdit, "Template")
     template.setPlainText("\n" * 60 + "{{ texxt }} {{ label }}")
-    qtbot.waitUntil(lambda: panel.state.problem != "", timeout=10_000)
+    qtbot.waitUntil(lambda: panel.state.preview.problem != "", timeout=10_000)
 
     (mark,) = template.extraSelections()
-    assert mark.cursor.blockNumber() + 1 == panel.state.line == 61
+    assert mark.cursor.blockNumber() + 1 == panel.state.preview.line == 61
     assert "'texxt' is undefined" in template.accessibleDescription()
     preview = named(panel, QPlainTextEdit, "Preview")
     assert preview.toPlainText() == good and preview.property("outdated")
-    assert "Outdated" in view._outdated.text() and view._outdated.isVisible()
+    assert (
+        "Outdated" in view.tab("preview")._outdated.text()
+        and view.tab("preview")._outdated.isVisible()
+    )
 
     named(panel, QPushButton, "Go to line 61").click()
     assert template.textCursor().blockNumber() + 1 == 61 and template.shows(61)
 
     template.setPlainText("{{ text }} {{ label }}")
     assert template.extraSelections() == []  # immediately: the line has changed
-    qtbot.waitUntil(lambda: panel.state.ready, timeout=10_000)
-    assert not preview.property("outdated") and not view._outdated.isVisible()
+    qtbot.waitUntil(lambda: panel.state.run.ready, timeout=10_000)
+    assert not preview.property("outdated") and not view.tab("preview")._outdated.isVisible()
 
 
 def test_the_candidate_is_marked_in_the_prompt(panel, qtbot):
-    panel.view._template.setPlainText("🚋 {{ text }}\r\n{{ label }}, isn't it?")
-    panel.view.take_template()
-    qtbot.waitUntil(lambda: panel.state.preview.text.startswith("🚋"), timeout=10_000)
+    panel.view.template.editor.setPlainText("🚋 {{ text }}\r\n{{ label }}, isn't it?")
+    panel.view.template.take()
+    qtbot.waitUntil(lambda: panel.state.preview.prompt.text.startswith("🚋"), timeout=10_000)
 
     (mark,) = named(panel, QPlainTextEdit, "Preview").extraSelections()
-    assert mark.cursor.selectedText() == panel.state.preview.label
+    assert mark.cursor.selectedText() == panel.state.preview.prompt.label
 
 
 def test_characters_are_shown_one_by_one_without_ligatures(panel):
@@ -118,17 +120,19 @@ def test_characters_are_shown_one_by_one_without_ligatures(panel):
 
 def test_a_template_with_no_break_spaces_stays_as_it_was_typed(panel):
     source = "{{ text }}\u00a0: {{ label }}\n"
-    panel.state.set_template(source)
+    panel.state.draft.change(template=source)
 
-    assert panel.view._template.source() == source
-    panel.view.take_template()
-    assert panel.state.template == source
+    assert panel.view.template.editor.source() == source
+    panel.view.template.take()
+    assert panel.state.draft.spec.template == source
 
 
 def test_running_takes_what_was_just_typed(panel, monkeypatch):
     asked = []
-    monkeypatch.setattr(panel.state, "run_on_dev", lambda: asked.append(panel.state.template))
-    panel.view._template.setPlainText("{{ text }} = {{ label }}")
+    monkeypatch.setattr(
+        panel.state.run, "run_on_dev", lambda: asked.append(panel.state.draft.spec.template)
+    )
+    panel.view.template.editor.setPlainText("{{ text }} = {{ label }}")
 
     panel.view.run_on_dev()
 
@@ -136,35 +140,36 @@ def test_running_takes_what_was_just_typed(panel, monkeypatch):
 
 
 def test_answers_and_progress_stay_when_the_page_is_left_and_shown_again(panel, app, qtbot):
-    state, outcome = panel.state, panel.view._outcome
-    tables = (state.preview.prompts, *state.preview.without_text)
+    state, outcome = panel.state, panel.view.tab("preview").outcome
+    tables = (state.preview.prompt.prompts, *state.preview.prompt.without_text)
     for table in tables:
-        key = scorer._digest(state.spec, table)
-        state._scorer._keep({key: {label: [-1.0] for label in table}})
-    state._show_answers()
-    state.update(live=a_run("running", step=30, total=60, seconds_left=12.0))
+        key = scorer._digest(state.draft.spec, table)
+        state.preview._scorer._keep({key: {label: [-1.0] for label in table}})
+    state.preview._show_answers()
+    state.run.update(live=a_run("running", step=30, total=60, seconds_left=12.0))
 
     for side, index in (("run", 0), ("text", 1)):
         outcome._which.button(side).click()
-        preview = state.preview
+        preview = state.preview.prompt
         app.go("data")
         app.go("prompts")
-        qtbot.waitUntil(lambda before=preview: state.preview is not before, timeout=10_000)
+        qtbot.waitUntil(lambda before=preview: state.preview.prompt is not before, timeout=10_000)
         assert outcome._which.value() == side and outcome._pages.currentIndex() == index
 
     assert named(panel, QTableView, "Predictions").model().rowCount() == 6
     assert outcome.job.when.text() == "30 of 60, 0:12 left"
     assert outcome.job.meter.isVisibleTo(outcome._live)
-    state.live = None
+    state.run.live = None
 
 
 def test_asking_about_a_text_shows_its_answers(panel, monkeypatch):
-    monkeypatch.setattr(panel.state._scorer, "ask", lambda *_asked: None)
-    assert panel.view._outcome._which.value() == "run"
+    monkeypatch.setattr(panel.state.preview._scorer, "ask", lambda *_asked: None)
+    which = panel.view.tab("preview").outcome._which
+    assert which.value() == "run"
 
     named(panel, QPushButton, "Try on this text").click()
 
-    assert panel.view._outcome._which.value() == "text" and panel.state.asking
+    assert which.value() == "text" and panel.state.preview.asking
 
 
 def test_without_documents_the_preview_leads_to_data(make_panel, tmp_path, qtbot):
@@ -177,43 +182,46 @@ def test_without_documents_the_preview_leads_to_data(make_panel, tmp_path, qtbot
     project.close()
 
     panel = make_panel("prompts", path)
-    qtbot.waitUntil(lambda: panel.state.no_document, timeout=10_000)
+    qtbot.waitUntil(lambda: panel.state.preview.no_document, timeout=10_000)
 
     assert named(panel, QPushButton, "Go to Data").isVisible()
-    assert panel.state.problem == "" and not panel.state.ready
+    assert panel.state.preview.problem == "" and not panel.state.run.ready
 
 
 def test_a_failed_run_shows_its_message_in_full(panel):
     message = "The worker ran out of memory. " * 10
-    width = panel.view._outcome.width()
-    panel.state.update(live=a_run("failed", message=message))
+    width = panel.view.tab("preview").outcome.width()
+    panel.state.run.update(live=a_run("failed", message=message))
 
-    assert panel.view._outcome.job.message.text() == message
-    assert panel.view._outcome.width() == width
-    panel.state.live = None
+    assert panel.view.tab("preview").outcome.job.message.text() == message
+    assert panel.view.tab("preview").outcome.width() == width
+    panel.state.run.live = None
 
 
 def test_the_calibration_can_be_chosen(panel, qtbot):
     box = named(panel, QComboBox, "Calibration")
-    assert box.currentText() == "Content-free" and len(panel.state.preview.without_text) == 3
+    assert box.currentText() == "Content-free" and len(panel.state.preview.prompt.without_text) == 3
 
     box.setCurrentText("PMI")
     box.activated.emit(box.currentIndex())
-    qtbot.waitUntil(lambda: len(panel.state.preview.without_text) == 1, timeout=10_000)
-    assert panel.state.spec.calibration == "pmi"
+    qtbot.waitUntil(lambda: len(panel.state.preview.prompt.without_text) == 1, timeout=10_000)
+    assert panel.state.draft.spec.calibration == "pmi"
 
 
 def test_fewer_examples_make_a_shorter_prompt(panel, qtbot):
-    before = panel.state.preview.tokens
+    before = panel.state.preview.prompt.tokens
     named(panel, QSpinBox, "Examples").setValue(1)
 
-    qtbot.waitUntil(lambda: panel.state.preview.tokens < before, timeout=10_000)
-    assert f"{panel.state.preview.tokens} of 512 tokens" == panel.view._count.text()
+    qtbot.waitUntil(lambda: panel.state.preview.prompt.tokens < before, timeout=10_000)
+    assert (
+        f"{panel.state.preview.prompt.tokens} of 512 tokens"
+        == panel.view.tab("preview")._count.text()
+    )
 
 
 def test_answers_stand_in_a_table_with_bars(panel):
     rows = (LabelAnswer("delay", -2.31, 0.61, 0.46, 1), LabelAnswer("ticket", -2.96, None, 0.24, 2))
-    panel.state.update(answers=rows)
+    panel.state.preview.update(answers=rows)
 
     model = named(panel, QTableView, "Predictions").model()
     cells = [[model.index(row, column).data() for column in range(5)] for row in range(2)]
@@ -221,43 +229,45 @@ def test_answers_stand_in_a_table_with_bars(panel):
 
 
 def test_options_of_a_backend_are_fields_below_its_model(panel, qtbot):
-    models, (bert, *_others) = named(panel, QComboBox, "Model"), panel.state.models
+    models, (bert, *_others) = named(panel, QComboBox, "Model"), panel.state.models.models
     weight = Option("weight", "float", 1.0, "Weight of each repetition.")
     made_up = AskableModel("words", "words (Word overlap)", "overlap", bert.model, (weight,))
-    panel.state.update(models=(*panel.state.models, made_up))
-    assert not panel.view._options.isVisible()
+    panel.state.models.update(models=(*panel.state.models.models, made_up))
+    assert not panel.view.model.options.isVisible()
 
     choose(models, "words (Word overlap)")
     field = named(panel, QLineEdit, "Weight")
     assert field.isVisible() and field.text() == "1"
     field.end(False)
     qtbot.keyClicks(field, "0")
-    assert panel.state.spec.options == {"weight": "10"}
+    assert panel.state.draft.spec.options == {"weight": "10"}
 
     choose(models, "starter-bert (masked)")
-    assert not panel.view._options.isVisible() and panel.state.spec.options == {}
-    qtbot.waitUntil(lambda: panel.state.ready, timeout=20_000)
+    assert not panel.view.model.options.isVisible() and panel.state.draft.spec.options == {}
+    qtbot.waitUntil(lambda: panel.state.run.ready, timeout=20_000)
 
 
 def test_a_backend_that_failed_is_listed_greyed_with_the_reason(panel):
     box = named(panel, QComboBox, "Model")
 
-    panel.state.update(unavailable=(Unavailable("overlap", "Word overlap", "It failed: 1 / 0."),))
+    panel.state.models.update(
+        unavailable=(Unavailable("overlap", "Word overlap", "It failed: 1 / 0."),)
+    )
 
     item = box.model().item(box.count() - 1)
     assert item.text() == "Word overlap: failed" and not item.isEnabled()
     assert read(item.toolTip()) == "It failed: 1 / 0."
-    assert box.currentData() == panel.state.model
+    assert box.currentData() == panel.state.models.key
 
 
 def test_without_a_model_the_page_names_the_backend_that_failed(panel):
     failed = (Unavailable("overlap", "Word overlap", "It failed: 1 / 0."),)
-    panel.state.update(models=(), unavailable=failed)
+    panel.state.models.update(models=(), unavailable=failed)
 
-    page, callout = panel.view._stack, panel.view._failed
+    page, callout = panel.view._stack, panel.view.failed
     assert page.currentIndex() == NO_MODEL
     assert callout.isVisible() and callout.text() == "Word overlap: failed. It failed: 1 / 0."
-    panel.state.update(unavailable=())
+    panel.state.models.update(unavailable=())
     assert page.currentIndex() == NO_MODEL and not callout.isVisible()
 
 
@@ -283,13 +293,13 @@ def test_without_a_layer_with_classes_it_leads_to_labels(make_panel, tmp_path):
 
 
 def test_while_a_run_goes_on_the_answers_to_one_text_can_be_looked_at(panel):
-    outcome = panel.view._outcome
-    panel.state.update(preparing=True)
+    outcome = panel.view.tab("preview").outcome
+    panel.state.run.update(preparing=True)
     assert outcome._which.value() == "run"
 
-    panel.state.update(preparing=False, live=a_run("waiting", total=60))
-    panel.state.live.status = "running"
+    panel.state.run.update(preparing=False, live=a_run("waiting", total=60))
+    panel.state.run.live.status = "running"
     outcome._which.button("text").click()
-    panel.state.changed.emit(frozenset({"live"}))
+    panel.state.run.changed.emit(frozenset({"live"}))
     assert outcome._which.value() == "text" and outcome._pages.currentIndex() == 1
-    panel.state.live = None
+    panel.state.run.live = None

@@ -13,7 +13,8 @@ from PySide6.QtWidgets import QFrame, QLabel, QWidget
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
-from workbench.ui.panels.prompts.state import PromptsState
+from workbench.ui.panels.prompts.preview_state import PreviewState
+from workbench.ui.panels.prompts.run_state import RunState
 from workbench.ui.project.job_progress import JobProgress
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.style.formats import points
@@ -59,9 +60,9 @@ PRIOR_HELP = _("Probability of the label without the text, by which its probabil
 class Outcome(QFrame):
     """Two pages: the run on dev, and the predictions for one text."""
 
-    def __init__(self, state: PromptsState):
+    def __init__(self, state: PreviewState, run: RunState):
         super().__init__()
-        self.state = state
+        self.state, self.run = state, run
         self._which = Segments(
             ("run", _("Run on dev: scores")),
             ("text", _("Predictions for this text")),
@@ -90,7 +91,7 @@ class Outcome(QFrame):
         return EmptyState("message-square-quote", _("No scores yet"), hint)
 
     def _live_run(self) -> QFrame:
-        state = self.state
+        state = self.run
         stop = Button(
             _("Stop and keep"),
             "square",
@@ -123,7 +124,7 @@ class Outcome(QFrame):
 
     def _text_side(self) -> LaterStack:
         def named(row: LabelAnswer) -> str:
-            preview = self.state.preview
+            preview = self.state.prompt
             return row.label if preview is None else candidate_name(preview, row.label)
 
         columns = [
@@ -195,12 +196,12 @@ class Outcome(QFrame):
         elif state.problem:
             self._note.setText(_("for the last valid prompt"))
         else:
-            self._note.setText(CALIBRATED[state.calibration])
+            self._note.setText(CALIBRATED[state.draft.spec.calibration])
 
     def _fill_side(self, number: int) -> None:
         self._show_run() if number == RUN else self._show_answers()
 
-    def render(self, fields: frozenset[str]) -> None:
+    def render_part(self, fields: frozenset[str]) -> None:
         state = self.state
         if "asked" in fields:
             self._show_side("text")
@@ -212,7 +213,7 @@ class Outcome(QFrame):
         if concerns(fields, "live", "preparing", "prepared", "evaluation"):
             # Switch pages only once, when it starts: the user may look at the other page while it
             # runs.
-            if state.preparing and "preparing" in fields:
+            if self.run.preparing and "preparing" in fields:
                 self._show_side("run")
             self._show_run()
 
@@ -224,7 +225,7 @@ class Outcome(QFrame):
         set_outdated(self._answers, bool(state.problem))
 
     def _show_run(self) -> None:
-        state, live = self.state, self.state.live
+        state, live = self.run, self.run.live
         begun = bool(live or state.preparing)
         self._run_pages.setCurrentIndex(1 if begun else 0)
         if not begun:
@@ -244,7 +245,7 @@ class Outcome(QFrame):
 
     def _when(self, live: JobProgress) -> str:
         """What is shown below the name of the run."""
-        evaluation = self.state.evaluation
+        evaluation = self.run.evaluation
         if not live.active and evaluation is not None:
             return ngettext(
                 "{n} document of {split}",
@@ -258,7 +259,7 @@ class Outcome(QFrame):
         return _("Loading the model…") if live.status == "running" else ""
 
     def _show_scores(self) -> None:
-        evaluation, names = self.state.evaluation, self.state.figures
+        evaluation, names = self.run.evaluation, self.run.figures
         if evaluation is None:
             return
         self._make_figures(names)
@@ -300,7 +301,7 @@ class _Number:
         return cls(column(frame, interval, gap=1), value, unit, interval)
 
 
-def _score_columns(state: PromptsState) -> list[Column]:
+def _score_columns(state: RunState) -> list[Column]:
     known, intervals = label_columns(), LabelIntervals(lambda: state.evaluation)
 
     def f1(row: LabelScore) -> str:

@@ -1,4 +1,4 @@
-"""Text boxes of the Prompts page: the template with line numbers, and the rendered prompt."""
+"""Texts of the Prompts page: the template with line numbers, and the rendered prompt."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from workbench.ui.widgets.text.offsets import DisplayText, Utf16Map
 GAP = 8  # pixels between a line number and the text
 
 
-class MonoBox(QPlainTextEdit):
+class MonoText(QPlainTextEdit):
     """Monospaced and wrapped; Tab moves the focus."""
 
     def __init__(self, name: str):
@@ -50,7 +50,7 @@ class MonoBox(QPlainTextEdit):
         self.setExtraSelections([selection])
 
 
-class TemplateBox(MonoBox):
+class TemplateEditor(MonoText):
     """The template editor. `mark` shows which line has an error."""
 
     def __init__(self, name: str):
@@ -143,7 +143,7 @@ class TemplateBox(MonoBox):
 class _Numbers(QWidget):
     """The line numbers beside the text."""
 
-    def __init__(self, box: TemplateBox):
+    def __init__(self, box: TemplateEditor):
         super().__init__(box)
         self._box = box
 
@@ -156,7 +156,7 @@ class _Numbers(QWidget):
         painter.end()
 
 
-class PreviewBox(MonoBox):
+class PromptText(MonoText):
     """The rendered prompt, read-only.
 
     The candidate is highlighted; an outdated prompt is dimmed.

@@ -1,0 +1,42 @@
+"""The buttons below the boxes: run the prompt on dev, or try it on one text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from workbench.base.i18n import _
+from workbench.ui.panels.prompts.parts import Part
+from workbench.ui.panels.prompts.preview_state import PreviewState
+from workbench.ui.panels.prompts.run_state import RunState
+from workbench.ui.style import escaping
+from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.flow import flow
+from workbench.ui.widgets.layout import fill as fill_with
+
+
+class ActionsBox(Part):
+    def __init__(
+        self,
+        preview: PreviewState,
+        run: RunState,
+        run_on_dev: Callable[[], None],
+        try_text: Callable[[], None],
+    ):
+        """run_on_dev, try_text: of the page, which takes what was just typed."""
+        super().__init__()
+        self.preview, self.run, self.states = preview, run, (preview, run)
+        self._run = Button(_("Run on dev"), "play", "primary", on=run_on_dev)
+        self._try = Button(_("Try on this text"), on=try_text)
+        fill_with(self, flow(self._run, self._try))
+
+    def render_part(self, _fields: frozenset[str]) -> None:
+        preview, dev = self.preview, self.preview.dev
+        text = _("Run on dev ({n})", n=dev) if dev else _("Run on dev")
+        self._run.setText(" " + text)
+        self._run.setEnabled(self.run.ready)
+        no_dev = preview.draft.spec.layer and not dev
+        why = _("There is no submitted document of this layer in the dev split.") if no_dev else ""
+        escaping.set_tip(self._run, why)
+        self._try.setEnabled(
+            preview.prompt is not None and not preview.problem and not preview.asking
+        )

@@ -1,0 +1,67 @@
+"""The prompt that is being edited: its settings, and the layer that it answers.
+
+The parts of the page share it: a box reads what it shows from `spec` and changes it with `change`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.events import State
+from workbench.operations.prompts import prompt_fill
+from workbench.operations.schema import labels
+from workbench.prompting.spec import PromptSpec
+from workbench.ui.project.opened import opened
+
+if TYPE_CHECKING:
+    from workbench.text.labels import Layer
+    from workbench.ui.panel import PanelContext
+
+
+class PromptDraft(State):
+    """`changed` names the settings that differ, such as "template", and "spec" with any of them.
+
+    layers: name and number of submitted documents of each layer that a prompt can answer.
+    """
+
+    def __init__(self, context: PanelContext) -> None:
+        super().__init__()
+        self.context, self.project = context, opened(context)
+        self.layers: tuple[tuple[str, int], ...] = ()
+        self._spec = PromptSpec(template="", model="")
+
+    @property
+    def spec(self) -> PromptSpec:
+        return replace(self._spec, device=self.context.settings.device)
+
+    @property
+    def layer(self) -> Layer | None:
+        layers = labels.layers(self.project)
+        return next((layer for layer in layers if layer.name == self._spec.layer), None)
+
+    def load_layers(self) -> dict[str, Any]:
+        """Read the layers again. Returns the settings to change: the layer if it is gone."""
+        layers = tuple(
+            (layer.name, count) for layer, count in prompt_fill.fitting_layers(self.project)
+        )
+        self.update(layers=layers)
+        names = [name for name, _count in layers]
+        layer = self._spec.layer
+        return {} if layer in names else {"layer": next(iter(names), "")}
+
+    def change(self, **settings: Any) -> bool:
+        """Change settings of the prompt. Returns whether any differs from before."""
+        return self.load(replace(self._spec, **settings))
+
+    def load(self, spec: PromptSpec) -> bool:
+        """Edit another prompt, such as an earlier version. Returns whether it differs."""
+        before, self._spec = self._spec, spec
+        names = {
+            name
+            for name in spec.__dataclass_fields__
+            if getattr(before, name) != getattr(spec, name)
+        }
+        if names:
+            self.changed.emit(frozenset({"spec", *names}))
+        return bool(names)

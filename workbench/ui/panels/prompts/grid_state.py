@@ -1,0 +1,16 @@
+"""The grid of prompts, models and numbers of examples."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.base.events import State
+
+if TYPE_CHECKING:
+    from workbench.ui.panels.prompts.draft import PromptDraft
+
+
+class GridState(State):
+    def __init__(self, draft: PromptDraft) -> None:
+        super().__init__()
+        self.draft, self.context, self.project = draft, draft.context, draft.project

@@ -1,0 +1,69 @@
+"""The models that a prompt can be sent to, and which one is selected."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.events import State
+from workbench.operations.prompts import prompt_models
+
+if TYPE_CHECKING:
+    from workbench.operations.prompts.prompt_models import AskableModel, Unavailable
+    from workbench.ui.panels.prompts.draft import PromptDraft
+
+STARTERS = ("starter-bert", "starter-gpt")
+
+
+class ModelState(State):
+    """models: of all backends. unavailable: backends of plugins that failed."""
+
+    def __init__(self, draft: PromptDraft) -> None:
+        super().__init__()
+        self.draft = draft
+        self.models: tuple[AskableModel, ...] = ()
+        self.unavailable: tuple[Unavailable, ...] = ()
+
+    def load(self) -> dict[str, Any]:
+        """Read the models again. Returns the settings to change: a model if the old one is gone."""
+        offer = prompt_models.offer(self.draft.context.settings)
+        self.update(models=offer.choices, unavailable=offer.unavailable)
+        if self.choice is not None:
+            return {}
+        keys = [model.key for model in self.models]
+        return self._settings(STARTERS[0] if STARTERS[0] in keys else next(iter(keys), ""))
+
+    @property
+    def choice(self) -> AskableModel | None:
+        """The selected model; None if it cannot be asked."""
+        spec = self.draft.spec
+        selected = spec.backend, spec.model, spec.model_name
+        return next(
+            (it for it in self.models if (it.backend, it.model.path, it.model.name) == selected),
+            None,
+        )
+
+    @property
+    def key(self) -> str:
+        return self.choice.key if self.choice else ""
+
+    @property
+    def teaching(self) -> bool:
+        """Whether the model is one of the small teaching models included with the application."""
+        return self.key in STARTERS
+
+    def choose(self, key: str) -> None:
+        """Select another model; options are kept if the backend is the same."""
+        self.draft.change(**self._settings(key))
+
+    def _settings(self, key: str) -> dict[str, Any]:
+        choice = next((model for model in self.models if model.key == key), None)
+        if choice is None:
+            return {"model": "", "model_name": "", "options": {}, "allow_pickle": False}
+        spec = self.draft.spec
+        return {
+            "backend": choice.backend,
+            "model": choice.model.path,
+            "model_name": choice.model.name,
+            "allow_pickle": choice.model.pickled,
+            "options": spec.options if choice.backend == spec.backend else {},
+        }
