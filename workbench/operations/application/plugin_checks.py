@@ -55,6 +55,10 @@ class CheckedContribution:
     error: str = ""
     details: str = ""
 
+    @classmethod
+    def of(cls, entry: Contribution, error: str = "", details: str = "") -> CheckedContribution:
+        return cls(entry.kind, entry.id, entry.title, error, details)
+
 
 def first_error(checked: Iterable[CheckedContribution]) -> CheckedContribution | None:
     return next((contribution for contribution in checked if contribution.error), None)
@@ -68,28 +72,22 @@ def check(plugin: Plugin) -> Iterator[CheckedContribution]:
     try:
         plugins.make_importable(plugin)
     except WorkbenchError as error:
-        for contribution in plugin.contributions:
-            yield CheckedContribution(
-                contribution.kind, contribution.id, contribution.title, str(error)
-            )
+        yield from (CheckedContribution.of(entry, str(error)) for entry in plugin.contributions)
         return
     plugins.forget_modules(plugin)
-    for contribution in plugin.contributions:
-        yield _checked(plugin, contribution)
+    for entry in plugin.contributions:
+        yield _checked(plugin, entry)
 
 
-def _checked(plugin: Plugin, contribution: Contribution) -> CheckedContribution:
-    details = ""
+def _checked(plugin: Plugin, entry: Contribution) -> CheckedContribution:
     try:
-        fault = plugin_options.of_contribution(plugin.folder, contribution)
-        fault = fault or _fault(contribution)
-    except ModuleNotFoundError as error:
-        fault, details = _missing_module(plugin, error), _traceback(plugin, error)
+        fault = plugin_options.of_contribution(plugin.folder, entry) or _fault(entry)
     except (Exception, SystemExit) as error:
-        fault, details = f"{type(error).__name__}: {error}", _traceback(plugin, error)
-    return CheckedContribution(
-        contribution.kind, contribution.id, contribution.title, fault, details
-    )
+        fault = f"{type(error).__name__}: {error}"
+        if isinstance(error, ModuleNotFoundError):
+            fault = _missing_module(plugin, error)
+        return CheckedContribution.of(entry, fault, _traceback(plugin, error))
+    return CheckedContribution.of(entry, fault)
 
 
 def _traceback(plugin: Plugin, error: BaseException) -> str:
@@ -134,36 +132,26 @@ def ensure_checked(plugin: Plugin, checked: Iterable[CheckedContribution]) -> No
         raise WorkbenchError(message, hint=hint)
 
 
-def _fault(contribution: Contribution) -> str:
+def _fault(entry: Contribution) -> str:
     """Why a contribution does not conform to its contract, "" if it does.
 
     Raises what its import raises.
     """
-    named = contribution.options.get("info")
-    if contribution.kind in plugin_contracts.WITH_INFO and not named:
+    named, has_qt = entry.options.get("info"), _has_qt()
+    if entry.kind in plugin_contracts.WITH_INFO and not named:
         return _("plugin.toml does not name an `info` for it.")
-    with _without_heavy():
-        for target in _light_targets(contribution):
+    view = entry.options.get("view") if has_qt else None
+    # without a display, the window cannot be opened either
+    is_left_out = entry.kind in WITH_QT and not has_qt
+    in_window = entry.kind in IN_WINDOW and not is_left_out
+    with _without_heavy():  # what the window imports
+        for target in (named, entry.object if in_window else None, view):
             plugin_contracts.imported(target)
-    if contribution.kind in WITH_QT and not _has_qt():
-        return ""  # a computer without a display: the window cannot be opened either
-    instance = plugin_contracts.imported(contribution.object)
-    info = plugin_contracts.imported(named) if named else None
-    fault = plugin_contracts.fault(contribution, instance, info)
-    if not fault and "view" in contribution.options and _has_qt():
-        view = plugin_contracts.imported(contribution.options["view"])
-        fault = plugin_contracts.view_fault(contribution.kind, view)
-    return fault
-
-
-def _light_targets(contribution: Contribution) -> Iterator[str]:
-    """What the window imports of a contribution."""
-    if "info" in contribution.options:
-        yield contribution.options["info"]
-    if contribution.kind in IN_WINDOW and (contribution.kind not in WITH_QT or _has_qt()):
-        yield contribution.object
-    if "view" in contribution.options and _has_qt():
-        yield contribution.options["view"]
+    if is_left_out:
+        return ""
+    instance, info, shown = map(plugin_contracts.imported, (entry.object, named, view))
+    fault = plugin_contracts.fault(entry, instance, info)
+    return fault or (plugin_contracts.view_fault(entry.kind, shown) if view else "")
 
 
 def _has_qt() -> bool:
@@ -177,17 +165,15 @@ def _has_qt() -> bool:
 @contextmanager
 def _without_heavy() -> Iterator[None]:
     """Make imports of torch and other heavy libraries fail: the window imports this module, too."""
-    loaded = {name: sys.modules.get(name) for name in HEAVY}
     modules = cast(dict[str, ModuleType | None], sys.modules)
+    loaded = {name: modules[name] for name in HEAVY if name in modules}
     modules.update(dict.fromkeys(HEAVY))  # what `import` takes for "not there"
     try:
         yield
     finally:
-        for name, module in loaded.items():
-            if module is None:
-                del sys.modules[name]
-            else:
-                sys.modules[name] = module
+        for name in HEAVY:
+            del modules[name]
+        modules.update(loaded)
 
 
 # ---------------------------------------------------------------- in a worker
@@ -218,19 +204,26 @@ def check_in_worker(
 
 
 def _not_imported(plugin: Plugin, number: int, error: JobFailed) -> CheckedContribution:
-    """The contribution that a worker was importing when it failed."""
+    """The contribution that a worker was importing when it failed, with the line of the plugin that
+    was running, else the file that was to be imported.
+    """
     entry = plugin.contributions[min(number, len(plugin.contributions) - 1)]
-    message = _(
-        "{reason} Last imported: {place}.",
-        reason=error.message,
-        place=_place(plugin, entry, error.details),
+    frames = re.findall(r'File "([^"]+)", line (\d+)', error.details)
+    lines = (
+        _("{file}, line {line}", file=file, line=line)
+        for file, line in frames
+        if _is_inside(plugin.folder, file)
     )
+    module = entry.object.partition(":")[0].removeprefix(plugin.package).strip(".")
+    target = plugin.folder / f"{module.replace('.', '/')}.py"
+    place = next(lines, str(target if target.is_file() else plugin.folder))
+    message = _("{reason} Last imported: {place}.", reason=error.message, place=place)
     if error.crashed:
         advice = _(
             "A plugin must not exit or wait while it is imported: move such code into a function."
         )
         message = f"{message} {advice}"
-    return CheckedContribution(entry.kind, entry.id, entry.title, message, error.details)
+    return CheckedContribution.of(entry, message, error.details)
 
 
 def check_job(
@@ -246,16 +239,6 @@ def check_job(
         yield {"kind": "progress", "part": done / total, "text": text}
         yield {"kind": CHECKED, "checked": to_plain(next(results))}
     return {}
-
-
-def _place(plugin: Plugin, entry: Contribution, details: str) -> str:
-    """File and line of the plugin that was running, else the file that was to be imported."""
-    for path, line in re.findall(r'File "([^"]+)", line (\d+)', details):
-        if plugin.folder in Path(path).parents:
-            return _("{file}, line {line}", file=path, line=line)
-    module = entry.object.partition(":")[0].removeprefix(plugin.package).strip(".")
-    file = plugin.folder / f"{module.replace('.', '/')}.py"
-    return str(file if file.is_file() else plugin.folder)
 
 
 # ---------------------------------------------------------------- remembering what passed

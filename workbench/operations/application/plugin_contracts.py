@@ -61,8 +61,10 @@ OPTION_KINDS = ("int", "float", "bool", "choice", "text")
 AXES = ("item", "token", "choice")  # of `TaskInfo.logits`
 
 
-def imported(target: str) -> Any:
-    """The object of "module:name"; raises what its import raises."""
+def imported(target: str | None) -> Any:
+    """The object of "module:name", None without a target; raises what its import raises."""
+    if target is None:
+        return None
     module, name = target.split(":")
     return getattr(importlib.import_module(module), name)
 
@@ -117,21 +119,21 @@ def view_fault(kind: str, view: Any) -> str:
         return ""
     target, shows, described = VIEWS[kind]
     contract = imported(f"workbench.{target}")
-    description: Any = imported(f"workbench.{described}") if described else None
+    description = imported(f"workbench.{described}") if described else None
+    is_class = inspect.isclass(view)
     if description is not None and isinstance(view, description):
         return ""
-    is_class = inspect.isclass(view)  # narrows no type
-    if not is_class:
-        if callable(view):
-            return ""
-        fault = _("Derive it from {base}.", base=contract.__qualname__)
-        if description is not None:
-            names = {"described": description.__qualname__, "base": contract.__qualname__}
-            fault = _("Describe it by {described}, or derive it from {base}.", **names)
-        return _("Its view: {fault}", fault=fault)
-    faults = [*_missing(view, contract), *_uncallable(view, contract)]
-    if not faults and getattr(view, shows) is getattr(contract, shows):
-        faults = [_("It does not implement {names}.", names=shows)]
+    if is_class:
+        faults = [*_missing(view, contract), *_uncallable(view, contract)]
+        if not faults and getattr(view, shows) is getattr(contract, shows):
+            faults = [_("It does not implement {names}.", names=shows)]
+    elif callable(view):
+        faults = []
+    elif description is None:
+        faults = [_("Derive it from {base}.", base=contract.__qualname__)]
+    else:
+        names = {"described": description.__qualname__, "base": contract.__qualname__}
+        faults = [_("Describe it by {described}, or derive it from {base}.", **names)]
     return _("Its view: {fault}", fault=faults[0]) if faults else ""
 
 
