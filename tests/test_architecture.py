@@ -521,7 +521,6 @@ WITHOUT_STATE = {
     "ui/dialogs/new_project.py": "a dialog that creates a project",
     "ui/panels/data/export_dialog.py": "a dialog that asks which runs and formats there are",
     "ui/panels/data/import_dialog.py": "a dialog that starts an import",
-    "ui/panels/data/splits_dialog.py": "a dialog that names the choices of the operation",
     "ui/panels/results/dialogs.py": "dialogs that delete runs and predict files",
 }
 

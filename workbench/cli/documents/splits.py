@@ -10,12 +10,11 @@ import click
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
-from workbench.base.terms import term
 from workbench.base.watch import Watch
 from workbench.cli.documents.filters import matching, where_option
 from workbench.cli.output import as_json, emit, note, say, table
 from workbench.cli.session import project_argument, reading, session
-from workbench.text.columns import numbered
+from workbench.text.columns import record
 
 if TYPE_CHECKING:
     from workbench.operations.documents.splits import SplitChoice, SplitPreview
@@ -126,6 +125,9 @@ def _choice(
 
 
 def _as_dict(choice: SplitChoice, preview: SplitPreview, dry_run: bool) -> dict[str, object]:
+    from workbench.operations.documents import splits as operations
+
+    columns = operations.columns()
     return {
         "dry_run": dry_run,
         "shares": dict(choice.shares),
@@ -133,10 +135,7 @@ def _as_dict(choice: SplitChoice, preview: SplitPreview, dry_run: bool) -> dict[
         "layers": list(choice.layers),
         "anew": not choice.keep,
         "splits": dict(preview.counts),
-        "labels": [
-            {"layer": label.layer, "label": label.label or None, **label.counts}
-            for label in preview.labels
-        ],
+        "labels": [record(columns, label) for label in preview.labels],
         "changed": preview.changed,
         "kept": preview.kept,
         "left_test": preview.left_test,
@@ -146,12 +145,9 @@ def _as_dict(choice: SplitChoice, preview: SplitPreview, dry_run: bool) -> dict[
 
 
 def _show(preview: SplitPreview, dry_run: bool) -> None:
-    head = (_("Layer"), _("Label"), *(term(split) for split in SPLITS))
-    rows = [
-        (label.layer, label.label or _("(no label)"), *label.counts.values())
-        for label in preview.labels
-    ]
-    table(numbered(head), [("", _("All documents"), *preview.counts.values()), *rows])
+    from workbench.operations.documents import splits as operations
+
+    table(operations.columns(), preview.rows)
     if dry_run:
         message = ngettext(
             "{n:,} document would change its split.",

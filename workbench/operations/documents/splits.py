@@ -15,6 +15,7 @@ from workbench.base.terms import term
 from workbench.base.watch import QUIET, Watch
 from workbench.storage.documents import bulk, documents
 from workbench.storage.labels import labels as layers
+from workbench.text.columns import Column
 from workbench.text.document import SPLITS
 from workbench.text.rows import row_id
 
@@ -77,6 +78,22 @@ class LabelSplits:
     counts: Mapping[str, int]
 
 
+def columns() -> tuple[Column, ...]:
+    """Of a preview: layer, label, and the number of documents in each split."""
+
+    def name(row: LabelSplits) -> str:
+        return row.label or _("(no label)")
+
+    def count(split: str) -> Column:
+        return Column(term(split), lambda row: row.counts[split], key=split)
+
+    return (
+        Column(_("Layer"), lambda row: row.layer, key="layer"),
+        Column(_("Label"), lambda row: row.label or None, key="label", display=name),
+        *map(count, SPLITS),
+    )
+
+
 @dataclass(frozen=True)
 class SplitPreview:
     """The resulting splits.
@@ -93,6 +110,11 @@ class SplitPreview:
     left_test: int
     outside: int
     warnings: tuple[str, ...]
+
+    @property
+    def rows(self) -> tuple[LabelSplits, ...]:
+        """Of all documents, and of each label."""
+        return LabelSplits("", _("All documents"), self.counts), *self.labels
 
 
 def checked_shares(train: float, dev: float, test: float) -> dict[str, float]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QKeyEvent
@@ -12,10 +11,9 @@ from PySide6.QtWidgets import QCheckBox, QFrame, QWidget
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
-from workbench.operations.documents.splits import LabelSplits, SplitPreview
 from workbench.text.labels import Label
-from workbench.ui.panels.data.splits_state import SplitsState
-from workbench.ui.style import escaping, formats, theme
+from workbench.ui.panels.data.splits_state import SplitsState, split_columns
+from workbench.ui.style import escaping, theme
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.controls.button import Button, Segments
 from workbench.ui.widgets.controls.field import TitledField
@@ -25,22 +23,15 @@ from workbench.ui.widgets.controls.words import call, words
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.layout import column, row
-from workbench.ui.widgets.tables.table import Column, Table
+from workbench.ui.widgets.tables.table import Column, Table, ValueKind
+
+if TYPE_CHECKING:
+    from workbench.operations.documents.splits import LabelSplits
 
 SPLITS = ("train", "dev", "test")
 HEIGHT = 680  # pixels at 100%
 ROWS = 3  # minimum number of visible rows below the header
 SHOWN_AFTER = 200  # milliseconds before a progress bar appears for the preview
-
-
-@dataclass(frozen=True)
-class _Row:
-    """A row of the preview: a label, or all documents if `label` is None."""
-
-    name: str
-    counts: tuple[int, ...]
-    layer: str = ""
-    label: Label | None = None
 
 
 class SplitsDialog(Dialog):
@@ -139,25 +130,16 @@ class SplitsDialog(Dialog):
         )
 
     def _make_table(self) -> Table:
-        several = len(self._state.layers) > 1
+        layer, label, *counts = split_columns()
         columns = [
-            Column(
-                _("Label"),
-                lambda row: row.name,
-                chip=lambda row: (row.name, row.label, "") if row.label else None,
-                tip=lambda row: row.name,
-            ),
+            Column.of(label, display=_name, tip=_name, chip=self._chip),
+            *([Column.of(layer, 150, tip=layer.value)] if len(self._state.layers) > 1 else []),
             *(
-                [Column(_("Layer"), lambda row: row.layer, 150, tip=lambda row: row.layer)]
-                if several
-                else []
-            ),
-            *(
-                Column(_capital(split), _count(place), 100, right=True)
-                for place, split in enumerate(SPLITS)
+                Column.of(count, 100, title=_capital(count.title), kind=ValueKind.COUNT)
+                for count in counts
             ),
         ]
-        table = Table(columns, name=_("Preview by label"), key=lambda row: (row.layer, row.name))
+        table = Table(columns, name=_("Preview by label"), key=lambda row: (row.layer, row.label))
         table.setMinimumHeight(theme.px((ROWS + 1) * theme.ROW))
         return table
 
@@ -175,7 +157,7 @@ class SplitsDialog(Dialog):
             if not state.busy:
                 self._meter.hide()
         if concerns(fields, "preview"):
-            self._table.set_rows(self._rows(state.preview))
+            self._table.set_rows(state.preview.rows if state.preview else ())
             self._warning.set("\n".join(state.preview.warnings) if state.preview else "")
         self._message.setText(self._summary())
         self._make.setEnabled(state.ready)
@@ -190,16 +172,9 @@ class SplitsDialog(Dialog):
             return
         super().keyPressEvent(event)
 
-    def _rows(self, preview: SplitPreview | None) -> list[_Row]:
-        if preview is None:
-            return []
-        everything = _Row(_("All documents"), tuple(preview.counts.values()))
-        return [everything, *map(self._row, preview.labels)]
-
-    def _row(self, label_splits: LabelSplits) -> _Row:
-        label = self._labels.get((label_splits.layer, label_splits.label))
-        name = label_splits.label or _("unlabelled")
-        return _Row(name, tuple(label_splits.counts.values()), label_splits.layer, label)
+    def _chip(self, row: LabelSplits) -> tuple[str, Label, str] | None:
+        label = self._labels.get((row.layer, row.label))
+        return (row.label, label, "") if label else None
 
     def _summary(self) -> str:
         state = self._state
@@ -244,10 +219,9 @@ def _mark(box: QWidget, wrong: bool) -> None:
         box.style().polish(box)
 
 
-def _capital(split: str) -> str:
-    name = term(split)
+def _capital(name: str) -> str:
     return name[:1].upper() + name[1:]
 
 
-def _count(place: int) -> Callable[[_Row], str]:
-    return lambda item: formats.count(item.counts[place])
+def _name(row: LabelSplits) -> str:
+    return row.label or _("unlabelled")

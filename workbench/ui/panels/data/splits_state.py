@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from workbench.project.changes import Changes
     from workbench.ui.panel import PanelContext
 
+split_columns = splits.columns
 PREVIEW = "splits-preview"  # task
 
 
