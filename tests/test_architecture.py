@@ -165,7 +165,7 @@ TABLE = {
         (),
         ("sklearn", "scipy"),
     ),
-    "prompting": Row(("text", "runtime", "metrics"), ("jinja2",)),
+    "prompting": Row(("text", "runtime", "metrics"), ("jinja2", "regex")),
     "prompting.backends": Row(
         ("text", "runtime", "models", "prompting"), ("torch", "transformers"), ("keyring", "openai")
     ),

@@ -47,13 +47,15 @@ class AnswerSpec(JsonRecord):
 
     form: id of an answer form (`prompting/answers`). pattern: a regular expression, for the form
     that reads one. mentions: which occurrences of a quoted string are spans: all, the first, or by
-    order of mention. constrained: generation is restricted to what the form can read.
+    order of mention. constrained: generation is restricted to what the form can read. marker: what
+    the answer follows, for the form that writes reasons first; "" for its default.
     """
 
     form: str = SCORED
     pattern: str = ""
     mentions: str = "all"
     constrained: bool = False
+    marker: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Answer forms: how examples are answered in a prompt, and how a reply becomes a prediction."""
