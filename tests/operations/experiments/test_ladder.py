@@ -186,8 +186,7 @@ def test_a_rung_has_defaults_of_its_own_until_they_are_set(climb, project):
 def test_settings_reach_the_rungs_that_have_them(climb):
     work = climb(
         seeds=(1,),
-        settings={"epochs": "2", "freeze": "embeddings"},
-        of_rungs={"bert": {"epochs": "1"}},
+        settings={"epochs": "2", "freeze": "embeddings", "bert.epochs": "1"},
     )
 
     assert [cell.spec.options for cell in work.cells] == [
@@ -200,7 +199,7 @@ def test_settings_reach_the_rungs_that_have_them(climb):
     ("more", "message"),
     [
         ({"settings": {"epoch": "2"}}, "No rung has the setting 'epoch'"),
-        ({"of_rungs": {"gpt": {}}}, "no rung 'gpt'"),
+        ({"settings": {"gpt.epochs": "2"}}, "no rung 'gpt'"),
         ({"settings": {"epochs": "many"}}, "epochs is 'many'"),
     ],
 )
@@ -233,8 +232,8 @@ def test_the_layer_gives_the_task_and_its_decoders(project, topics, add_layer):
 
 def test_the_description_of_a_started_experiment_is_kept_with_the_runs(project, climb):
     own = parse("Mine: starter-bert method=frozen layers=mix")
-    choices = {"settings": {"epochs": "5"}, "of_rungs": {"bert": {"epochs": "2"}}}
-    work = climb(seeds=(4, 7), parts={"vectors": "starter-vectors"}, **choices)
+    settings = {"epochs": "5", "bert.epochs": "2"}
+    work = climb(seeds=(4, 7), parts={"vectors": "starter-vectors"}, settings=settings)
     mine = replace(work.spec, rungs=(*work.spec.rungs, own))
 
     work.check()

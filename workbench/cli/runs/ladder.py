@@ -140,17 +140,8 @@ def _spec(
             _("Task {task} has no decoder {name!r} here.", task=task, name=unknown[0]),
             hint=_("Decoders: {names}.", names=", ".join(filter(None, known)) or "–"),
         )
-    common, of_rungs = operations.split_settings(settings)
-    return operations.LadderSpec(
-        task,
-        layer,
-        (*ladder_rungs.named(ids), *own),
-        seeds,
-        names or known,
-        common,
-        of_rungs,
-        parts,
-    )
+    chosen = (*ladder_rungs.named(ids), *own)
+    return operations.LadderSpec(task, layer, chosen, seeds, names or known, settings, parts)
 
 
 def _train(opened: CommandSession, work: Ladder) -> None:

@@ -42,8 +42,8 @@ DECODERS = ("crf", "greedy")
 class LadderSpec(JsonRecord):
     """The description of an experiment.
 
-    decoders: of DECODERS, ("",) for a task without. settings: of every rung that has them;
-    of_rungs: rung → settings of this one alone. parts: see `ladder_rungs.PARTS`.
+    decoders: of DECODERS, ("",) for a task without. settings: `KEY` of every rung that has it,
+    `RUNG.KEY` of one alone → value as text. parts: see `ladder_rungs.PARTS`.
     """
 
     task: str
@@ -52,13 +52,23 @@ class LadderSpec(JsonRecord):
     seeds: tuple[int, ...] = (1, 2, 3)
     decoders: tuple[str, ...] = ("",)
     settings: Mapping[str, str] = field(default_factory=dict, hash=False)
-    of_rungs: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
     parts: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def settings_of(self, rung: str = "") -> dict[str, str]:
+        """The settings of one rung alone, those of every rung by default."""
+        parted = ((*name.rpartition("."), value) for name, value in self.settings.items())
+        return {name: value for owner, _dot, name, value in parted if owner == rung}
 
 
 def keep(project: Project, spec: LadderSpec) -> None:
     """Store a started experiment as the last one on its layer."""
-    record = {**spec.to_json(), "rungs": [to_json(rung) for rung in spec.rungs]}
+    own = {rung.id: spec.settings_of(rung.id) for rung in spec.rungs}
+    record = {
+        **spec.to_json(),
+        "rungs": [to_json(rung) for rung in spec.rungs],
+        "settings": spec.settings_of(),
+        "of_rungs": {rung: settings for rung, settings in own.items() if settings},
+    }
     experiment.keep(project, FILE, spec.layer, record)
 
 
@@ -68,8 +78,13 @@ def last(project: Project, layer: str = "") -> LadderSpec | None:
     known = {rung.id: rung for rung in RUNGS}
     try:
         spec = LadderSpec.from_json({**record, "layer": name})
+        own = {
+            f"{rung}.{name}": value
+            for rung, settings in record["of_rungs"].items()
+            for name, value in settings.items()
+        }
         rungs = tuple(known.get(rung.id, rung) for rung in spec.rungs)
-        return replace(spec, rungs=rungs)
+        return replace(spec, rungs=rungs, settings={**spec.settings, **own})
     except (KeyError, TypeError, ValueError, AttributeError):  # none, or of another version
         return None
 
@@ -103,18 +118,6 @@ def task_of(project: Project, layer: str) -> str:
         message.format(name=layer),
         hint=_("Layers that can be learned: {names}.", names=", ".join(names) or _("none")),
     )
-
-
-def split_settings(
-    settings: Mapping[str, str],
-) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """`KEY=VALUE` and `RUNG.KEY=VALUE` → settings of all rungs, and of each rung."""
-    of_rungs: dict[str, dict[str, str]] = {}
-    for name, value in settings.items():
-        rung, dot, key = name.partition(".")
-        if dot:
-            of_rungs.setdefault(rung, {})[key] = value
-    return {name: value for name, value in settings.items() if "." not in name}, of_rungs
 
 
 class Ladder(Experiment):
@@ -179,7 +182,7 @@ class Ladder(Experiment):
             "score": self.score,
             "seeds": list(self.spec.seeds),
             "decoders": list(self.spec.decoders),
-            "settings": dict(self.spec.settings),
+            "settings": self.spec.settings_of(),
             "used": dict(self.used),
             "fingerprint": data[0] if data else "",
             "rungs": [self._row_json(row) for row in self.rows],
@@ -215,13 +218,14 @@ def _cells(spec: LadderSpec, rungs: Sequence[Available]) -> list[Cell]:
 
 def _check_settings(spec: LadderSpec, rungs: Sequence[Available]) -> None:
     ids = [rung.rung.id for rung in rungs]
-    if unknown := [name for name in spec.of_rungs if name not in ids]:
+    owners = (name.rpartition(".")[0] for name in spec.settings)
+    if unknown := [owner for owner in owners if owner and owner not in ids]:
         raise SpecError(
             _("The experiment has no rung {name!r}.", name=unknown[0]),
             hint=_("Rungs: {names}.", names=", ".join(ids)),
         )
     known = {name for rung in rungs if rung.card for name in _names(spec, rung)}
-    if unknown := [name for name in spec.settings if known and name not in known]:
+    if unknown := [name for name in spec.settings_of() if known and name not in known]:
         raise SpecError(
             _("No rung has the setting {name!r}.", name=unknown[0]),
             hint=_("Known: {known}.", known=", ".join(sorted(known))),
@@ -230,7 +234,7 @@ def _check_settings(spec: LadderSpec, rungs: Sequence[Available]) -> None:
 
 def _names(spec: LadderSpec, rung: Available) -> set[str]:
     """The settings that a rung has, besides those that the experiment varies."""
-    own = {**rung.rung.options, **spec.of_rungs.get(rung.rung.id, {})}
+    own = {**rung.rung.options, **spec.settings_of(rung.rung.id)}
     family = rung.card.family if rung.card else ""
     method = own.get("method") or spec.settings.get("method")
     return {option.name for option in settings_of(spec.task, method, family=family)}
@@ -243,9 +247,9 @@ def _options(spec: LadderSpec, rung: Available) -> dict[str, object]:
     names = _names(spec, rung)
     texts = {
         **rung.rung.usually,
-        **{name: value for name, value in spec.settings.items() if name in names},
+        **{name: value for name, value in spec.settings_of().items() if name in names},
         **rung.rung.options,
-        **spec.of_rungs.get(rung.rung.id, {}),
+        **spec.settings_of(rung.rung.id),
     }
     return parse_settings(spec.task, texts, rung.card.family)
 

@@ -113,41 +113,26 @@ def available(
     rung: Rung, cards: Sequence[ModelInfo], chosen: Mapping[str, str] | None = None
 ) -> Available:
     """Find the models of a rung; `chosen`: part → name or path of a model."""
-    usable = {card.name: card for card in cards if card.usable}
-    broken = {card.name: card for card in cards if not card.usable}
-    parts: dict[str, str] = {}
-    for part in rung.parts:
-        name = _model_of(part, usable, chosen or {})
-        if name not in usable and _of_path(name) is None:
-            return Available(rung, None, _reason(name, broken))
-        parts[part] = name
-    filled = rung.filled(parts)
-    card = usable.get(filled.model) or _of_path(filled.model)
-    if card is None:
-        return Available(filled, None, _reason(filled.model, broken))
+    known = {card.name: card for card in cards}
+    usable = [card for card in cards if card.usable]
+    names = {part: _model_of(PARTS[part], usable) for part in rung.parts}
+    names |= {part: model for part, model in (chosen or {}).items() if part in names}
+    filled = rung.filled(names)
+    for name in (*names.values(), filled.model):
+        card = known.get(name) or (read_card(name) if Path(name).exists() else None)
+        if card is None:
+            return Available(filled, None, _("{model} is not installed", model=name))
+        if not card.usable:
+            reason = _("{model} is not usable: {problem}", model=name, problem=card.problems[0])
+            return Available(filled, None, reason)
     return Available(filled, card)
 
 
-def _reason(name: str, broken: Mapping[str, ModelInfo]) -> str:
-    """Why a model cannot be used."""
-    if name in broken:
-        return _("{model} is not usable: {problem}", model=name, problem=broken[name].problems[0])
-    return _("{model} is not installed", model=name)
-
-
-def _of_path(path: str) -> ModelInfo | None:
-    """The card of a usable model by its path."""
-    card = read_card(path) if Path(path).exists() else None
-    return card if card is not None and card.usable else None
-
-
-def _model_of(part: str, usable: Mapping[str, ModelInfo], chosen: Mapping[str, str]) -> str:
-    if part in chosen:
-        return chosen[part]
-    known = PARTS[part]
-    same = (name for name, card in usable.items() if known.family and card.family == known.family)
-    installed = (name for name in known.models if name in usable)
-    return next(installed, next(same, known.models[0]))
+def _model_of(part: NamedModel, usable: Sequence[ModelInfo]) -> str:
+    """The model that is used for a part unless another one is chosen."""
+    names = [card.name for card in usable]
+    same = (card.name for card in usable if part.family and card.family == part.family)
+    return next((name for name in part.models if name in names), next(same, part.models[0]))
 
 
 def check_parts(chosen: Mapping[str, str]) -> None:

@@ -28,7 +28,7 @@ def page(app, copy_sample, tmp_path, qtbot):
     qtbot.waitUntil(lambda: panel.state.ready, timeout=30_000)
     panel.ladder.show(True)
     span = next(name for name, _n in panel.ladder.layers if "span" in _kind(panel, name))
-    panel.ladder.choose(layer=span, chosen=frozenset({"frozen-vectors", "bert", "frozen-elmo"}))
+    panel.ladder.choose(layer=span, rungs=named_rungs(("frozen-vectors", "bert", "frozen-elmo")))
     yield panel
     qtbot.waitUntil(threads.idle, timeout=30_000)  # documents are counted off the main thread
 
@@ -177,7 +177,7 @@ def test_options_are_fields_of_all_rungs_or_of_one(page, qtbot):
     assert not state.error
     epochs = {cell.group: cell.spec.option("epochs") for cell in state.cells if cell.spec}
     assert epochs.pop("bert") == 1 and set(epochs.values()) == {3}
-    state.toggle("bert")
+    state.toggle(named_rungs(("bert",))[0])
     assert not state.error  # of a rung that is not trained now
     named(page.view, "Remove Epochs").click()
     assert state.settings == (RungSetting("epochs", "1", "bert"),)
@@ -193,7 +193,7 @@ def test_own_rungs_other_models_and_fewer_decoders_change_the_experiment(page):
         box.setCurrentIndex(box.findData(value))
     named(page.view, "Title of the custom configuration").setText("Frozen GPT")
     named(page.view, "Add rung").click()
-    assert not state.rung_error and state.own[0].options == {"method": "frozen"}
+    assert not state.rung_error and state.rungs[-1].options == {"method": "frozen"}
     state.use("transformer", "starter-gpt")
     state.toggle_decoder("greedy")
 
@@ -204,8 +204,8 @@ def test_own_rungs_other_models_and_fewer_decoders_change_the_experiment(page):
 
     box = named(page.view, "Fine-tuned transformer")
     assert box.currentData() == "starter-gpt" and box.itemData(0) == ""
-    state.toggle("frozen-gpt")
-    assert not state.own
+    state.toggle(state.rungs[-1])
+    assert "frozen-gpt" not in [rung.id for rung in state.offered]
 
 
 def test_the_results_are_saved_as_json(page, tmp_path):
@@ -238,9 +238,8 @@ def test_the_scale_of_errors_has_smaller_or_larger_steps():
 
 def test_the_choices_of_the_last_experiment_are_there_again(page):
     layer, project = page.ladder.layer, page.ladder.project
-    bert = {"bert": {"epochs": "1"}}
     rungs = (*named_rungs(["bert", "flair"]), parse("Mine: starter-bert method=frozen"))
-    spec = LadderSpec("tag", layer, rungs, (4, 7), ("crf",), {"epochs": "5"}, bert)
+    spec = LadderSpec("tag", layer, rungs, (4, 7), ("crf",), {"epochs": "5", "bert.epochs": "1"})
     keep(project, spec)
 
     page.ladder.choose(layer=next(name for name, _n in page.ladder.layers if name != layer))
@@ -269,7 +268,7 @@ def experiment(context):  # noqa: F811
     wiring = wire(context.project, context.queue)
     state = LadderState(context)
     state.refresh()
-    state.choose(layer="class", chosen=frozenset({"bert"}), seeds="1, 2")
+    state.choose(layer="class", rungs=named_rungs(("bert",)), seeds="1, 2")
     yield state
     state.close()
     wiring.close()

@@ -34,12 +34,11 @@ class RungSetting:
 
 
 class LadderState(ExperimentState):
-    """`layer`, `seeds` (as typed), `settings` and `chosen` (ids of rungs) are the choices.
+    """`layer`, `seeds` (as typed), `settings` and `rungs` are the choices.
 
-    `own`: rungs of the user, which are all trained. `parts`: part of the rungs → model that
-    replaces the default one. `left_out`: decoders that are not compared. `rung_error`: why the
-    rung of the user could not be added.
-    `shown`: whether experiments are shown in place of runs.
+    `parts`: part of the rungs → model that replaces the default one. `left_out`: decoders that are
+    not compared. `rung_error`: why the rung of the user could not be added. `shown`: whether
+    experiments are shown in place of runs.
     """
 
     work: Ladder | None
@@ -50,8 +49,7 @@ class LadderState(ExperimentState):
         self.layers: tuple[tuple[str, int], ...] = ()
         self.layer, self.seeds = "", "1, 2, 3"
         self.settings: tuple[RungSetting, ...] = ()
-        self.chosen = frozenset(rung.id for rung in RUNGS if rung.usual)
-        self.own: tuple[Rung, ...] = ()
+        self.rungs = tuple(rung for rung in RUNGS if rung.usual)
         self.parts: dict[str, str] = {}
         self.left_out: frozenset[str] = frozenset()
         self.rung_error = ""
@@ -84,21 +82,21 @@ class LadderState(ExperimentState):
         self._plan()
 
     def _take(self, spec: LadderSpec) -> None:
-        """Choose what an earlier experiment chose."""
-        known = {rung.id for rung in RUNGS}
-        compared = ladder.decoders(spec.task)
+        """Choose what an earlier experiment chose; unknown options are left out."""
+        known = {option.name for option in all_options(spec.task)}
+        parted = ((*name.rpartition("."), value) for name, value in spec.settings.items())
+        settings = [RungSetting(name, value, rung) for rung, _dot, name, value in parted]
         self.update(
             layer=spec.layer,
             seeds=", ".join(map(str, spec.seeds)),
-            settings=_settings(spec),
-            chosen=frozenset(rung.id for rung in spec.rungs if rung.id in known),
-            own=tuple(rung for rung in spec.rungs if rung.id not in known),
+            settings=tuple(item for item in settings if item.name in known),
+            rungs=spec.rungs,
             parts=dict(spec.parts),
-            left_out=frozenset(compared) - frozenset(spec.decoders),
+            left_out=frozenset(ladder.decoders(spec.task)) - frozenset(spec.decoders),
         )
 
     def choose(self, **choices: Any) -> None:
-        """Set `layer`, `seeds`, `settings` or `chosen`; not while runs are trained.
+        """Set `layer`, `seeds`, `settings` or `rungs`; not while runs are trained.
 
         Another layer brings the choices of the last experiment on it.
         """
@@ -114,13 +112,14 @@ class LadderState(ExperimentState):
                 self.update(settings=tuple(fitting))
             self._plan()
 
-    def toggle(self, rung: str) -> None:
+    @property
+    def offered(self) -> tuple[Rung, ...]:
+        """The rungs to choose from."""
+        return (*RUNGS, *(rung for rung in self.rungs if rung not in RUNGS))
+
+    def toggle(self, rung: Rung) -> None:
         """Add or remove a rung; one of the user's own is forgotten."""
-        others = tuple(item for item in self.own if item.id != rung)
-        if others != self.own:
-            self.choose(own=others)
-        else:
-            self.choose(chosen=self.chosen ^ {rung})
+        self.choose(rungs=tuple(r for r in self.offered if (r in self.rungs) != (r == rung)))
 
     def toggle_decoder(self, decoder: str) -> None:
         self.choose(left_out=self.left_out ^ {decoder})
@@ -137,11 +136,6 @@ class LadderState(ExperimentState):
         """The training options that can be set."""
         task = ladder.task_of(self.project, self.layer) if self.layer else None
         return tuple(all_options(task))
-
-    @property
-    def shown_rungs(self) -> tuple[tuple[str, str], ...]:
-        """(id, title) of the rungs of the experiment, for which an option can be set."""
-        return tuple((rung, title) for rung, title in self.rungs if rung in self.trained)
 
     def add_setting(self, name: str) -> None:
         """Add an option with its default, for all rungs."""
@@ -171,13 +165,13 @@ class LadderState(ExperimentState):
         """Add a custom configuration. Returns whether it could be added."""
         try:
             rung = own(title, model, {"method": method})
-            if rung.id in {rung.id for rung in (*RUNGS, *self.own)}:
+            if rung.id in {rung.id for rung in self.offered}:
                 raise SpecError(_("There is a rung {title!r} already.", title=rung.title))
         except SpecError as error:
             self.update(rung_error=f"{error.message} {error.hint}".strip())
             return False
         self.rung_error = ""
-        self.choose(own=(*self.own, rung))
+        self.choose(rungs=(*self.rungs, rung))
         return True
 
     @property
@@ -207,39 +201,28 @@ class LadderState(ExperimentState):
 
     def _plan(self) -> None:
         """Find the runs of the experiment with the present choices."""
-        states = [available(rung, self._cards, self.parts) for rung in (*RUNGS, *self.own)]
+        states = [available(rung, self._cards, self.parts) for rung in self.offered]
         self.missing = {state.rung.id: state.missing for state in states if state.missing}
         self.plan(lambda: Ladder(self.project, self._spec(), settings=self.context.settings))
 
     def _spec(self) -> LadderSpec:
         if not self.layer:
             raise WorkbenchError(_("The project has no layer that can be learned."))
-        rungs = (*(rung for rung in RUNGS if rung.id in self.chosen), *self.own)
-        if not rungs:
+        if not self.rungs:
             raise WorkbenchError(_("Choose at least one rung."))
         task = ladder.task_of(self.project, self.layer)
-        common, of_rungs = ladder.split_settings(self._texts())
         known = ladder.decoders(task)
         compared = tuple(name for name in known if name not in self.left_out)
-        return LadderSpec(
-            task,
-            self.layer,
-            rungs,
-            _seeds(self.seeds),
-            compared or known,
-            common,
-            of_rungs,
-            self.parts,
-        )
-
-    def _texts(self) -> dict[str, str]:
-        """`KEY` or `RUNG.KEY` → value, of the settings whose rung is trained."""
-        used = {"", *self.trained}
-        return {
+        used = {"", *(rung.id for rung in self.rungs)}
+        settings = {
             f"{item.rung}.{item.name}" if item.rung else item.name: item.value
             for item in self.settings
             if item.value and item.rung in used
         }
+        seeds = _seeds(self.seeds)
+        return LadderSpec(
+            task, self.layer, self.rungs, seeds, compared or known, settings, self.parts
+        )
 
     # ---------------------------------------------------------------- the experiment
 
@@ -250,28 +233,6 @@ class LadderState(ExperimentState):
 
     def decoder_title(self, decoder: str) -> str:
         return ladder.decoder_title(self.work.task, decoder) if self.work else ""
-
-    @property
-    def rungs(self) -> tuple[tuple[str, str], ...]:
-        """(id, title) of the rungs to choose from."""
-        return tuple((rung.id, _(rung.title)) for rung in (*RUNGS, *self.own))
-
-    @property
-    def trained(self) -> frozenset[str]:
-        """Ids of the rungs of the experiment."""
-        return self.chosen | {rung.id for rung in self.own}
-
-
-def _settings(spec: LadderSpec) -> tuple[RungSetting, ...]:
-    """The settings of an experiment, those of all rungs first; unknown options are left out."""
-    known = {option.name for option in all_options(spec.task)}
-    common = [RungSetting(name, value) for name, value in spec.settings.items()]
-    of_rungs = [
-        RungSetting(name, value, rung)
-        for rung, values in spec.of_rungs.items()
-        for name, value in values.items()
-    ]
-    return tuple(item for item in (*common, *of_rungs) if item.name in known)
 
 
 def _seeds(text: str) -> tuple[int, ...]:

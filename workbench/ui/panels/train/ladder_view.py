@@ -183,9 +183,9 @@ class LadderView(View):
             fill(self._layer, named, state.layer)
         if concerns(fields, "seeds"):
             self._seeds.setText(state.seeds)
-        if concerns(fields, "settings", "chosen", "own", "layer", "layers"):
+        if concerns(fields, "settings", "rungs", "layer", "layers"):
             self._settings.render()
-        if concerns(fields, "chosen", "layers", "own", "parts", "work"):
+        if concerns(fields, "rungs", "layers", "parts", "work"):
             self._fill_rungs()
             self._fill_parts()
         if concerns(fields, "layer", "layers", "left_out"):
@@ -197,15 +197,15 @@ class LadderView(View):
     def _fill_rungs(self) -> None:
         state = self.state
         choices = []
-        for rung, title in state.rungs:
-            missing = state.missing.get(rung, "")
+        for rung in state.offered:
+            missing, title = state.missing.get(rung.id, ""), _(rung.title)
             text = _("{rung}: {reason}", rung=title, reason=missing) if missing else title
             act = partial(state.toggle, rung)
             name = escaping.menu_text(text)
-            choices.append(MenuChoice(name, act, not missing, on=rung in state.trained))
+            choices.append(MenuChoice(name, act, not missing, on=rung in state.rungs))
         context_menu.fill(self._menu, choices)
         self._rungs.set_text(
-            _("Rungs: {n} of {total}", n=len(state.trained), total=len(state.rungs))
+            _("Rungs: {n} of {total}", n=len(state.rungs), total=len(state.offered))
         )
 
     def _fill_decoders(self) -> None:
@@ -300,7 +300,8 @@ class LadderSettings(QFrame):
         settings = self._state.settings
         if [name for name, _form, _rung in self._forms] != [item.name for item in settings]:
             self._build()
-        rungs = [("", _("All rungs")), *self._state.shown_rungs]
+        own = [(rung.id, _(rung.title)) for rung in self._state.rungs]
+        rungs = [("", _("All rungs")), *own]
         for item, (name, form, rung) in zip(settings, self._forms, strict=True):
             if form.text(name) != item.value:
                 form.set_values({name: item.value} if item.value else {})
