@@ -23,16 +23,7 @@ def renderer(source, seconds=0.0):
 
     def one(request):
         try:
-            prompts = template.fill(
-                text=request.text,
-                text_b=request.text_b,
-                labels=LABELS,
-                candidates=request.labels,
-                examples=request.examples,
-                question=request.question,
-                choices=request.choices,
-            )
-            return Rendered(tuple(prompts), seconds=seconds)
+            return Rendered(tuple(template.fill(request, LABELS)), seconds=seconds)
         except TemplateError as error:
             return Rendered(error=error)
         except TooLong:

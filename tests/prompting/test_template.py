@@ -1,15 +1,18 @@
 import pytest
 
-from workbench.prompting.base import Example, Labels, TemplateError
+from workbench.base.errors import SpecError
+from workbench.prompting.base import Example, Labels, Request, TemplateError
 from workbench.prompting.built_in import built_in
-from workbench.prompting.template import Template, TooLong
+from workbench.prompting.template import Conversation, Template, TooLong
+from workbench.runtime.chat_template import ChatTemplate
 
 LABELS = Labels(("delay", "ticket machine"), {"delay": "late or cancelled"})
 
 
-def fill(source, label="delay", text="Late again.", **values):
-    (found,) = Template(source).fill(text=text, candidates=[label], labels=LABELS, **values)
-    return found
+def fill(source, label="delay", text="Late again.", *, labels=LABELS, instruction="", **values):
+    request = Request(text, labels=(label,) if label else (), **values)
+    (prompt,) = Template(source).fill(request, labels, instruction=instruction)
+    return prompt
 
 
 def test_the_prompt_is_split_at_the_label():
@@ -27,7 +30,7 @@ def test_examples_come_before_the_text():
 
     result = fill(
         source,
-        examples=[Example("No seat.", "crowding"), Example("It ate my coin.", "ticket machine")],
+        examples=(Example("No seat.", "crowding"), Example("It ate my coin.", "ticket machine")),
     )
 
     assert (
@@ -72,23 +75,21 @@ def test_choices_are_written_as_texts_or_as_letters():
     )
     choices = ("the tram", "the lift", "the tram")
 
-    prompts = list(
-        Template(source).fill(text="", labels=Labels(()), question="Which?", choices=choices)
-    )
+    request = Request("", labels=("1", "2", "3"), question="Which?", choices=choices)
+    prompts = list(Template(source).fill(request, Labels(())))
 
     assert [prompt.answer for prompt in prompts] == ["A", "B", "C"]
     assert prompts[2].before == "A. the tram B. the lift C. the tram Which? the tram or "
 
 
 def test_examples_with_choices_write_the_right_one():
-    (found, _other) = Template(
+    found = fill(
         "{% for one in examples %}{{ one.question }} {{ one.choices | join('/') }} {{ one.label }} "
-        "{{ one.letter }} of {{ one.letters | join }} {% endfor %}{{ label }}"
-    ).fill(
-        text="",
+        "{{ one.letter }} of {{ one.letters | join }} {% endfor %}{{ label }}",
+        "1",
         labels=Labels(()),
         choices=("yes", "no"),
-        examples=[Example("", "2", "", "Is it?", ("yes", "no"))],
+        examples=(Example("", "2", "", "Is it?", ("yes", "no")),),
     )
 
     assert found.before == "Is it? yes/no no B of AB "
@@ -98,7 +99,7 @@ def test_letters_go_on_after_z_and_are_hidden_by_a_loop_over_them():
     labels = Labels(tuple(map(str, range(28))))
 
     source = "{% for letter in letters[:1] %}{{ letter }}{{ label }}{% endfor %} {{ letter }}"
-    found = list(Template(source).fill(text="", labels=labels))
+    found = list(Template(source).fill(Request("", labels=labels.names), labels))
 
     assert [found[place].answer for place in (0, 25, 26, 27)] == ["A", "Z", "AA", "AB"]
     assert found[27].before == "A27 "
@@ -126,12 +127,6 @@ def test_labels_can_be_written_by_their_descriptions():
     assert fill(source).answer == "late or cancelled"
     assert fill(source, "ticket machine").answer == "ticket machine"  # it has no description
     assert fill(source).before == "late or cancelled, ticket machine, : "
-
-
-def test_all_candidates_are_filled_by_default():
-    result = Template("{{ text }} {{ label }}").fill(text="Late.", labels=LABELS)
-
-    assert [item.text for item in result] == ["Late. delay", "Late. ticket machine"]
 
 
 @pytest.mark.parametrize(
@@ -172,13 +167,164 @@ def test_a_prompt_of_more_than_a_million_characters_is_not_made():
 
 @pytest.mark.parametrize("template", built_in(), ids=lambda template: template.id)
 def test_every_template_that_ships_works_and_has_a_title(template):
-    (found,) = Template(template.source).fill(
-        text="TEXT",
+    found = fill(
+        template.source,
+        "ticket machine",
+        "TEXT",
         text_b="OTHER",
-        candidates=["ticket machine"],
-        labels=LABELS,
-        examples=[Example("EXAMPLE", "delay", "SECOND")],
+        examples=(Example("EXAMPLE", "delay", "SECOND"),),
     )
 
     assert template.title and template.title not in found.text
     assert found.answer in ("ticket machine", "B") and "TEXT" in found.before
+
+
+def test_a_label_is_written_with_each_of_its_words():
+    labels = Labels(("pos", "neg"), {"neg": "criticism"}, {"pos": ("great", "good")})
+    source = (
+        "{{ labels | join('/') }} {{ examples[0].label }} {{ words.pos | join('+') }} "
+        "{{ descriptions[label] }}: {{ label }}{{ letter }}"
+    )
+    request = Request("", examples=(Example("", "pos"),), labels=labels.of(()))
+
+    prompts = list(Template(source).fill(request, labels))
+
+    assert [prompt.text for prompt in prompts] == [
+        "great/neg great great+good great: greatA",
+        "great/neg great great+good great: goodA",
+        "great/neg great great+good criticism: negB",
+    ]
+
+
+def test_a_word_of_two_labels_is_refused():
+    with pytest.raises(SpecError, match="pos and neg share a word: 'good'"):
+        Labels(("pos", "neg"), words={"pos": ("good",), "neg": ("bad", "good")}).of(())
+
+
+def test_metadata_and_instruction_are_variables_and_missing_metadata_is_empty():
+    found = fill(
+        "{{ instruction }}: {{ meta.line }}, {{ meta['stop'] }}, {{ meta.driver }}, "
+        "{{ examples[0].meta.line }} {{ label }}",
+        instruction="Classify {{ text }}",
+        meta={"line": 42, "stop": "Elm Park"},
+        examples=(Example("", "delay", meta={"line": 7}),),
+    )
+
+    assert found.before == "Classify {{ text }}: 42, Elm Park, , 7 "
+
+
+@pytest.mark.parametrize("source", ["{{ meta.line.__class__ }}", "{{ meta.pop('line') }}"])
+def test_metadata_cannot_be_left_or_changed(source):
+    with pytest.raises(TemplateError, match="unsafe|not safely callable"):
+        fill(source + "{{ label }}", meta={"line": "42"})
+
+
+def test_a_prompt_that_the_model_continues_ends_where_the_answer_begins():
+    examples = (Example("Ada met Bob.", answer="Ada\tBob"), Example("It rains.", "delay"))
+    source = "{% for e in examples %}{{ e.text }} => {{ e.answer }}\n{% endfor %}{{ text }} =>"
+
+    expected = "Ada met Bob. => Ada\tBob\nIt rains. => delay\nLate again. =>"
+    for rest in ("", " {{ label }}.\n", " {{ answer }}", " {{ letter }}"):
+        found = fill(source + rest, "", examples=examples)
+        assert (found.text.rstrip(), found.answer, found.after) == (expected, "", "")
+
+
+def test_an_example_has_its_spans_and_its_number():
+    example = Example("Ada met Bob.", labels=("PER", "two"), spans=((8, 11, "PER"),), number=2.5)
+    source = (
+        "{% for e in examples %}{% for s in e.spans %}{{ s.label }} {{ s.text }} {{ s.start }} "
+        "{{ s.end }}{% endfor %}; {{ e.number }}; {{ e.labels | join(',') }}{% endfor %}"
+    )
+
+    assert fill(source, "", examples=(example,)).text == "PER Bob 8 11; 2.5; PER,two"
+
+
+CHAT = """{% system %}
+{{ instruction }}
+{% for example in examples %}
+{% user %}{{ example.text }}
+{% assistant %}{{ example.label }}
+{% endfor %}
+{% user %}{{ text }}
+{% assistant %}About: {{ label }}
+"""
+TURNS = (
+    ("system", "Classify."),
+    ("user", "No seat."),
+    ("assistant", "crowding"),
+    ("user", "Late again."),
+)
+CHATML = (
+    "{{ bos_token }}{% for message in messages %}<|{{ message.role }}|>{{ message['content'] }}"
+    "{% endfor %}{% if add_generation_prompt %}<|go|>{% endif %}"
+)
+
+
+def chatted(source, label="delay", template=ChatTemplate(CHATML, {"bos_token": "<s>"})):  # noqa: B008
+    request = Request(
+        "Late again.", examples=(Example("No seat.", "crowding"),), labels=(label,) if label else ()
+    )
+    chat = Conversation(template) if template else None
+    (prompt,) = Template(source).fill(request, LABELS, instruction="Classify.", chat=chat)
+    return prompt
+
+
+def test_a_template_is_split_into_messages_in_the_chat_template_of_the_model():
+    scored, continued = chatted(CHAT), chatted(CHAT, "")
+
+    text = "<s>" + "".join(f"<|{role}|>{content}" for role, content in TURNS) + "<|go|>About: "
+    assert (scored.before, scored.answer, scored.after) == (text, "delay", "")
+    assert (continued.text, continued.answer) == (text, "")
+    assert scored.messages == continued.messages == (*TURNS, ("assistant", "About:"))
+
+
+def test_a_prompt_without_messages_is_one_message_of_the_user():
+    found = chatted("{{ text }}\nAbout:{{ label }}")
+
+    assert found.messages == (("user", "Late again.\nAbout:"),)
+    assert found.before == "<s><|user|>Late again.\nAbout:<|go|>"
+
+
+def test_messages_write_nothing_into_a_prompt_that_is_no_conversation():
+    assert chatted("{% user %}{{ text }}{% assistant %}: {{ label }}", template=None).text == (
+        "Late again.: delay"
+    )
+    assert chatted("{% user %}{{ text }}{% assistant %}: {{ label }}", template=None).messages == ()
+
+
+def test_a_conversation_without_a_known_chat_template_is_joined():
+    found = chatted("{% system %}A{% user %}{{ text }}{% assistant %}", "", ChatTemplate())
+
+    assert found.text == "A\nLate again.\n"
+    assert found.messages == (("system", "A"), ("user", "Late again."))
+
+
+@pytest.mark.parametrize(
+    ("template", "says"),
+    [
+        ("{% for %}", "The chat template of the model cannot be used"),
+        ("{{ raise_exception('Roles must alternate') }}", "Roles must alternate"),
+        ("{{ messages.__class__.__mro__ }}", "unsafe"),
+    ],
+)
+def test_a_chat_template_that_cannot_be_used_is_reported(template, says):
+    with pytest.raises(TemplateError, match=says):
+        chatted(CHAT, template=ChatTemplate(template))
+
+
+def test_chat_templates_are_written_as_transformers_writes_them():
+    from transformers.utils.chat_template_utils import render_jinja_template
+
+    source = (
+        "{%- for message in messages %}\n"
+        "    {%- if message.role == 'system' %}{{ message | tojson }}{% continue %}{% endif %}\n"
+        "    {%- if loop.first or messages[0].role == 'system' %}\n  {{ bos_token }}{% endif %}\n"
+        "    {% generation %}{{ message.content | trim }} é{% endgeneration %}\n"
+        "{% endfor %}\n{% if add_generation_prompt %}\nA: {% endif %}"
+    )
+    messages = [{"role": role, "content": content} for role, content in TURNS]
+    (expected,), *_ = render_jinja_template(
+        [messages], chat_template=source, add_generation_prompt=True, bos_token="<s>"
+    )
+
+    assert Conversation(ChatTemplate(source, {"bos_token": "<s>"})).render(TURNS) == expected

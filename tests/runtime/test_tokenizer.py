@@ -194,3 +194,18 @@ def test_a_book_is_encoded_in_parts_with_the_offsets_of_the_whole(bert, monkeypa
 
     assert places(parts) == places(whole)
     assert len(short) == 1 and len(short[0].ids) == 3
+
+
+def test_the_tokens_of_a_text_name_their_ids_and_the_reserved_ones(bert, gpt):
+    assert bert.tokens("a tram") == [
+        ("[CLS]", 101, True),
+        ("a", 1037, False),
+        ("tram", 12517, False),
+        ("[SEP]", 102, True),
+    ]
+    text = "Late 🌱 שלום"
+    tokens = gpt.tokens(text)
+    assert "".join(content for content, _id, _reserved in tokens) == text
+    assert [id for _content, id, _reserved in tokens] == gpt.backend.encode(text).ids
+    assert gpt.tokens("<|endoftext|>") == [("<|endoftext|>", 0, True)]
+    assert len(bert.tokens("a tram", added=False)) == 2

@@ -5,9 +5,10 @@ Examples are left out first, then the end of the text is truncated; both are cou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import Any
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _, ngettext
@@ -39,7 +40,8 @@ _Fits = Callable[[int], Generator[Request, tuple[Rendered, int], bool]]
 class PromptInput:
     """A document and its examples, most important first. `name` identifies it in errors.
 
-    With `choices`, their numbers are its candidates; question and choices are never truncated.
+    With `choices`, their numbers are its candidates; question, choices and metadata are never
+    truncated.
     """
 
     text: str
@@ -48,15 +50,17 @@ class PromptInput:
     name: str = ""
     question: str = ""
     choices: tuple[str, ...] = ()
+    meta: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """One prompt for each of `labels`, all with the same examples.
+    """One prompt for each of `labels`, all with the same examples; one without labels.
 
     `tokens` is the length of the longest, special tokens included.
 
-    `dropped` examples did not fit; `cut` is true if the text was truncated.
+    `dropped` examples did not fit, those of `left_out`; `cut` is true if the text was truncated, by
+    `characters`.
     """
 
     labels: tuple[str, ...]
@@ -65,11 +69,14 @@ class Fitted:
     tokens: int
     dropped: int
     cut: bool
+    characters: int = 0
+    left_out: tuple[Example, ...] = ()
 
 
 class Budget:
     """Fits the prompts of documents into `limit` tokens.
 
+    written: the model writes the answer, so there is one prompt without a candidate.
     `render` renders requests, `count(texts)` gives the tokens of whole prompts (above the limit it
     need not be exact).
     Rendering the prompts of one document may take `errors.seconds` of processor time in total.
@@ -83,7 +90,9 @@ class Budget:
         count: Count,
         limit: int,
         errors: Messages | None = None,
+        written: bool = False,
     ):
+        self._written = written
         self._labels, self._render, self._count = labels, render, count
         self.limit = limit
         self._errors = errors or Messages(SECONDS, 0)
@@ -150,7 +159,9 @@ class Budget:
         return [prompt.text for prompt in prompts]
 
     def _find_longest(self, requests: Sequence[Request], rendered: Sequence[Rendered]) -> None:
-        names = self._labels.names
+        names = () if self._written else self._labels.of(())
+        if not names:
+            return
         for request, rendered_request in zip(requests, rendered, strict=True):
             if rendered_request.prompts and not request.choices and request.labels == names:
                 lengths = self._count([prompt.text for prompt in rendered_request.prompts])
@@ -162,7 +173,7 @@ class Budget:
     def _search(self, document: PromptInput) -> _Search:
         text, text_b = document.text[:MAX_PROMPT_CHARS], document.text_b[:MAX_PROMPT_CHARS]
         whole = (text, text_b) == (document.text, document.text_b)
-        labels = self._labels.of(document.choices)
+        labels = () if self._written else self._labels.of(document.choices)
         probe = _Prober(self, replace(document, text=text, text_b=text_b))
         number, length = len(document.examples), max(len(text), len(text_b))
         fitted = None
@@ -176,8 +187,10 @@ class Budget:
             raise self._no_room(0)
         rendered, tokens = fitted
         cut = not whole or length < max(len(text), len(text_b))
-        dropped = len(document.examples) - number
-        return Fitted(labels, rendered.prompts, document.examples[:number], tokens, dropped, cut)
+        characters = sum(max(0, len(whole) - length) for whole in (document.text, document.text_b))
+        examples, left_out = document.examples[:number], document.examples[number:]
+        dropped, prompts = len(left_out), rendered.prompts
+        return Fitted(labels, prompts, examples, tokens, dropped, cut, characters, left_out)
 
     def _try(self, probe: _Prober, number: int, length: int, labels: tuple[str, ...]) -> _Attempt:
         """The prompts of all labels, None if they do not fit."""
@@ -252,6 +265,7 @@ class _Prober:
             labels,
             document.question,
             document.choices,
+            document.meta,
         )
         rendered, tokens = yield request
         self._seconds += rendered.seconds

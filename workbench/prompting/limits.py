@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from workbench.base.i18n import N_
 from workbench.prompting.base import TemplateError
 
-SECONDS = 2.0  # processor time for the prompts of one document; typical templates take 0.001 s
+SECONDS = 1.0  # processor time for the prompts of one document; typical templates take 0.001 s
 MEGABYTES = 512
 
 

@@ -1,11 +1,11 @@
 """Host target that renders templates; its process has limits on time and memory (jobs/limited.py).
 
-A request: {"source", "labels", "descriptions", "examples": [[text, label, text_b, question,
-choices]], "items": [[text, text_b, question, choices, [index in examples], [index in labels, or in
-choices]]]}. The parts of the answer: lists of
-objects, one for each item in order: {"texts": [text], "prompts": [[before, answer, after as indices
-in texts]], "seconds"}, {"too_long", "seconds"} or {"error": a TemplateError as JSON, "over",
-"seconds"}. After an exceeded limit ("over") no further item is answered.
+A request: {"source", "labels", "descriptions", "words", "instruction", "chat": [source, tokens] or
+null, "examples": [fields of Example], "items": [[text, text_b, question, choices, meta, [index in
+examples], [index in the candidates]]]}. The parts of the answer: lists of objects, one for each
+item in order: {"texts": [text], "prompts": [[before, answer, after as indices in texts]],
+"messages": of all prompts, "seconds"}, {"too_long", "seconds"} or {"error": a TemplateError as
+JSON, "over", "seconds"}. After an exceeded limit ("over") no further item is answered.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from typing import Any
 
 from workbench.base.errors import TimeLimitExceeded
 from workbench.prompting import limits
-from workbench.prompting.base import MAX_PROMPT_CHARS, Example, Labels, TemplateError
-from workbench.prompting.template import Template, TooLong
+from workbench.prompting.base import MAX_PROMPT_CHARS, Example, Labels, Request, TemplateError
+from workbench.prompting.template import Conversation, Template, TooLong
+from workbench.runtime.chat_template import ChatTemplate
 
 OFTEN = 0.02  # seconds between two parts of an answer
 CHUNK_CHARS = 200_000  # characters after which a part is sent
@@ -64,7 +65,10 @@ class _Job:
     ):
         self._known, self._messages, self.over = known, messages, False
         self._source = request["source"]
-        self._labels = Labels(tuple(request["labels"]), request["descriptions"])
+        words = {name: tuple(words) for name, words in request["words"].items()}
+        self._labels = Labels(tuple(request["labels"]), request["descriptions"], words)
+        self._instruction, self._chat = request["instruction"], request["chat"]
+        self._conversation: Conversation | None = None
         self._examples = [Example(*example) for example in request["examples"]]
 
     def answer(self, item: list[Any]) -> dict[str, Any]:
@@ -101,23 +105,31 @@ class _Job:
         text_b: str,
         question: str,
         choices: list[str],
+        meta: dict[str, Any],
         examples: list[int],
         labels: list[int],
     ) -> dict[str, Any]:
+        if self._chat is not None and self._conversation is None:
+            self._conversation = Conversation(ChatTemplate(*self._chat))
         names = self._labels.of(choices)
+        request = Request(
+            text,
+            text_b,
+            tuple(self._examples[number] for number in examples),
+            tuple(names[number] for number in labels),
+            question,
+            tuple(choices),
+            meta,
+        )
         texts: dict[str, int] = {}
         prompts: list[list[int]] = []
+        messages: tuple[tuple[str, str], ...] = ()
         for filled in template.fill(
-            text=text,
-            labels=self._labels,
-            candidates=[names[number] for number in labels],
-            examples=[self._examples[number] for number in examples],
-            text_b=text_b,
-            question=question,
-            choices=choices,
+            request, self._labels, instruction=self._instruction, chat=self._conversation
         ):
             parts = (filled.before, filled.answer, filled.after)
             prompts.append([texts.setdefault(part, len(texts)) for part in parts])
+            messages = filled.messages
             if sum(map(len, texts)) > MAX_ITEM_CHARS:
                 raise TooLong
-        return {"texts": list(texts), "prompts": prompts}
+        return {"texts": list(texts), "prompts": prompts, "messages": messages}

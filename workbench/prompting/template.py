@@ -7,7 +7,9 @@ limits (`prompting/serve.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import islice
 from math import log10
 from types import TracebackType
@@ -15,26 +17,40 @@ from typing import Any, NoReturn
 
 import jinja2
 from jinja2 import nodes
+from jinja2.ext import Extension, loopcontrols
+from jinja2.parser import Parser
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from workbench.base.errors import TimeLimitExceeded
 from workbench.base.i18n import N_
-from workbench.prompting.base import MAX_PROMPT_CHARS, Example, Labels, Prompt, TemplateError
+from workbench.prompting.base import (
+    MAX_PROMPT_CHARS,
+    Example,
+    Labels,
+    Prompt,
+    Request,
+    TemplateError,
+)
+from workbench.prompting.generation import ASSISTANT, SYSTEM, USER
+from workbench.runtime.chat_template import ChatTemplate
+from workbench.text.document import choice_names
 
-_MARK = "_mark_label"
+ROLES = (SYSTEM, USER, ASSISTANT)  # each is a statement that begins a message
+_MARK, _TURN = "_mark_label", "_begin_message"
 _FILE = "<template>"  # Jinja2's name for the code of a template without a file
 _MAX_OPERAND = 10_000  # operand of * and **
 _NONCHARACTERS = tuple(map(chr, range(0xFDD0, 0xFDF0)))
 _FORBIDDEN_FILTERS = ("center", "indent", "wordwrap", "format", "pprint", "xmlattr")
 _FORBIDDEN_METHODS = ("ljust", "rjust", "center", "zfill", "expandtabs", "format", "format_map")
-CANDIDATE = frozenset(("label", "letter"))  # variables whose output is scored
+CANDIDATE = frozenset(("label", "letter", "answer"))  # variables whose output is scored
 _HINT = N_(
     "Templates are written in Jinja2: {{ text }}, {{ label }}, {% for example in examples %} … "
     "{% endfor %}."
 )
 _VARIABLES_HINT = N_(
-    "Available variables: text, text_b, question, choices, label, labels, letter, letters, "
-    "descriptions, examples."
+    "Available variables: text, text_b, question, choices, meta, instruction, label, labels, "
+    "letter, letters, words, descriptions, answer, examples."
 )
 
 
@@ -43,7 +59,11 @@ class TooLong(Exception):
 
 
 class Template:
-    """A compiled template. Raises TemplateError, with the line, if it is invalid."""
+    """A compiled template. Raises TemplateError, with the line, if it is invalid.
+
+    `{% system %}`, `{% user %}` and `{% assistant %}` begin the messages of a conversation; they
+    write nothing into a prompt that is no conversation.
+    """
 
     def __init__(self, source: str):
         self.source = source
@@ -54,50 +74,33 @@ class Template:
 
     def fill(
         self,
-        *,
-        text: str,
+        request: Request,
         labels: Labels,
-        candidates: Sequence[str] | None = None,
-        examples: Sequence[Example] = (),
-        text_b: str = "",
-        question: str = "",
-        choices: Sequence[str] = (),
+        *,
+        instruction: str = "",
+        chat: Conversation | None = None,
     ) -> Iterator[Prompt]:
-        """The prompt with each candidate (by default all labels, or all numbers of choices).
+        """The prompt with each candidate of the request, or the one that the model continues.
 
-        The template writes a candidate as `label`, the text of a choice, or as `letter`, A for the
-        first candidate. If it does so more than once, the last occurrence is scored.
-        Raises TemplateError for any error in the template, TooLong for a prompt of more than
+        The template writes a candidate as `label`, a word or the text of a choice, or as `letter`,
+        A for the first candidate. If it does so more than once, the last occurrence is scored. In a
+        prompt without candidates, it ends where the template writes `label` or `answer`, if it
+        does. Raises TemplateError for any error in the template, TooLong for a prompt of more than
         MAX_PROMPT_CHARS characters.
         """
-        names, written = labels.of(choices), list(choices or labels.names)
-        described = {choice: choice for choice in choices} or labels.described
-        example_values = [_example_values(example, labels) for example in examples]
-        self._environment.marks = _free_marks(
-            (
-                self.source,
-                text,
-                text_b,
-                question,
-                *described,
-                *described.values(),
-                *_texts(example_values),
-            )
-        )
-        values = {
-            "text": text,
-            "text_b": text_b,
-            "question": question,
-            "choices": list(choices),
-            "labels": written,
-            "letters": list(map(letter, range(len(names)))),
-            "descriptions": described,
-            "examples": example_values,
-        }
-        for name in names if candidates is None else candidates:
-            place = names.index(name)
-            candidate = {"label": written[place], "letter": letter(place)}
-            yield self._split(self._render({**values, **candidate}), written[place])
+        values = _values(request, labels, instruction)
+        self._environment.marks = _free_marks((self.source, *_texts(values)))
+        names, by_word = labels.of(request.choices), {} if request.choices else labels.by_word
+        for name in request.labels or names[:1] or ("",):
+            word, place = name, 0
+            if request.choices:
+                place = names.index(name)
+                word = request.choices[place]
+            elif name:
+                place = labels.names.index(by_word[name])
+            candidate = {"label": word, "letter": letter(place), "answer": word}
+            raw = self._render({**values, **candidate})
+            yield self._split(raw, word if request.labels else None, chat)
 
     def line_of(self, trace: TracebackType | None) -> int | None:
         """The line of the template that was being rendered when an exception was raised."""
@@ -109,23 +112,34 @@ class Template:
             trace = trace.tb_next
         return number
 
-    def _split(self, raw: str, label: str) -> Prompt:
-        opening, closing = self._environment.marks
-        if opening not in raw:
+    def _split(self, raw: str, label: str | None, chat: Conversation | None) -> Prompt:
+        """label: the candidate, None for a prompt that ends where the answer begins."""
+        opening, closing, turn = self._environment.marks
+        if label is not None and opening not in raw:
             raise TemplateError(
                 N_("The template never writes the label."),
                 hint=N_("Put {{ label }}, or {{ letter }}, where the label is expected."),
             )
-        before, _opening, rest = raw.rpartition(opening)
+        before, found, rest = raw.rpartition(opening)
+        if not found:
+            before, rest = raw, ""
         answer, _closing, after = rest.partition(closing)
         before = before.replace(opening, "").replace(closing, "")
-        if not answer.strip():
+        if label is not None and not answer.strip():
             raise TemplateError(
                 N_("The template renders the label {label!r} as empty text."),
                 hint=N_("Check the filters after {{ label }}."),
                 label=label,
             )
-        return Prompt(before, answer, after.replace(closing, ""))
+        first, *turns = before.split(turn)
+        contents = [first, *turns[1::2]]
+        if label is None:
+            answer = after = ""
+        after = "".join(after.replace(closing, "").split(turn)[::2])
+        if chat is None:
+            return Prompt("".join(contents), answer, after)
+        messages = list(zip((USER, *turns[::2]), contents, strict=True))
+        return Prompt(chat.text(messages), answer, messages=chat.messages(messages))
 
     def _compile(self, source: str) -> jinja2.Template:
         try:
@@ -188,14 +202,15 @@ class _Environment(ImmutableSandboxedEnvironment):
     """Jinja2's sandbox, without operations that turn a short text into a long one."""
 
     intercepted_binops = frozenset(("*", "**", "%"))
-    marks = ("", "")
+    marks = ("", "", "")
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
+        super().__init__(extensions=[_Messages], **options)
         self.globals = {"range": range}
         for name in _FORBIDDEN_FILTERS:
             self.filters.pop(name, None)
         self.filters[_MARK] = lambda value: f"{self.marks[0]}{value}{self.marks[1]}"
+        self.filters[_TURN] = _begin_message
 
     def handle_exception(self, source: str | None = None) -> NoReturn:
         """Do not rewrite the traceback: `Template.line_of` reads it."""
@@ -241,25 +256,76 @@ def letter(place: int) -> str:
     return (letter(before - 1) if before else "") + chr(ord("A") + last)
 
 
+class _Meta(dict[str, Any]):
+    """Metadata of a document: what it lacks is the empty text."""
+
+    def __missing__(self, key: str) -> str:
+        return ""
+
+
+def _values(request: Request, labels: Labels, instruction: str) -> dict[str, Any]:
+    """The variables of a template, all but the candidate."""
+    choices = request.choices
+    described = {choice: choice for choice in choices} or labels.described
+    written = list(choices) or [labels.word(name) for name in labels.names]
+    words = {word: list(labels.words_of(name)) for word, name in labels.by_word.items()}
+    return {
+        "text": request.text,
+        "text_b": request.text_b,
+        "question": request.question,
+        "choices": list(choices),
+        "meta": _Meta(request.meta),
+        "instruction": instruction,
+        "labels": written,
+        "letters": list(map(letter, range(len(written)))),
+        "words": {name: list(labels.words_of(name)) for name in labels.names} | words,
+        "descriptions": described,
+        "examples": [_example_values(example, labels) for example in request.examples],
+    }
+
+
 def _example_values(example: Example, labels: Labels) -> dict[str, Any]:
     """An example as the variable of a template; its label as it is written."""
-    names = labels.of(example.choices)
+    names = choice_names(len(example.choices)) or labels.names
     place = names.index(example.label) if example.label in names else None
-    chosen = example.choices and place is not None
+    label = example.label if place is None else labels.word(example.label)
+    if example.choices and place is not None:
+        label = example.choices[place]
     return {
         "text": example.text,
         "text_b": example.text_b,
         "question": example.question,
         "choices": list(example.choices),
-        "label": example.choices[place or 0] if chosen else example.label,
+        "meta": _Meta(example.meta),
+        "label": label,
         "letter": "" if place is None else letter(place),
         "letters": list(map(letter, range(len(names)))),
+        "labels": [labels.word(name) for name in example.labels],
+        "spans": [
+            {
+                "start": start,
+                "end": end,
+                "text": example.text[start:end],
+                "label": labels.word(name),
+            }
+            for start, end, name in example.spans
+        ],
+        "number": example.number,
+        "answer": example.answer or label,
     }
 
 
-def _texts(examples: Sequence[dict[str, Any]]) -> Iterator[str]:
-    for value in (value for example in examples for value in example.values()):
-        yield from [value] if isinstance(value, str) else value
+def _texts(values: object) -> Iterator[str]:
+    """All texts in the variables of a template."""
+    if isinstance(values, str):
+        yield values
+    elif isinstance(values, Mapping):
+        for key, value in values.items():
+            yield from _texts(key)
+            yield from _texts(value)
+    elif isinstance(values, (list, tuple)):
+        for value in values:
+            yield from _texts(value)
 
 
 def _mark(node: nodes.Node, names: frozenset[str] = CANDIDATE) -> None:
@@ -299,13 +365,121 @@ def _bound(node: nodes.Node) -> set[str]:
     }
 
 
-def _free_marks(texts: Sequence[str]) -> tuple[str, str]:
-    """Two characters (Unicode noncharacters) that none of the texts contains."""
+def _free_marks(texts: Sequence[str]) -> tuple[str, str, str]:
+    """Three characters (Unicode noncharacters) that none of the texts contains."""
     unused = (mark for mark in _NONCHARACTERS if not any(mark in text for text in texts))
-    free = tuple(islice(unused, 2))
-    if len(free) < 2:
+    free = tuple(islice(unused, 3))
+    if len(free) < 3:
         raise TemplateError(
             N_("The texts contain too many Unicode noncharacters (U+FDD0 to U+FDEF)."),
             hint=N_("Remove them from the data."),
         )
-    return free[0], free[1]
+    return free[0], free[1], free[2]
+
+
+# ---------------------------------------------------------------- conversations
+
+
+class _Messages(Extension):
+    """The statements of ROLES."""
+
+    tags = set(ROLES)
+
+    def parse(self, parser: Parser) -> nodes.Output:
+        token = next(parser.stream)
+        role = nodes.Const(token.value, lineno=token.lineno)
+        begin = nodes.Filter(role, _TURN, [], [], None, None, lineno=token.lineno)
+        return nodes.Output([begin], lineno=token.lineno)
+
+
+@jinja2.pass_context  # otherwise it would be evaluated when the template is compiled
+def _begin_message(context: Context, role: str) -> str:
+    environment = context.environment
+    turn = environment.marks[2] if isinstance(environment, _Environment) else ""
+    return f"{turn}{role}{turn}"
+
+
+class Conversation:
+    """Messages as a model reads them: in its chat template, or joined where that is not known.
+
+    Settings, filters and functions of chat templates are those of transformers
+    (`utils/chat_template_utils.py`). Raises TemplateError for a chat template that is invalid.
+    """
+
+    def __init__(self, template: ChatTemplate):
+        self._tokens = dict(template.tokens)
+        self._template = self._compile(template.source) if template.source else None
+
+    @staticmethod
+    def messages(turns: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+        """The messages with text. The last one is the beginning of the answer if it is ASSISTANT's.
+
+        Space around a message is removed, as templates put statements on lines of their own.
+        """
+        stripped = [(role, content.strip()) for role, content in turns]
+        return tuple((role, content) for role, content in stripped if content)
+
+    def text(self, turns: Sequence[tuple[str, str]]) -> str:
+        """What the model continues with its answer."""
+        messages, begun = list(turns), ""
+        if messages[-1][0] == ASSISTANT:
+            begun = messages.pop()[1].lstrip()
+        return self.render(self.messages(messages)) + begun
+
+    def render(self, messages: Sequence[tuple[str, str]]) -> str:
+        """Complete messages, and what precedes the answer to them. Raises TemplateError."""
+        if self._template is None:
+            return "".join(f"{content}\n" for _role, content in messages)
+        values = [{"role": role, "content": content} for role, content in messages]
+        try:
+            text = self._template.render(
+                messages=values, add_generation_prompt=True, **self._tokens
+            )
+        except (MemoryError, TimeLimitExceeded):
+            raise
+        except Exception as error:
+            raise _chat_fault(error) from error
+        if len(text) > MAX_PROMPT_CHARS:
+            raise TooLong
+        return text
+
+    @staticmethod
+    def _compile(source: str) -> jinja2.Template:
+        environment = ImmutableSandboxedEnvironment(
+            trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols, _Generation]
+        )
+        environment.filters["tojson"] = _to_json
+        environment.globals["raise_exception"] = _raise
+        environment.globals["strftime_now"] = lambda format: datetime.now().strftime(format)
+        try:
+            return environment.from_string(source)
+        except (MemoryError, TimeLimitExceeded):
+            raise
+        except Exception as error:
+            raise _chat_fault(error) from error
+
+
+class _Generation(Extension):
+    """`{% generation %}` marks what an assistant writes; it is of use in training only."""
+
+    tags = {"generation"}
+
+    def parse(self, parser: Parser) -> list[nodes.Node]:
+        next(parser.stream)
+        return parser.parse_statements(("name:endgeneration",), drop_needle=True)
+
+
+def _to_json(value: Any, ensure_ascii: bool = False, **more: Any) -> str:
+    return json.dumps(value, ensure_ascii=ensure_ascii, **more)
+
+
+def _raise(message: str) -> NoReturn:
+    raise jinja2.TemplateError(message)
+
+
+def _chat_fault(error: Exception) -> TemplateError:
+    return TemplateError(
+        N_("The chat template of the model cannot be used: {error}."),
+        hint=N_("Check the messages of the template, or turn the conversation off."),
+        error=_first_line(error).rstrip("."),
+    )

@@ -121,6 +121,19 @@ class Tokenizer:
 
     # ------------------------------------------------------------ texts to subwords
 
+    def tokens(self, text: str, *, added: bool = True) -> list[tuple[str, int, bool]]:
+        """(text, id, reserved) of each subword of a text; with `added`, also of the special ones
+        around it. Of subwords that share a character, the first has it, and the others have "".
+        """
+        encoding = self.backend.encode(_clean((text,))[0], add_special_tokens=added)
+        tokens, reached = [], 0
+        for id, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
+            reserved = id in self.special
+            content = self.piece(id) if reserved else text[max(start, reached) : end]
+            tokens.append((content, id, reserved))
+            reached = max(reached, end)
+        return tokens
+
     def whole(
         self, texts: Sequence[Sequence[str]], max_length: int
     ) -> Iterator[tuple[EncodedInput, bool]]:

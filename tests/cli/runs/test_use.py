@@ -144,7 +144,7 @@ def test_a_template_that_runs_without_end_is_ended(call, copy_sample, tmp_path):
         "prompt", sample, "--template", tmp_path / "t.jinja", "--model", "starter-gpt", "--json"
     )
 
-    assert code == 1 and "takes too long (limit 2 s)" in err and out == ""
+    assert code == 1 and "takes too long (limit 1 s)" in err and out == ""
 
 
 @pytest.mark.process

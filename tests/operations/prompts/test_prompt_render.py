@@ -1,5 +1,6 @@
 """Templates that exceed a limit of time or memory are ended, and the next one is rendered."""
 
+import os
 import time
 
 import psutil
@@ -9,6 +10,7 @@ from workbench.base.errors import Cancelled
 from workbench.base.watch import Watch
 from workbench.operations.prompts.prompt_render import Renderer
 from workbench.prompting.base import Example, Labels, Request, TemplateError
+from workbench.runtime.chat_template import ChatTemplate
 
 pytestmark = pytest.mark.process
 LABELS = Labels(("delay", "praise"))
@@ -83,6 +85,8 @@ HOSTILE = {
         "expandtabs": "{{ ('\\t' * 9999).expandtabs(10 ** 9) }}",
         "multiplication": "{{ 'x' * 10 ** 10 }}",
         "reaching out": "{{ ''.__class__.__mro__[1].__subclasses__() }}",
+        "through metadata": "{{ meta.__class__.__mro__[1].__subclasses__() }}",
+        "changing metadata": "{{ meta.update(text='x') }}",
     },
 }
 SAYS = {
@@ -118,6 +122,48 @@ def test_a_hostile_template_is_ended_with_a_message_and_the_next_one_renders(ren
         assert any(words in str(caught.value) for words in SAYS[way]), (name, str(caught.value))
         assert len(str(caught.value)) < 500, name
         assert render(renderer, GOOD).prompts == expected.prompts, name
+
+
+def test_ten_hostile_templates_end_within_20_seconds_at_the_usual_limits():
+    names = (
+        "nested loops over the text",
+        "a recursive loop",
+        "slice of a constant",
+        "sum of a huge range",
+        "a list of a huge range",
+        "a + a + …",
+        "parentheses",
+        "a macro that calls itself",
+        "multiplication",
+        "through metadata",
+    )
+    every = {name: source for ways in HOSTILE.values() for name, source in ways.items()}
+    renderer, start = Renderer(), os.times()
+    try:
+        for name in names:
+            with pytest.raises(TemplateError):
+                render(renderer, every[name] + "{{ label }}")
+    finally:
+        renderer.close()
+
+    assert sum(os.times()[:4]) - sum(start[:4]) < 20  # processor time: other tests run beside it
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}",
+        "{% set ns = namespace(a='x' * 10 ** 6) %}{% for i in range(99) %}"
+        "{% set ns.a = ns.a + ns.a %}{% endfor %}{{ ns.a }}",
+        "{{ messages | map('attr', '__class__') | list }}{{ ''.__class__.__mro__ }}",
+        "{{ raise_exception('<b>no</b>' * 999) }}",
+    ],
+)
+def test_a_hostile_chat_template_of_a_model_ends_too(renderer, source):
+    with pytest.raises(TemplateError) as caught:
+        render(renderer, GOOD, chat=ChatTemplate(source))
+
+    assert len(str(caught.value)) < 500 and render(renderer, GOOD).prompts
 
 
 def test_there_are_enough_hostile_templates():

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, cast
 
 from workbench.base.errors import SpecError
-from workbench.base.i18n import N_, _
+from workbench.base.i18n import N_, _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.evaluation import scoring
 from workbench.operations.runs import training_data
 from workbench.prompting.backends import spec as backends
-from workbench.prompting.backends.spec import Measure, PromptModel
-from workbench.prompting.spec import PromptSpec
+from workbench.prompting.backends.spec import Measure, PromptModel, PromptToken
+from workbench.prompting.spec import SCORED, PromptSpec
 from workbench.storage.documents import documents
 from workbench.tasks import spec as tasks
 from workbench.text.document import BLANK, TEXT_B, Document
@@ -24,11 +24,13 @@ from workbench.text.rows import row_id
 if TYPE_CHECKING:
     from workbench.operations.prompts.prompt_render import Renderer
     from workbench.project.project import Project
+    from workbench.prompting.base import Example, Rendered, Request
     from workbench.prompting.budget import Budget, Fitted, PromptInput
     from workbench.prompting.score import LabelAnswer
     from workbench.prompting.shots import Shot, Shots
 
 LONGEST_TEMPLATE = 200_000  # characters
+_META = "meta"  # a template without this word does not use the metadata
 
 PromptTable = Mapping[str, tuple[str, str, str]]  # label → before, answer, after
 
@@ -41,6 +43,11 @@ class PromptPreview:
     of tokens. dropped: examples that did not fit. cut: whether the text was truncated. prompts: of
     all candidates. without_text: those with the same examples but without the text, for
     calibration. choices: the text of each choice by its number, {} for other documents.
+
+    pieces: the tokens of `text` with the reserved ones, () if the backend does not give them.
+    messages: (role, content) of a conversation. left_out: the examples that did not fit.
+    characters: how many the text lost at its end. Without candidates, for an answer that the model
+    writes, `label` is "", the key of the only prompt.
     """
 
     text: str
@@ -54,6 +61,10 @@ class PromptPreview:
     prompts: PromptTable
     without_text: tuple[PromptTable, ...] = ()
     choices: Mapping[str, str] = field(default_factory=dict, hash=False)
+    pieces: tuple[PromptToken, ...] = ()
+    messages: tuple[tuple[str, str], ...] = ()
+    left_out: tuple[Example, ...] = ()
+    characters: int = 0
 
 
 def fitting_layers(project: Project) -> tuple[tuple[Layer, int], ...]:
@@ -187,17 +198,33 @@ class Filler:
     ):
         from workbench.prompting.base import Labels
         from workbench.prompting.budget import Budget
+        from workbench.runtime.chat_template import ChatTemplate
 
         self.spec, self.layer = spec, layer
+        self.measure, self.written = measure, spec.answer.form != SCORED
         self.task = next(info.id for info in tasks.fitting(layer) if info.id in _tasks())
-        labels = Labels(layer.names, {label.name: label.description for label in layer.labels})
+        described = {label.name: label.description for label in layer.labels}
+        labels = Labels(layer.names, {**described, **spec.descriptions}, spec.words)
         renderer = fillers.renderer
+        chat = (measure.chat or ChatTemplate()) if spec.chat else None
+
+        def render(requests: Sequence[Request]) -> list[Rendered]:
+            return renderer.render(
+                spec.template,
+                labels,
+                requests,
+                instruction=spec.instruction,
+                chat=chat,
+                watch=watch,
+            )
+
         self.budget: Budget = Budget(
             labels,
-            render=lambda fitted: renderer.render(spec.template, labels, fitted, watch=watch),
+            render=render,
             count=measure.count,
-            limit=measure.limit,
+            limit=_room(measure.limit, spec) if self.written else measure.limit,
             errors=renderer.errors,
+            written=self.written,
         )
         self.shots: Shots = fillers.shots(spec, layer, self.task)
         self._content_free = _content_free_texts(spec, measure)
@@ -223,7 +250,13 @@ class Filler:
         second = dict(document.texts).get(TEXT_B, "")
         name = document.key if named else ""
         return PromptInput(
-            document.text, examples, second, name, document.question, document.choices
+            document.text,
+            examples,
+            second,
+            name,
+            document.question,
+            document.choices,
+            document.meta if _META in self.spec.template else {},
         )
 
     def premises(self, document: Document, fitted: Fitted) -> tuple[PromptInput, ...]:
@@ -288,12 +321,20 @@ class Filler:
     def table(self, fitted: Fitted) -> PromptTable:
         return {
             label: (filled.before, filled.answer, filled.after)
-            for label, filled in zip(fitted.labels, fitted.prompts, strict=True)
+            for label, filled in zip(fitted.labels or ("",), fitted.prompts, strict=True)
         }
 
     def _packed(self, fitted: Fitted) -> dict[str, object]:
         """The candidates' prompts as JSON, with equal parts written once."""
         parts: dict[str, int] = {}
+        if self.written:
+            (prompt,) = fitted.prompts
+            if not prompt.messages:
+                return {"parts": [prompt.before], "text": 0}
+            messages = [
+                [role, parts.setdefault(content, len(parts))] for role, content in prompt.messages
+            ]
+            return {"parts": list(parts), "messages": messages}
         prompts = {
             label: [parts.setdefault(part, len(parts)) for part in whole]
             for label, whole in self.table(fitted).items()
@@ -301,14 +342,30 @@ class Filler:
         return {"parts": list(parts), "prompts": prompts}
 
 
+def _room(limit: int, spec: PromptSpec) -> int:
+    """Tokens of a prompt that leaves room for the reply."""
+    room = limit - spec.decoding.max_tokens
+    if room <= 0:
+        raise SpecError(
+            ngettext(
+                "A reply of {n:,} token leaves no room for a prompt: the model accepts {limit:,}.",
+                "A reply of {n:,} tokens leaves no room for a prompt: the model accepts {limit:,}.",
+                spec.decoding.max_tokens,
+                limit=limit,
+            ),
+            hint=_("Choose a shorter reply."),
+        )
+    return room
+
+
 def _content_free_texts(spec: PromptSpec, measure: Measure) -> tuple[str, ...]:
     """What stands for the text in calibration; the mask as the model writes it."""
     from workbench.prompting import score
 
+    if spec.answer.form != SCORED or spec.calibration == score.NONE:
+        return ()
     if spec.calibration == score.PMI:
         return ("",)
-    if spec.calibration == score.NONE:
-        return ()
     mask = measure.mask or score.MASK
     return tuple(mask if text == score.MASK else text for text in score.CONTENT_FREE_TEXTS)
 
@@ -334,7 +391,14 @@ def _pool(project: Project, task: str, layer: Layer) -> Iterator[Shot]:
         document, gold = record.document, info.gold(record, layer.name)
         label = cast(_ClassGold, gold).label  # the tasks are those of `_tasks`
         second = dict(document.texts).get(TEXT_B, "")
-        example = Example(document.text, label, second, document.question, document.choices)
+        example = Example(
+            document.text,
+            label,
+            second,
+            document.question,
+            document.choices,
+            meta=document.meta,
+        )
         yield Shot(row_id(document), document.text_hash, example)
 
 
@@ -385,9 +449,11 @@ def preview(filler: Filler, document: Document | None, *, label: str = "") -> Pr
         )
     fitted = filler.fit(document)
     table = filler.table(fitted)
-    example = label if label in table else fitted.labels[0]
+    example = label if label in table else next(iter(table))
+    text, tokens = "".join(table[example]), filler.measure.tokens
+    pieces = tuple(tokens(text, filler.spec.chat)) if tokens is not None else ()
     return PromptPreview(
-        "".join(table[example]),
+        text,
         fitted.tokens,
         filler.limit,
         len(fitted.examples),
@@ -398,4 +464,8 @@ def preview(filler: Filler, document: Document | None, *, label: str = "") -> Pr
         table,
         tuple(map(filler.table, filler.without_text(filler.premises(document, fitted)))),
         dict(zip(fitted.labels, document.choices, strict=False)),
+        pieces,
+        fitted.prompts[0].messages,
+        fitted.left_out,
+        fitted.characters,
     )

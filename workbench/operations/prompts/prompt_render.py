@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from workbench.base.errors import JobFailed
@@ -12,11 +13,12 @@ from workbench.jobs.limited import LimitedHost, OutOfMemory, OutOfTime
 from workbench.jobs.spec import Limits
 from workbench.prompting.base import Example, Labels, Prompt, Rendered, Request, TemplateError
 from workbench.prompting.limits import MEGABYTES, SECONDS, Messages
+from workbench.runtime.chat_template import ChatTemplate
 
 TARGET = "workbench.prompting.serve:open_templates"
 WAVE = 500  # requests sent at once; another thread may have its turn between two waves
 WAVE_CHARACTERS = 2_000_000  # of their texts
-_EXAMPLE = ("text", "label", "text_b", "question", "choices")
+_EXAMPLE = tuple(field.name for field in fields(Example))
 
 
 class Renderer:
@@ -44,27 +46,29 @@ class Renderer:
         labels: Labels,
         requests: Sequence[Request],
         *,
+        instruction: str = "",
+        chat: ChatTemplate | None = None,
         watch: Watch = QUIET,
     ) -> list[Rendered]:
         """The prompts of each request, in order. The error of a request is in its `error`.
 
+        chat: the prompts are conversations, written in this chat template.
         Raises Cancelled if `watch` is cancelled, TemplateError for a template that exceeds a limit,
         JobFailed if there is no worker.
         """
         rendered: list[Rendered] = []
+        model = None if chat is None else [chat.source, dict(chat.tokens)]
+        common = {"source": source, "instruction": instruction, "chat": model}
         for wave in _waves(requests):
-            rendered += self._wave(source, labels, wave, watch)
+            rendered += self._wave({**common, **_packed(labels, wave)}, len(wave), watch)
         return rendered
 
     def close(self) -> None:
         self._host.close()
 
-    def _wave(
-        self, source: str, labels: Labels, requests: Sequence[Request], watch: Watch
-    ) -> list[Rendered]:
+    def _wave(self, request: Mapping[str, object], count: int, watch: Watch) -> list[Rendered]:
         answers: list[dict[str, Any]] = []
         try:
-            request = _packed(source, labels, requests)
             self._host.ask(request, on_part=answers.extend, watch=watch)
         except OutOfTime:
             raise self.errors.time() from None
@@ -72,7 +76,7 @@ class Renderer:
             raise self.errors.memory() from None
         if answers and answers[-1].get("over"):
             raise TemplateError.from_json(answers[-1]["error"])
-        if len(answers) != len(requests):
+        if len(answers) != count:
             raise JobFailed(_("The worker that renders templates returned too few results."))
         return [_unpacked(answer) for answer in answers]
 
@@ -91,7 +95,7 @@ def _waves(requests: Sequence[Request]) -> Iterator[list[Request]]:
         yield wave
 
 
-def _packed(source: str, labels: Labels, requests: Sequence[Request]) -> dict[str, object]:
+def _packed(labels: Labels, requests: Sequence[Request]) -> dict[str, object]:
     """Examples and labels are sent once and named by their numbers."""
     examples: dict[Example, int] = {}
     items = [
@@ -100,15 +104,16 @@ def _packed(source: str, labels: Labels, requests: Sequence[Request]) -> dict[st
             request.text_b,
             request.question,
             request.choices,
+            dict(request.meta),
             [examples.setdefault(example, len(examples)) for example in request.examples],
             [names.index(label) for label in request.labels],
         ]
         for request, names in ((request, labels.of(request.choices)) for request in requests)
     ]
     return {
-        "source": source,
         "labels": list(labels.names),
         "descriptions": dict(labels.descriptions),
+        "words": {name: list(words) for name, words in labels.words.items()},
         "examples": [[getattr(example, name) for name in _EXAMPLE] for example in examples],
         "items": items,
     }
@@ -121,5 +126,9 @@ def _unpacked(answer: Mapping[str, Any]) -> Rendered:
     if error := answer.get("error"):
         return Rendered(error=TemplateError.from_json(error), seconds=seconds)
     texts = answer["texts"]
-    prompts = tuple(Prompt(*(texts[number] for number in parts)) for parts in answer["prompts"])
+    messages = tuple((role, content) for role, content in answer["messages"])
+    prompts = tuple(
+        Prompt(texts[before], texts[candidate], texts[after], messages)
+        for before, candidate, after in answer["prompts"]
+    )
     return Rendered(prompts, seconds=seconds)

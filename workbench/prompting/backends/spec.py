@@ -11,7 +11,7 @@ import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
@@ -20,6 +20,9 @@ from workbench.base.registry import contract_hint, registry
 from workbench.models.spec import ModelInfo
 from workbench.prompting.spec import LOCAL
 from workbench.text.segment import words
+
+if TYPE_CHECKING:
+    from workbench.runtime.chat_template import ChatTemplate
 
 SCORE, GENERATE, CHAT = "score", "generate", "chat"
 TOKEN_PROBABILITIES, SCHEMA, STREAM = "token-probabilities", "schema", "stream"
@@ -57,18 +60,31 @@ class AtHand:
     find: Callable[[str], ModelInfo]
 
 
+@dataclass(frozen=True, slots=True)
+class PromptToken:
+    """A token of a prompt: its text, its id, and whether it is reserved: it stands for no text."""
+
+    text: str
+    id: int
+    reserved: bool = False
+
+
 @dataclass(frozen=True)
 class Measure:
     """How the length of prompts is measured for a model.
 
     count: texts → units of each; over `limit`, the result need not be exact. limit: maximum units
     per prompt, answer included. mask: the mask token, "" if the model has none; it is one of the
-    content-free texts of calibration.
+    content-free texts of calibration. tokens: the tokens of a prompt as the model receives it; the
+    second argument is whether it is a conversation, whose chat template writes the reserved tokens.
+    None if they are not known. chat: the chat template of the model, None without one.
     """
 
     count: Callable[[Sequence[str]], Sequence[int]]
     limit: int
     mask: str = ""
+    tokens: Callable[[str, bool], Sequence[PromptToken]] | None = None
+    chat: ChatTemplate | None = None
 
 
 class BackendInfo(ABC):

@@ -102,7 +102,7 @@ def test_what_is_wrong_with_a_template_is_reported_and_holds_the_run_back(state,
 def test_a_template_that_runs_without_end_is_reported_and_the_next_good_one_previews(state):
     good = state.draft.spec.template
     state.draft.change(template="{% for a in text %}" * 6 + "{% endfor %}" * 6 + "{{ label }}")
-    assert "takes too long (limit 2 s)" in state.preview.problem and not state.run.ready
+    assert "takes too long (limit 1 s)" in state.preview.problem and not state.run.ready
 
     state.draft.change(template="{{ (('x' * 9999) * 9999)|replace('x', 'y' * 9999) }}{{ label }}")
     assert "too much memory (limit 512 MB)" in state.preview.problem and not state.run.ready

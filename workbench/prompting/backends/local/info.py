@@ -9,7 +9,7 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
 from workbench.models.spec import ModelInfo, read_folder
-from workbench.prompting.backends.spec import AtHand, BackendInfo, Measure, PromptModel
+from workbench.prompting.backends.spec import AtHand, BackendInfo, Measure, PromptModel, PromptToken
 
 # What a language model gives → its title in lists
 LANGUAGE = {
@@ -53,6 +53,7 @@ class LocalInfo(BackendInfo):
 
         Raises ModelError for a damaged folder, SpecError for a model that is no language model.
         """
+        from workbench.runtime import chat_template
         from workbench.runtime.tokenizer import Tokenizer, mask_token
 
         info = read_folder(model.path, allow_pickle=model.pickled, name=model.name)
@@ -64,7 +65,12 @@ class LocalInfo(BackendInfo):
         tokenizer = Tokenizer.load(model.path)
         limit = info.max_length or USUAL_LENGTH
         mask = mask_token(model.path, tokenizer.backend) or ""
-        return Measure(lambda texts: tokenizer.lengths(texts, limit), limit, mask)
+
+        def tokens(text: str, conversation: bool) -> list[PromptToken]:
+            return [PromptToken(*token) for token in tokenizer.tokens(text, added=not conversation)]
+
+        chat = chat_template.read(model.path)
+        return Measure(lambda texts: tokenizer.lengths(texts, limit), limit, mask, tokens, chat)
 
 
 def _scores_subwords(card: ModelInfo) -> bool:
