@@ -1,11 +1,18 @@
-"""Scores of labels, and the two calibrations with numbers computed by hand."""
+"""Scores of labels, and the calibrations with numbers computed by hand."""
 
 from math import exp, log
 
 import pytest
 
 from workbench.base.errors import SpecError
-from workbench.prompting.score import answers, label_score, prediction, prior_of, shares
+from workbench.prompting.score import (
+    answers,
+    batch_prior,
+    label_score,
+    prediction,
+    prior_of,
+    shares,
+)
 
 # Two labels; `long` has two subwords. exp(mean): 0.4 and 0.1. exp(sum): 0.4 and 0.01.
 LOGPROBS = {"short": [log(0.4)], "long": [log(0.1), log(0.1)]}
@@ -115,3 +122,49 @@ def test_the_answer_names_the_label_with_the_highest_share():
     prior = {"delay": [-1.0, -1.0], "ticket": [-3.0]}
     result = prediction({"delay": [-2.0, -2.0], "ticket": [-3.0]}, "content-free", (prior,))
     assert result.label == "ticket" and result.classes.labels == ("delay", "ticket")
+
+
+def test_batch_calibration_divides_by_the_mean_over_the_documents():
+    """Zhou et al. 2024, equation 3: the prior is the mean of the probabilities over the batch."""
+    documents = [{"a": [log(0.9)], "b": [log(0.1)]}, {"a": [log(0.6)], "b": [log(0.4)]}]
+    (prior,) = batch_prior(documents).values()
+    assert prior == pytest.approx({"a": 0.75, "b": 0.25})
+
+    rows = answers(documents[1], "batch", batch=prior)
+
+    # 0.6 / 0.75 = 0.8, 0.4 / 0.25 = 1.6
+    assert by_label(rows, "share") == pytest.approx({"a": 1 / 3, "b": 2 / 3})
+    assert by_label(rows, "raw") == pytest.approx({"a": 0.6, "b": 0.4})
+    assert prediction(documents[1], "batch", batch=prior).label == "b"
+    assert by_label(answers(documents[1], "batch"), "share") == pytest.approx({"a": 0.6, "b": 0.4})
+
+
+def test_documents_with_other_choices_have_a_batch_of_their_own():
+    documents = [{"1": [-1.0], "2": [-1.0]}, {"1": [-1.0], "2": [-1.0], "3": [-1.0]}]
+
+    priors = batch_prior(documents)
+
+    assert priors["1", "2"] == {"1": 0.5, "2": 0.5}
+    assert priors["1", "2", "3"] == pytest.approx({"1": 1 / 3, "2": 1 / 3, "3": 1 / 3})
+
+
+def test_a_label_with_several_words_is_as_probable_as_all_of_them():
+    words = {"good": "pos", "fine": "pos", "bad": "neg"}
+    logprobs = {"good": [log(0.1), log(0.1)], "fine": [log(0.3)], "bad": [log(0.4)]}
+
+    rows = answers(logprobs, words=words)
+
+    # length-normalized: 0.1 + 0.3 against 0.4
+    assert by_label(rows, "share") == pytest.approx({"pos": 0.5, "neg": 0.5})
+    assert by_label(rows, "subwords") == {"pos": 1, "neg": 1}
+    premise = {"good": [log(0.2), log(0.1)], "fine": [log(0.02)], "bad": [log(0.2)]}
+    # PMI, whole words: (0.01 + 0.3) / (0.02 + 0.02) = 7.75 against 0.4 / 0.2 = 2
+    shares = by_label(answers(logprobs, "pmi", (premise,), words=words), "share")
+    assert shares == pytest.approx({"pos": 7.75 / 9.75, "neg": 2 / 9.75})
+    assert prediction(logprobs, "content-free", (premise,), words=words).classes.labels == (
+        "pos",
+        "neg",
+    )
+    assert prior_of("content-free", (premise,), words) == pytest.approx(
+        {"pos": (0.1 * 2**0.5 + 0.02) / (0.1 * 2**0.5 + 0.22), "neg": 0.2 / (0.1 * 2**0.5 + 0.22)}
+    )

@@ -88,16 +88,18 @@ def winner(values: Sequence[Value]) -> Value:
 def _classes(target: Target, values: Sequence[str], samples: int) -> ClassScores:
     """Shares of the samples; those that cannot be read are spread over all labels."""
     labels = choice_names(len(target.choices)) or target.labels
-    counts, best = Counter(values), winner(values)
+    counts, best = Counter(values), cast(str, winner(values))
     rest = (samples - len(values)) / len(labels)
     scores = {label: (counts[label] + rest) / samples for label in labels}
     # `ClassScores.best` is the first of equal scores; the earliest reply decides here.
-    order = sorted(labels, key=lambda label: label != best) if _tied(scores, best) else labels
+    order = (
+        sorted(labels, key=lambda label: label != best) if _tied(scores, scores[best]) else labels
+    )
     return ClassScores(tuple(order), tuple(scores[label] for label in order))
 
 
-def _tied(scores: dict[str, float], best: str) -> bool:
-    return sum(math.isclose(score, scores[best]) for score in scores.values()) > 1
+def _tied(scores: dict[str, float], best: float) -> bool:
+    return sum(math.isclose(score, best) for score in scores.values()) > 1
 
 
 def _labels(target: Target, values: Sequence[tuple[str, ...]]) -> LabelScores:
