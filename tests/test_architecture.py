@@ -167,7 +167,9 @@ TABLE = {
     ),
     "prompting": Row(("text", "runtime", "metrics"), ("jinja2", "regex")),
     "prompting.backends": Row(
-        ("text", "runtime", "models", "prompting"), ("torch", "transformers"), ("keyring", "openai")
+        ("text", "runtime", "models", "prompting"),
+        ("torch", "transformers", "llguidance"),
+        ("keyring", "openai"),
     ),
     "exporters.model": Row(
         ("text", "runtime", "metrics", "models", "tasks"),

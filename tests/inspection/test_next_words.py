@@ -11,7 +11,7 @@ from tests import flair_models, tiny_models  # noqa: E402
 from workbench.base.errors import SpecError, WorkbenchError  # noqa: E402
 from workbench.base.paths import resource  # noqa: E402
 from workbench.inspection import spec  # noqa: E402
-from workbench.inspection.continuing import continuation, filtered  # noqa: E402
+from workbench.inspection.continuing import continuation  # noqa: E402
 from workbench.inspection.next_words.info import read_ids  # noqa: E402
 from workbench.inspection.next_words.inspector import NextWordsInspector  # noqa: E402
 from workbench.inspection.samples.inspector import SamplesInspector  # noqa: E402
@@ -19,6 +19,7 @@ from workbench.inspection.subject import Subject  # noqa: E402
 from workbench.inspection.surprisal.inspector import SurprisalInspector  # noqa: E402
 from workbench.models import pickled  # noqa: E402
 from workbench.models.families.char_lm.weights import CLASSES  # noqa: E402
+from workbench.models.generate import filtered  # noqa: E402
 from workbench.text.document import Document  # noqa: E402
 
 TEXT = "the tram was late"

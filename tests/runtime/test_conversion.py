@@ -48,6 +48,27 @@ GPT2 = ("gpt2/vocab.json", "gpt2/merges.txt")
 @pytest.mark.parametrize(
     ("family", "names"),
     [
+        ("gpt2", GPT2),
+        ("llama", ("llama2/tokenizer.model",)),
+        ("t5", ("t5/spiece.model",)),
+        ("albert", ("albert/spiece.model",)),
+    ],
+)
+def test_the_bytes_of_pieces_join_to_what_the_library_decodes(
+    vocabularies, tmp_path, family, names
+):
+    folder = make(tmp_path / family, family, *(vocabularies / name for name in names))
+    tokenizer = Tokenizer.load(folder)
+    ids = tokenizer.backend.encode("Hi wörld, it's 😀\n 路面", add_special_tokens=False).ids
+
+    written = b"".join(tokenizer.written_bytes[id] for id in ids).decode()
+
+    assert written.removeprefix(" ") == tokenizer.backend.decode(ids).removeprefix(" ")
+
+
+@pytest.mark.parametrize(
+    ("family", "names"),
+    [
         *((family, WORDPIECE) for family in ("bert", "distilbert", "electra", "ernie", "mpnet")),
         *((family, ROBERTA) for family in ("bart", "roberta")),
         *((family, GPT2) for family in ("gpt2", "gpt_neox", "olmo", "qwen2")),

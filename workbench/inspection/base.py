@@ -11,6 +11,7 @@ import numpy as np
 from workbench.base import deprecation
 from workbench.inspection.spec import InspectorInfo, TokenRow, WordRow
 from workbench.runtime.inputs import EncodedInput, Preparer
+from workbench.runtime.tokenizer import BYTES
 from workbench.runtime.units import once
 from workbench.text.dataset import Dataset
 from workbench.text.document import Document
@@ -114,28 +115,13 @@ def piece_text(piece: str, text: str) -> str:
         return "␣" + piece[1:]
     if text and all(letter in text.casefold() for letter in piece.removeprefix("##").casefold()):
         return piece
-    if not all(letter in _BYTES for letter in piece) or (piece.isascii() and not text):
+    if not all(letter in BYTES for letter in piece) or (piece.isascii() and not text):
         return piece
-    raw = bytes(_BYTES[letter] for letter in piece)
+    raw = bytes(BYTES[letter] for letter in piece)
     try:
         return raw.decode().replace(" ", "␣").replace("\n", "⏎")
     except UnicodeDecodeError:
         return "‹" + raw.hex(" ").upper() + "›"
-
-
-def _byte_letters() -> dict[str, int]:
-    """Character → byte, as in byte-level vocabularies.
-
-    Source: Radford et al. 2019, released code of GPT-2.
-    """
-    plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    others = [number for number in range(256) if number not in plain]
-    return {chr(item): item for item in plain} | {
-        chr(256 + number): other for number, other in enumerate(others)
-    }
-
-
-_BYTES = _byte_letters()
 
 
 def entropy_bits(probabilities: np.ndarray) -> float:

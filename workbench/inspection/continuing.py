@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -339,24 +338,3 @@ def _too_long(most: int) -> WorkbenchError:
 
 def _not_in_vocabulary(text: str) -> WorkbenchError:
     return WorkbenchError(_("{text!r} is not in the vocabulary of this model.", text=text))
-
-
-def filtered(logits: Tensor, *, temperature: float, top_k: int, top_p: float) -> Tensor:
-    """Probabilities (…, V) that sampling draws from; 0 at units that are cut off.
-
-    First all logits are divided by `temperature`, then all but the `top_k` highest are cut (0: none
-    is), then all but the smallest set that holds at least `top_p` of the probability.
-    Source: Holtzman et al. 2020, section 3.1; the order is that of transformers.
-    """
-    scaled = logits / temperature
-    if 0 < top_k < scaled.shape[-1]:
-        least = scaled.topk(top_k, dim=-1).values[..., -1:]
-        scaled = scaled.masked_fill(scaled < least, -math.inf)
-    probabilities = scaled.softmax(-1)
-    if top_p < 1:
-        ordered, order = probabilities.sort(dim=-1, descending=True, stable=True)
-        before = ordered.cumsum(-1) - ordered  # what the more probable ones hold
-        cut = torch.zeros_like(before, dtype=torch.bool).scatter(-1, order, before >= top_p)
-        probabilities = probabilities.masked_fill(cut, 0.0)
-        probabilities = probabilities / probabilities.sum(-1, keepdim=True)
-    return probabilities

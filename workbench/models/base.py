@@ -33,6 +33,19 @@ class Continued(Protocol):
         """
 
 
+class Growing(Protocol):
+    """Texts that grow together by one token each; what was read of them is kept.
+
+    logits: (B, V) of the next token of each text.
+    """
+
+    logits: Tensor
+
+    def grow(self, rows: Sequence[int], ids: Sequence[int]) -> None:
+        """Keep only these rows, ascending, each with one more token; their logits follow."""
+        ...
+
+
 class States(NamedTuple):
     """Hidden states of every layer.
 
@@ -129,7 +142,8 @@ class Encoder(nn.Module, ABC):
     label_texts: the loaded head scores classes as texts: `logits` are log-probabilities of labels.
     outputs: the names of its outputs, with label_texts these texts; () if it keeps none.
     in_transformers: its heads are those of transformers, which can load a saved folder.
-    start: the token that a decoder begins with, -1 without a decoder.
+    start: the token that a decoder begins with, -1 without a decoder. ends: the tokens with which
+    a written text ends.
     pooling: how classifiers of whole texts pool its states by default, see `tasks.heads.pooling`.
     delimited: whether texts end with an extract token, whose state classifiers read. both_orders:
     the state of the extract token is the sum of its states in both orders of a pair.
@@ -147,6 +161,7 @@ class Encoder(nn.Module, ABC):
     outputs: tuple[str, ...] = ()
     in_transformers: bool = True
     start: int = -1
+    ends: frozenset[int] = frozenset()
     pooling: str = "mean"
     delimited: bool = False
     both_orders: bool = False
@@ -245,6 +260,13 @@ class Encoder(nn.Module, ABC):
 
     def continuation(self, text: Sequence[int]) -> Continued | None:
         """A text of at least one token; None for a model that cannot continue what it has read."""
+        return None
+
+    def growing(self, texts: Sequence[Sequence[int]], before: Growing | None) -> Growing | None:
+        """Texts of at least one token that a causal model continues, or sources for which an
+        encoder–decoder writes; what they share at the beginning, also with the batch `before`, is
+        read once. None for a model that cannot continue what it has read.
+        """
         return None
 
     def states_and_logits_at(

@@ -1,8 +1,9 @@
-"""Score answers in prompts by local language models: masked, causal or text-to-text."""
+"""Local language models score answers in prompts (masked, causal, text-to-text) and write texts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
@@ -15,7 +16,7 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models import device as devices
 from workbench.models import precision, spec
-from workbench.models.base import DECODER_IDS, Encoder, LoadOptions, shared_length
+from workbench.models.base import DECODER_IDS, Encoder, Growing, LoadOptions, shared_length
 from workbench.models.loading import family_of
 from workbench.runtime.inputs import batches_by_length, pad
 from workbench.runtime.preparers.subwords import Subwords
@@ -43,6 +44,33 @@ class GenerationPrompt(Protocol):
 
     @property
     def after(self) -> str: ...
+
+
+class Sampling(Protocol):
+    """How tokens are drawn, see `filtered`; temperature 0 takes the most probable one."""
+
+    @property
+    def temperature(self) -> float: ...
+
+    @property
+    def top_k(self) -> int: ...
+
+    @property
+    def top_p(self) -> float: ...
+
+    @property
+    def seed(self) -> int: ...
+
+
+class WrittenText(Protocol):
+    """A text that a model writes. ids: what it reads before. most: tokens that may be added."""
+
+    ids: Sequence[int]
+    most: int
+
+    def take(self, logits: Tensor) -> int | None:
+        """The next token, given logits (V) on the CPU; None after the end of the text."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +142,30 @@ class LanguageModel:
         if log_probabilities is None:
             log_probabilities = self._answers([row for group in rows for row in group])
         return [[log_probabilities[row] for row in group] for group in rows]
+
+    def write(self, texts: Sequence[WrittenText]) -> Iterator[None]:
+        """Write texts, in batches of those that share most; yields after each token of a batch.
+
+        Texts do not depend on the batch that they are in. Raises ModelError for a masked model.
+        """
+        if self.kind == MASKED:
+            raise ModelError(
+                _("{model} cannot write texts: it fills masks.", model=self.encoder.info.name),
+                hint=_("Choose a causal or text-to-text language model."),
+            )
+        before: Growing | None = None
+        for batch in _batches(texts):
+            ids = [text.ids for text in batch]
+            rows: Growing = self.encoder.growing(ids, before) or _Reread(self, ids)
+            before = rows
+            while batch:
+                logits = rows.logits.float().cpu()
+                chosen = [text.take(row) for text, row in zip(batch, logits, strict=True)]
+                yield
+                left = [number for number, id in enumerate(chosen) if id is not None]
+                batch = [batch[number] for number in left]
+                if batch:
+                    rows.grow(left, [id for id in chosen if id is not None])
 
     def _rows(self, prompt: GenerationPrompt) -> list[_Row]:
         rows = self._written(prompt) if self.kind == TEXT else self._read(prompt)
@@ -240,6 +292,81 @@ class LanguageModel:
             inputs = padded(sources, self.encoder)
             inputs[DECODER_IDS] = padded(ids, self.encoder)["input_ids"]
             return self.encoder.logits_at(inputs, where)
+
+
+class _Reread:
+    """Texts of a model that cannot continue what it has read; see `models.base.Growing`."""
+
+    def __init__(self, model: LanguageModel, texts: Sequence[Sequence[int]]):
+        self._model, self._texts = model, [list(text) for text in texts]
+        self.logits = self._read()
+
+    def grow(self, rows: Sequence[int], ids: Sequence[int]) -> None:
+        """See `models.base.Growing`."""
+        self._texts = [[*self._texts[row], id] for row, id in zip(rows, ids, strict=True)]
+        self.logits = self._read()
+
+    def _read(self) -> Tensor:
+        last = [[len(text) - 1] for text in self._texts]
+        return self._model.logits(self._texts, last)[:, 0]  # (B, 1, V) → (B, V)
+
+
+def _batches(texts: Sequence[WrittenText]) -> Iterator[list[WrittenText]]:
+    """Batches of at most BATCH_TOKENS tokens, padding included. Texts that share most follow each
+    other.
+    """
+    batch: list[WrittenText] = []
+    longest = 0
+    for text in sorted(texts, key=lambda text: tuple(text.ids)):
+        longest = max(longest, len(text.ids) + text.most)
+        if batch and (len(batch) + 1) * longest > BATCH_TOKENS:
+            yield batch
+            batch, longest = [], len(text.ids) + text.most
+        batch.append(text)
+    if batch:
+        yield batch
+
+
+class Sampler:
+    """Draws the tokens of one text, independent of other texts."""
+
+    def __init__(self, settings: Sampling):
+        self._settings = settings
+        self._random = torch.Generator().manual_seed(settings.seed)
+
+    def draw(self, logits: Tensor) -> int:
+        """A token, given logits (V) on the CPU, -inf for tokens that are not allowed."""
+        settings = self._settings
+        if not settings.temperature:
+            return int(logits.argmax())
+        probabilities = filtered(
+            logits,
+            temperature=settings.temperature,
+            top_k=settings.top_k,
+            top_p=settings.top_p,
+        )
+        return int(torch.multinomial(probabilities, 1, generator=self._random))
+
+
+def filtered(logits: Tensor, *, temperature: float, top_k: int, top_p: float) -> Tensor:
+    """Probabilities (…, V) that sampling draws from; 0 at units that are cut off.
+
+    First all logits are divided by `temperature`, then all but the `top_k` highest are cut (0: none
+    is), then all but the smallest set that holds at least `top_p` of the probability.
+    Source: Holtzman et al. 2020, section 3.1; the order is that of transformers.
+    """
+    scaled = logits / temperature
+    if 0 < top_k < scaled.shape[-1]:
+        least = scaled.topk(top_k, dim=-1).values[..., -1:]
+        scaled = scaled.masked_fill(scaled < least, -math.inf)
+    probabilities = scaled.softmax(-1)
+    if top_p < 1:
+        ordered, order = probabilities.sort(dim=-1, descending=True, stable=True)
+        before = ordered.cumsum(-1) - ordered  # what the more probable ones hold
+        cut = torch.zeros_like(before, dtype=torch.bool).scatter(-1, order, before >= top_p)
+        probabilities = probabilities.masked_fill(cut, 0.0)
+        probabilities = probabilities / probabilities.sum(-1, keepdim=True)
+    return probabilities
 
 
 def language_kind(info: spec.ModelInfo) -> str:

@@ -25,12 +25,14 @@ class Message(JsonRecord):
 class GenerationRequest(JsonRecord):
     """A text to be continued, or a conversation to be answered.
 
-    messages: a conversation; `text` is used without any. choices: the reply is one of these texts.
+    messages: a conversation; `text` is used without any. begin: the beginning of the reply, which
+    the model continues; it is not part of the `Reply`. choices: the reply is one of these texts.
     schema: the reply is JSON of this JSON Schema. At most one of both is set.
     """
 
     text: str = ""
     messages: tuple[Message, ...] = ()
+    begin: str = ""
     decoding: Decoding = Decoding()
     choices: tuple[str, ...] = ()
     schema: Mapping[str, Any] | None = field(default=None, hash=False)

@@ -6,11 +6,13 @@ Needs neither torch nor transformers.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from tokenizers import Encoding, processors
@@ -32,6 +34,7 @@ WORDS = 50_000  # words that are checked for unknown subwords
 SHARED = 4_000_000  # bytes of a tokenizer.json that is kept in memory
 START, DELIMITER, EXTRACT = "<|start|>", "<|delimiter|>", "<|extract|>"
 _MASKS = ("[MASK]", "<mask>", "<|mask|>")
+_BYTE_PIECE = re.compile("<0x([0-9A-F]{2})>")
 
 
 class Tokenizer:
@@ -94,6 +97,21 @@ class Tokenizer:
 
     def piece(self, id: int) -> str:
         return self.backend.id_to_token(int(id)) or ""
+
+    @cached_property
+    def written_bytes(self) -> tuple[bytes, ...]:
+        """What each piece adds to a text in UTF-8, b"" for special ones.
+
+        A piece of a byte-level vocabulary may be part of a character. Spaces are those within a
+        text: at its beginning, decoders of words and of SentencePiece drop the first one.
+        """
+        write = _writer(json.loads(self.backend.to_str()).get("decoder"))
+        added = self.backend.get_added_tokens_decoder()
+        pieces = [b""] * (max(self.backend.get_vocab().values(), default=-1) + 1)
+        for piece, number in self.backend.get_vocab().items():
+            if number not in self.special:
+                pieces[number] = piece.encode() if number in added else write(piece)
+        return tuple(pieces)
 
     @property
     def delimiter(self) -> int | None:
@@ -454,3 +472,49 @@ def mask_token(folder: Path | str, backend: Backend) -> str | None:
         name for name in names if isinstance(name, str) and backend.token_to_id(name) is not None
     )
     return next(known, None)
+
+
+def _writer(decoder: dict[str, Any] | None) -> Callable[[str], bytes]:
+    """What a decoder of tokenizer.json makes of one piece within a text."""
+    parts = {
+        part["type"]: part for part in (decoder or {}).get("decoders") or [decoder or {}] if part
+    }
+    if "ByteLevel" in parts:
+        return lambda piece: (
+            bytes(BYTES[letter] for letter in piece)
+            if all(letter in BYTES for letter in piece)
+            else piece.encode()
+        )
+    if "WordPiece" in parts:
+        prefix = parts["WordPiece"]["prefix"]
+        return lambda piece: (
+            piece.removeprefix(prefix) if piece.startswith(prefix) else f" {piece}"
+        ).encode()
+    if "BPEDecoder" in parts:
+        suffix = parts["BPEDecoder"]["suffix"]
+        return lambda piece: piece.replace(suffix, " ").encode()
+    if not parts:
+        return lambda piece: f" {piece}".encode()
+    hexadecimal = "ByteFallback" in parts
+
+    def write(piece: str) -> bytes:
+        if hexadecimal and (byte := _BYTE_PIECE.fullmatch(piece)):
+            return bytes.fromhex(byte[1])
+        return piece.replace("▁", " ").encode()
+
+    return write
+
+
+def _byte_letters() -> dict[str, int]:
+    """Character → byte, as in byte-level vocabularies.
+
+    Source: Radford et al. 2019, released code of GPT-2.
+    """
+    plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [number for number in range(256) if number not in plain]
+    return {chr(item): item for item in plain} | {
+        chr(256 + number): other for number, other in enumerate(others)
+    }
+
+
+BYTES = _byte_letters()  # character of a byte-level vocabulary → byte

@@ -54,6 +54,7 @@ def test_of_the_models_on_this_computer_those_that_predict_words_can_be_asked():
     models = info.models(AtHand(cards, lambda name: cards[0]))
 
     assert [model.title for model in models] == ["starter-bert (masked)", "starter-gpt (causal)"]
+    assert [model.can for model in models] == [{"score"}, {*spec.ABILITIES} - {"chat"}]
     assert info.find("anything", AtHand(cards, lambda name: cards[0])).path == cards[0].path
 
 

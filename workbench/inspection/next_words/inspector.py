@@ -10,9 +10,10 @@ from torch import Tensor
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.inspection.base import entropy_bits
-from workbench.inspection.continuing import Continuation, continuation, filtered
+from workbench.inspection.continuing import Continuation, continuation
 from workbench.inspection.next_words.info import INFO, TOP_K, TOP_P, NextToken, NextWords, read_ids
 from workbench.inspection.subject import Subject
+from workbench.models.generate import filtered
 from workbench.text.document import Document
 
 

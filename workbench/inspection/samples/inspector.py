@@ -10,9 +10,10 @@ import torch
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
-from workbench.inspection.continuing import Continuation, continuation, filtered
+from workbench.inspection.continuing import Continuation, continuation
 from workbench.inspection.samples.info import INFO, SampledText, Samples
 from workbench.inspection.subject import Subject
+from workbench.models.generate import filtered
 from workbench.text.document import Document
 
 

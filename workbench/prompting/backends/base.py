@@ -76,5 +76,23 @@ class Backend(ABC):
         yield from reply.tokens or (ReplyToken(reply.text),)
         return reply
 
+    def streams(
+        self, requests: Sequence[GenerationRequest]
+    ) -> Generator[tuple[int, ReplyToken], None, list[Reply]]:
+        """As `stream` for several requests: the number of the request, and a token of its reply.
+
+        By default one reply is written after the other.
+        """
+        replies = []
+        for number, request in enumerate(requests):
+            tokens = self.stream(request)
+            while True:
+                try:
+                    yield number, next(tokens)
+                except StopIteration as end:
+                    replies.append(end.value)
+                    break
+        return replies
+
     def close(self) -> None:  # noqa: B027 (most have nothing to close)
         """Called once when the job ends, also after an error."""

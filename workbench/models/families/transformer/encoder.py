@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from transformers import DynamicCache
 
 from workbench.models import spec
-from workbench.models.base import Branches, Continued, Encoder, Parts, States
+from workbench.models.base import Branches, Continued, Encoder, Growing, Parts, States
 from workbench.models.families.transformer import adapters, continued, foreign_weights
 from workbench.models.families.transformer.info.architectures import PERMUTED
 from workbench.runtime.inputs import MASK
@@ -36,6 +36,7 @@ _EMBEDDINGS = (
     "tok_embeddings",
 )
 
+_PAST = "past_key_values"
 CHOICE = "choice"  # the head that scores one choice after the other
 
 
@@ -58,6 +59,7 @@ class TransformerEncoder(Encoder):
         self.max_length = info.max_length or 512
         types = ("token_type_ids",) if _takes_types(model) else ()
         self.input_names = ("input_ids", MASK, *types)
+        self.ends = _ends(model)
         self.delimited = tokenizer.delimiter is not None
         if self.delimited:
             self.pooling = "last"  # the extract token
@@ -142,13 +144,27 @@ class TransformerEncoder(Encoder):
     def continuation(self, text: Sequence[int]) -> Continued | None:
         return continued.ContinuedRows(self, text) if self._keeps_all else None
 
+    def growing(self, texts: Sequence[Sequence[int]], before: Growing | None) -> Growing | None:
+        if not self._takes(_PAST):
+            return None
+        return continued.GrowingRows(
+            self,
+            texts,
+            before,
+            config=self.model.config,
+            share=self._keeps_all,
+            positions=self._takes("position_ids"),
+        )
+
+    def _takes(self, argument: str) -> bool:
+        return argument in inspect.signature(self.body.forward).parameters
+
     @property
     def _keeps_all(self) -> bool:
         """Whether the model takes keys and values of earlier tokens, and each layer keeps all of
         them. Layers with a sliding window keep only the last ones.
         """
-        takes = "past_key_values" in inspect.signature(self.body.forward).parameters
-        return takes and not any(DynamicCache(config=self.model.config).is_sliding)
+        return self._takes(_PAST) and not any(DynamicCache(config=self.model.config).is_sliding)
 
     def states_and_logits_at(
         self, inputs: Mapping[str, Tensor], positions: Tensor
@@ -238,6 +254,13 @@ class TransformerEncoder(Encoder):
         embeddings = fresh((p for module in low for p in module.parameters()), assigned)
         pooler = fresh(body.parameters(), assigned)
         return Parts(tuple(embeddings), tuple(groups), tuple(pooler), (*low, *layers))
+
+
+def _ends(model: PreTrainedModel) -> frozenset[int]:
+    """The tokens with which a text ends; chat models have several."""
+    settings = getattr(model, "generation_config", None) or model.config
+    ends = getattr(settings, "eos_token_id", None)
+    return frozenset(ends if isinstance(ends, list) else () if ends is None else (ends,))
 
 
 def _takes_types(model: PreTrainedModel) -> bool:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models import spec
-from workbench.models.base import DECODER_IDS, Continued, Parts, States
+from workbench.models.base import DECODER_IDS, Continued, Growing, Parts, States
 from workbench.models.families.transformer.encoder import TransformerEncoder, fresh, tables
 from workbench.models.families.transformer.info.architectures import READS_TWICE
 from workbench.runtime.inputs import MASK, pad
@@ -28,9 +29,9 @@ class Seq2SeqEncoder(TransformerEncoder):
 
     With BART's head "sequence" they are its scores of classes (Lewis et al. 2020, section 3.1).
 
-    start: the id that the decoder begins with; ends: those with which a text ends. outputs: the
-    labels. Their texts are the targets of teacher forcing, so `logits` are log-probabilities of
-    whole texts (Raffel et al. 2020, section 2.4).
+    start: the id that the decoder begins with. outputs: the labels. Their texts are the targets of
+    teacher forcing, so `logits` are log-probabilities of whole texts (Raffel et al. 2020, section
+    2.4).
     """
 
     targets: Tensor  # (L, S): subwords of the labels, NO_TARGET after the end
@@ -52,8 +53,6 @@ class Seq2SeqEncoder(TransformerEncoder):
         if getattr(model.config, "decoder_start_token_id", None) is None:
             model.config.decoder_start_token_id = tokenizer.pad  # as T5; saved for other programs
         self.start = int(model.config.decoder_start_token_id)
-        ends = getattr(model.config, "eos_token_id", None)
-        self.ends = frozenset(ends if isinstance(ends, list) else () if ends is None else (ends,))
 
     @property
     def reads_twice(self) -> bool:
@@ -139,6 +138,9 @@ class Seq2SeqEncoder(TransformerEncoder):
     def written_rows(self, source: Tensor, mask: Tensor) -> Continued:
         """What the decoder writes of one text that was read by `source`; mask (1, T)."""
         return WrittenRows(self, source, mask)
+
+    def growing(self, texts: Sequence[Sequence[int]], before: Growing | None) -> Growing:
+        return GrowingAnswers(self, texts)
 
     def next_logits(self, source: Tensor, mask: Tensor, ids: Tensor, positions: Tensor) -> Tensor:
         """As `logits_at`, of texts that were read by `source`; mask (B, T), ids int (B, S)."""
@@ -236,6 +238,36 @@ class WrittenRows:
         self._last = rows, output.past_key_values
         logits: Tensor = output.logits[:, -1]
         return logits
+
+
+class GrowingAnswers:
+    """What a decoder writes of several sources; see `models.base.Growing`."""
+
+    @torch.inference_mode()
+    def __init__(self, encoder: Seq2SeqEncoder, sources: Sequence[Sequence[int]]):
+        self._encoder = encoder
+        rows = [torch.tensor(source, device=encoder.device) for source in sources]
+        inputs = {
+            "input_ids": pad_sequence(rows, batch_first=True, padding_value=encoder.tokenizer.pad),
+            MASK: pad_sequence([torch.ones_like(row) for row in rows], batch_first=True),
+        }
+        self._source, self._mask = encoder.source(inputs), inputs[MASK]
+        self._past: Any = None
+        self._read(rows[0].new_full((len(rows), 1), encoder.start))
+
+    @torch.inference_mode()
+    def grow(self, rows: Sequence[int], ids: Sequence[int]) -> None:
+        """See `models.base.Growing`."""
+        if len(rows) < len(self._mask):
+            index = torch.tensor(rows, device=self._mask.device)
+            self._source, self._mask = self._source[index], self._mask[index]
+            self._past.batch_select_indices(index)
+        self._read(torch.tensor(ids, device=self._mask.device)[:, None])
+
+    def _read(self, ids: Tensor) -> None:
+        output = self._encoder.decode(self._source, self._mask, ids, self._past)
+        self._past = output.past_key_values
+        self.logits: Tensor = output.logits[:, -1]  # (B, 1, V) → (B, V)
 
 
 def _log_softmax(logits: Tensor) -> Tensor:

@@ -9,7 +9,16 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
 from workbench.models.spec import ModelInfo, read_folder
-from workbench.prompting.backends.spec import AtHand, BackendInfo, Measure, PromptModel, PromptToken
+from workbench.prompting.backends.spec import (
+    ABILITIES,
+    CHAT,
+    SCORE,
+    AtHand,
+    BackendInfo,
+    Measure,
+    PromptModel,
+    PromptToken,
+)
 
 # What a language model gives → its title in lists
 LANGUAGE = {
@@ -82,7 +91,17 @@ def _model(card: ModelInfo) -> PromptModel:
     title = next(title for output, title in LANGUAGE.items() if output in card.gives)
     without = frozenset() if "next_lm" in card.gives else frozenset((WEIGHTS,))
     message = _(title, name=card.name)
-    return PromptModel(card.name, card.path, message, card.pickled, without)
+    return PromptModel(card.name, card.path, message, card.pickled, without, abilities(card))
+
+
+def abilities(card: ModelInfo) -> frozenset[str]:
+    """What a language model can do, a subset of `spec.ABILITIES`."""
+    from workbench.runtime import chat_template
+
+    if "masked_lm" in card.gives:
+        return frozenset((SCORE,))
+    chats = "next_lm" in card.gives and chat_template.read(card.path) is not None
+    return frozenset(ABILITIES) if chats else frozenset(ABILITIES) - {CHAT}
 
 
 INFO = LocalInfo()
