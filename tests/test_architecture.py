@@ -77,6 +77,7 @@ LIGHT = {
     "prompting.results": ("metrics.evaluation",),
     "prompting.spec": (),
     "prompting.generation": ("prompting.spec",),
+    "prompting.transcript": ("prompting.generation",),
     "prompting.backends.spec": ("models.spec", "models.spec.*", "prompting.spec"),
     "prompting.backends.*.info": (
         "models.spec",

@@ -25,6 +25,7 @@ from workbench.operations.application import sample
 from workbench.operations.evaluation import scoring
 from workbench.operations.prompts import prompt, prompt_fill
 from workbench.project.project import Project
+from workbench.prompting import transcript
 from workbench.prompting.score import CALIBRATIONS, CONTENT_FREE_TEXTS, PMI, prediction
 from workbench.prompting.spec import PromptSpec
 from workbench.tasks import spec as tasks
@@ -73,7 +74,7 @@ def main() -> None:
 def scored(
     project: Project, spec: PromptSpec, split: str, most: int
 ) -> tuple[list[str], list[dict]]:
-    """(gold labels, lines of scores.jsonl) of the first `most` documents.
+    """(gold labels, lines of answers.jsonl) of the first `most` documents.
 
     Runs the job of a prompt run in this process.
     """
@@ -83,15 +84,14 @@ def scored(
         filler = fillers.filler(spec)
         info = tasks.info(filler.task)
         result = scoring.scored_documents(project, info, filler.layer, split)[:most]
-        lines, _dropped, _cut = prompt._lines(filler, [item.document for item in result])
+        lines, _dropped, _cut = prompt.filled(filler, [item.document for item in result])
     with tempfile.TemporaryDirectory() as folder:
-        given = Path(folder) / "prompts.jsonl"
-        given.write_text("".join(line + "\n" for line in lines), encoding="ascii")
-        params = {"model": spec.model, "prompts": str(given), "device": "auto"}
-        for _event in serve.score_prompts(params, Path(folder)):
+        path = transcript.write_prompts(Path(folder), map(json.dumps, lines))
+        params = {"model": spec.model, "prompts": str(path), "device": "auto"}
+        for _event in serve.answer_prompts(params, Path(folder)):
             pass
-        rows = (Path(folder) / "scores.jsonl").read_text(encoding="utf-8").splitlines()
-    return [item.gold.label for item in result], [json.loads(row) for row in rows]
+        rows = list(transcript.answers(Path(folder)).values())
+    return [item.gold.label for item in result], rows
 
 
 def judge(gold: list[str], rows: list[dict]) -> dict[str, Outcome]:

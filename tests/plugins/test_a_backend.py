@@ -19,6 +19,7 @@ from workbench.operations.runs import results
 from workbench.operations.runs.run_recorder import wire
 from workbench.project.project import Project
 from workbench.prompting.backends import spec as backends
+from workbench.prompting.base import Prompt
 from workbench.prompting.spec import PromptSpec
 from workbench.ui.panels.prompts.state import PromptsState
 
@@ -148,13 +149,13 @@ def test_a_run_over_a_split_is_scored_reported_and_suggests(make, sample, inline
 
 def test_options_reach_the_answers(make, sample):
     make()
-    lines = [{"parts": ["late late", "late"], "prompts": {"a": [0, 1, 0]}, "document_id": 1}]
+    tables = [{"a": Prompt("late late", "late", "late late")}]
     result = {}
     from workbench.prompting.backends import serve
 
     for weight in (1.0, 2.0):
         params = prompt.host(spec(options={"weight": weight})).params
-        with_parts = serve.scored(serve.load(params), serve._tables(lines))
+        with_parts = serve.scored(serve.load(params), tables)
         result[weight] = with_parts[0]["a"]
 
     assert result[1.0] == pytest.approx([-0.2876820724517809])  # log (1 + 2) / (2 + 2)

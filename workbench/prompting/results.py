@@ -16,14 +16,24 @@ from workbench.metrics.evaluation import Evaluation
 class PromptResult:
     """The outcome of one prompt run: first the report of the worker, then what is added to it.
 
-    n: scored documents. language_model: its kind, as the backend names it. dropped: examples that
-    did not fit; cut: truncated texts, None if not known. prior: label → probability without a text,
-    of the set of examples that most documents had; None without calibration. prior_sets: number of
-    sets. evaluations: by split. predicting: what answers
+    n: answered documents. known: answers for which nothing was sent, as the project had them
+    before; failed: requests whose answer was an error. prompt_tokens, reply_tokens: of all replies,
+    as the model counts them; sent_…: without known ones. answer_seconds: time of waiting for
+    answers, of known ones at their time. language_model: its kind, as the backend names it, "" if
+    nothing was sent. dropped: examples that did not fit; cut: truncated texts, None if not known.
+    prior: label → probability without a text, of the set of examples that most documents had; None
+    without calibration. prior_sets: number of sets. evaluations: by split. predicting: what answers
     cost, None if it was not measured.
     """
 
     n: int = 0
+    known: int = 0
+    failed: int = 0
+    prompt_tokens: int = 0
+    reply_tokens: int = 0
+    sent_prompt_tokens: int = 0
+    sent_reply_tokens: int = 0
+    answer_seconds: float = 0.0
     language_model: str = ""
     device: str | None = None
     seconds: float | None = None

@@ -7,16 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from workbench.base import paths
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.paths import resource
 from workbench.operations.annotation import suggest
 from workbench.operations.prompts import prompt, prompt_fill
 from workbench.operations.runs import predict, results
+from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.run_recorder import wire
+from workbench.prompting import transcript
 from workbench.prompting.backends import spec as backends
 from workbench.prompting.spec import PromptSpec
 from workbench.storage.documents import documents
-from workbench.storage.runs import runs
+from workbench.storage.runs import replies, runs
 from workbench.tasks.pairs.info import PairsInfo
 
 pytestmark = pytest.mark.process  # the worker that renders templates
@@ -148,13 +151,13 @@ def asked_lines(job):
     ]
 
 
-def answer_all(job, label, without_text=None):
-    """Answer `label` with a mean of -2 against -5.
+def answer_all(job, label, without_text=None, most=None):
+    """Answer `label` with a mean of -2 against -5, at most so many prompts.
 
     Without a text as given, otherwise all labels alike.
     """
     scored = []
-    for line in asked_lines(job):
+    for line in asked_lines(job)[:most]:
         scores = {name: [-1.0, -3.0] if name == label else [-5.0] for name in line["prompts"]}
         if line["document_id"] is None:
             scores = without_text or {name: [-1.0] for name in line["prompts"]}
@@ -164,10 +167,10 @@ def answer_all(job, label, without_text=None):
 
 def score(job, scored):
     """Give the units of the candidates of each line these log-probabilities."""
-    with open(f"{job.spec.folder}/scores.jsonl", "w", encoding="utf-8") as file:
-        for line, scores in zip(asked_lines(job), scored, strict=True):
-            about = {name: line[name] for name in line if name not in ("parts", "prompts")}
-            file.write(json.dumps({**about, "logprobs": scores}) + "\n")
+    with transcript.AnswerFile(Path(job.spec.folder)) as file:
+        for number, (line, scores) in enumerate(zip(asked_lines(job), scored, strict=False)):
+            came = {"logprobs": scores, "seconds": 0.1}
+            file.add([transcript.answer(number, line, came)])
 
 
 def test_a_finished_prompt_is_a_run_with_scores_and_answers(project, asked):
@@ -217,7 +220,7 @@ def test_documents_with_other_examples_have_a_prior_of_their_own(project, queue,
     """Two of the 8 training documents are examples; for each of them another one is used."""
     prepared = prompt.prepare(project, spec(calibration="pmi"), split="train")
 
-    lines = [json.loads(line) for line in prepared.lines]
+    lines = [json.loads(line) for line in prepared.requests.lines]
 
     prior = [line["set"] for line in lines if line["document_id"] is None]
     assert prior == [0, 1, 2]
@@ -372,6 +375,71 @@ def test_a_cancelled_prompt_leaves_no_run_and_a_failed_one_says_why(project, que
     assert [entry.id for entry in runs.all(project.db)] == [second.id] != [first.id]
     failed = results.run(project, second.id)
     assert failed.status == "failed" and failed.result["message"] == "No memory."
+
+
+@pytest.fixture
+def partly(project, queue, topics):
+    """partly(status) → a run whose worker ended after two of four documents."""
+    wiring = wire(project, queue)
+
+    def end(status):
+        run = prompt.run(project, queue, spec(calibration="none"))
+        queue.jobs[-1].start()
+        answer_all(queue.jobs[-1], "praise", most=2)
+        queue.jobs[-1].end(status)
+        return results.run(project, run.id)
+
+    yield end
+    wiring.close()
+
+
+@pytest.mark.parametrize(
+    ("status", "shown"), [("cancelled", "interrupted"), ("crashed", "crashed"), ("failed",) * 2]
+)
+def test_a_run_that_ended_early_keeps_its_answers_and_goes_on(
+    project, queue, partly, status, shown
+):
+    run = partly(status)
+    assert run.status == shown and prompt.can_resume(project, run)
+    assert replies.count(project.db) == 2
+
+    kinds.start(project, queue, prompt.prepare_resume(project, run))
+    job = queue.jobs[-1]
+    assert list(transcript.answers(Path(job.spec.folder))) == [0, 1]
+    answer_all(job, "praise")
+    job.end("done", {"n": 4})
+
+    done = results.run(project, run.id)
+    assert done.status == "done" and results.evaluate_stored(project, done, "dev").n == 4
+    assert not prompt.can_resume(project, done)
+    with pytest.raises(SpecError, match="nothing left to send"):
+        prompt.prepare_resume(project, done)
+
+
+def test_the_answers_of_a_program_that_was_killed_are_kept_when_it_is_opened_again(
+    project, queue, topics
+):
+    run = prompt.run(project, queue, spec(calibration="none"))
+    answer_all(queue.jobs[-1], "praise", most=3)
+    with project.write():
+        runs.update(project.db, run.id, status="interrupted")  # as by opening the project
+    queue.jobs = ()
+
+    wire(project, queue).close()
+
+    assert replies.count(project.db) == 3
+    assert prompt.can_resume(project, results.run(project, run.id))
+
+
+def test_what_the_project_knows_is_not_sent_again(project, queue, partly):
+    partly("cancelled")
+
+    run = prompt.run(project, queue, spec(calibration="none"))
+
+    answers = transcript.answers(paths.run_folder(project.path, run.id))
+    assert [answer["known"] for answer in answers.values()] == [True, True]
+    other = prompt.run(project, queue, spec(calibration="none", shots=1))
+    assert transcript.answers(paths.run_folder(project.path, other.id)) == {}
 
 
 def test_templates_are_kept_in_the_project_and_can_be_undone(project):

@@ -7,10 +7,12 @@ import pytest
 
 from workbench.base.errors import ModelError
 from workbench.base.paths import resource
+from workbench.prompting import transcript
 from workbench.prompting.backends import serve
 from workbench.prompting.backends.base import Backend
-from workbench.prompting.backends.spec import BackendInfo, PromptModel
+from workbench.prompting.backends.spec import CHAT, GENERATE, BackendInfo, PromptModel
 from workbench.prompting.base import Prompt
+from workbench.prompting.generation import CANCELLED, FAILED, Message, Reply
 
 
 class Info(BackendInfo):
@@ -59,52 +61,172 @@ def test_answers_that_break_the_contract_name_the_backend(given, says):
         serve.scored(Answers("one", {"given": given}), TABLES)
 
 
+def write(folder, *lines):
+    """The params of a job with these requests."""
+    lines = [{"document_id": n, "key": f"k{n}", **line} for n, line in enumerate(lines, start=1)]
+    return {"model": "", "prompts": transcript.write_prompts(folder, map(json.dumps, lines))}
+
+
+def run(job, *, stop_after=0):
+    """(progress, result) of a job that is stopped after so many reports of progress."""
+    progress, sent = [], None
+    try:
+        while True:
+            event = job.send(sent)
+            if event["kind"] == "progress":
+                progress.append(event)
+            sent = "stop" if stop_after and len(progress) == stop_after else None
+    except StopIteration as end:
+        return progress, end.value
+
+
 def test_a_job_closes_its_backend_after_an_error_too(tmp_path, monkeypatch):
     backend = Answers("one", {"given": []})
     monkeypatch.setattr(serve, "load", lambda _params: backend)
-    (tmp_path / "prompts.jsonl").write_text(
-        json.dumps({"document_id": 1, "parts": ["x"], "prompts": {"a": [0, 0, 0]}})
-    )
+    params = write(tmp_path, {"parts": ["x"], "prompts": {"a": [0, 0, 0]}})
 
     with pytest.raises(ModelError):
-        list(serve.score_prompts({"model": "", "prompts": tmp_path / "prompts.jsonl"}, tmp_path))
+        run(serve.answer_prompts(params, tmp_path))
 
     assert backend.closed
 
 
 def test_the_job_writes_a_line_for_each_document_and_reports(tmp_path):
     pytest.importorskip("torch")
-    given = tmp_path / "prompts.jsonl"
     parts = ["Late. About ", "delay", "praise", "."]
-    line = {"document_id": 4, "text_hash": "x", "split": "dev", "cut": False, "parts": parts}
-    line["prompts"] = {"delay": [0, 1, 3], "praise": [0, 2, 3]}
-    prior = {"document_id": None, "set": 0, "parts": parts, "prompts": line["prompts"]}
-    given.write_text(json.dumps(prior) + "\n" + (json.dumps({**line, "set": 0}) + "\n") * 10)
+    line = {"parts": parts, "prompts": {"delay": [0, 1, 3], "praise": [0, 2, 3]}, "set": 0}
+    prior = {**line, "document_id": None}
+    params = {
+        **write(tmp_path, prior, *[line] * 10),
+        "model": str(resource("models") / "starter-bert"),
+        "device": "cpu",
+    }
 
-    job = serve.score_prompts(
-        {"model": str(resource("models") / "starter-bert"), "prompts": str(given), "device": "cpu"},
-        tmp_path,
-    )
-    events = []
-    try:
-        while True:
-            events.append(next(job))
-    except StopIteration as end:
-        result = end.value
+    progress, result = run(serve.answer_prompts(params, tmp_path))
 
-    written = [json.loads(line) for line in (tmp_path / "scores.jsonl").read_text().splitlines()]
-    assert result["n"] == len(written) - 1 == 10 and result["language_model"] == "masked"
-    assert [(event["done"], event["total"]) for event in events if event["kind"] == "progress"] == [
-        (7, 10),
-        (10, 10),
-    ]
-    assert set(written[1]["logprobs"]) == {"delay", "praise"} and written[1]["document_id"] == 4
-    assert written[0]["document_id"] is None and [row["set"] for row in written] == [0] * 11
+    answers = transcript.answers(tmp_path)
+    assert result["n"] == len(answers) - 1 == 10 and result["language_model"] == "masked"
+    assert [(event["done"], event["total"]) for event in progress] == [(7, 10), (10, 10)]
+    assert set(answers[1]["logprobs"]) == {"delay", "praise"} and answers[4]["document_id"] == 5
+    assert answers[0]["document_id"] is None and "parts" not in answers[0]
+    assert result["seconds"] >= sum(answer["seconds"] for answer in answers.values()) > 0
+
+
+class Writer(Answers):
+    """Replies with what it was sent; `given` limits how many of one call. `log`: the requests."""
+
+    can = frozenset((GENERATE, CHAT))
+
+    def __init__(self, given=1000, fails=()):
+        super().__init__("one", {"given": given})
+        self.fails, self.log = fails, []
+
+    def generate(self, requests, on_reply=None):
+        replies = [Reply(finish=CANCELLED)] * len(requests)
+        for at, request in enumerate(requests[: self.given]):
+            self.log.append(request)
+            failed = request.text in self.fails
+            text = request.text or request.messages[-1].content
+            replies[at] = Reply("" if failed else text, FAILED if failed else "stop", (), 5, 2)
+            if on_reply and not on_reply(at, replies[at]):
+                break
+        return replies
+
+    chat = generate
+
+
+@pytest.fixture
+def writing(tmp_path, monkeypatch):
+    """writing(backend, *texts) → params of a job that sends them to the backend."""
+
+    def make(backend, *lines, **decoding):
+        monkeypatch.setattr(serve, "load", lambda _params: backend)
+        lines = [{"parts": [text], "text": 0, "key": f"of {text}"} for text in lines]
+        return {**write(tmp_path, *lines), "decoding": decoding}
+
+    return make
+
+
+def replies(folder):
+    return {n: [r["text"] for r in a["replies"]] for n, a in transcript.answers(folder).items()}
+
+
+def test_replies_are_written_as_they_arrive_and_equal_requests_sent_once(tmp_path, writing):
+    backend = Writer(given=2)
+
+    progress, result = run(serve.answer_prompts(writing(backend, "a", "b", "a", "c"), tmp_path))
+
+    assert [request.text for request in backend.log] == ["a", "b", "c"]
+    assert replies(tmp_path) == {0: ["a"], 1: ["b"], 2: ["a"], 3: ["c"]}
+    assert [(event["done"], event["reply_tokens"]) for event in progress] == [(3, 6), (4, 8)]
+    assert (result["n"], result["known"]) == (4, 1)
+    assert (result["prompt_tokens"], result["sent_prompt_tokens"]) == (20, 15)
+
+
+def test_samples_have_seeds_of_their_own_and_one_answer(tmp_path, writing):
+    backend = Writer(given=2)
+
+    run(serve.answer_prompts(writing(backend, "a", "b", samples=3, seed=7), tmp_path))
+
+    assert replies(tmp_path) == {0: ["a"] * 3, 1: ["b"] * 3}
+    assert [request.decoding.seed for request in backend.log] == [7, 8, 9] * 2
+
+
+def test_a_conversation_is_sent_as_messages_with_what_restricts_it(tmp_path, writing):
+    backend = Writer()
+    line = {"parts": ["Be brief.", "Late?", "yes", "no"], "choices": [2, 3]}
+    line["messages"] = [["system", 0], ["user", 1]]
+    params = {**writing(backend), **write(tmp_path, line)}
+
+    run(serve.answer_prompts(params, tmp_path))
+
+    [request] = backend.log
+    assert request.messages == (Message("system", "Be brief."), Message("user", "Late?"))
+    assert request.choices == ("yes", "no") and request.decoding.samples == 1
+    assert replies(tmp_path) == {0: ["Late?"]}
+
+
+def test_a_stopped_job_goes_on_where_it_ended_and_asks_again_what_failed(tmp_path, writing):
+    first, second = Writer(given=2, fails=("b",)), Writer()
+    texts = ("a", "b", "c", "d")
+
+    _progress, result = run(serve.answer_prompts(writing(first, *texts), tmp_path), stop_after=1)
+    assert (result["n"], result["failed"]) == (2, 1)
+    with (tmp_path / "answers.jsonl").open("a") as file:
+        file.write('{"line": 2, "repl')  # its worker was killed
+    _progress, result = run(serve.answer_prompts(writing(second, *texts), tmp_path))
+
+    assert [request.text for request in second.log] == ["b", "c", "d"]
+    assert replies(tmp_path) == {0: ["a"], 1: ["b"], 2: ["c"], 3: ["d"]}
+    assert (result["n"], result["failed"], result["known"]) == (4, 0, 0)
+
+
+def test_a_run_whose_answers_are_all_known_loads_no_model(tmp_path, writing):
+    params = writing(Writer(), "a")
+    run(serve.answer_prompts(params, tmp_path))
+
+    progress, result = run(serve.answer_prompts({**params, "backend": "none"}, tmp_path))
+
+    assert progress == [] and result["n"] == 1
+
+
+@pytest.mark.parametrize("given", [None, [], [None]])
+def test_replies_that_break_the_contract_name_the_backend(tmp_path, writing, given, monkeypatch):
+    backend = Writer()
+    monkeypatch.setattr(backend, "generate", lambda _requests, _on_reply: given)
+
+    with pytest.raises(ModelError, match="made-up returned"):
+        run(serve.answer_prompts(writing(backend, "a"), tmp_path))
+
+
+def test_a_backend_that_answers_nothing_ends_the_job(tmp_path, writing):
+    with pytest.raises(ModelError, match="did not answer 1 request"):
+        run(serve.answer_prompts(writing(Writer(given=0), "a"), tmp_path))
 
 
 def test_the_host_answers_one_document():
     pytest.importorskip("torch")
-    answer = serve.open_scorer({"model": str(resource("models") / "starter-gpt"), "device": "cpu"})
+    answer = serve.open_backend({"model": str(resource("models") / "starter-gpt"), "device": "cpu"})
 
     table = {"delay": ["About ", "delay", "."]}
     result = answer({"prompts": [table, {"delay": ["Late. About ", "delay", "."]}]})

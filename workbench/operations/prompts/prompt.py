@@ -9,13 +9,13 @@ import json
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from workbench.base import paths, scratch
 from workbench.base.errors import SpecError, WorkbenchError
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.jobs.events import Finished
 from workbench.jobs.spec import JobSpec
@@ -25,10 +25,12 @@ from workbench.operations.prompts.prompt_fill import Filler, Fillers
 from workbench.operations.runs import new_runs, predict, results, run_recorder, run_results, train
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.kinds.prompt.info import INFO
+from workbench.prompting import transcript
 from workbench.prompting.backends import spec as backends
 from workbench.prompting.results import PromptResult
 from workbench.prompting.spec import PromptSpec
-from workbench.storage.runs import prompts, runs
+from workbench.storage.runs import prompts, replies, runs
+from workbench.storage.runs.runs import Failure
 from workbench.tasks import spec as tasks
 from workbench.text.document import CHOICES, Document
 from workbench.text.labels import Layer
@@ -42,22 +44,40 @@ if TYPE_CHECKING:
     from workbench.storage.runs.runs import Run
     from workbench.text.fields import Prediction
 
-TEMPLATE = "template.txt"  # in the folder of a run
+TEMPLATE, RESULT = "template.txt", "result.json"  # in the folder of a run
 
 
 @dataclass(frozen=True)
 class PreparedPrompt:
-    """Everything that a run needs. lines: of the worker's input."""
+    """Everything that a run needs. requests: what is sent, and the answers that are known."""
 
     kind: ClassVar[str] = INFO.id
     spec: PromptSpec
     layer: Layer
     task: str
     split: str
-    lines: tuple[str, ...]
+    requests: Requests
     fingerprint: str
     dropped: int
     cut: int
+
+
+@dataclass(frozen=True)
+class Requests:
+    """The files of `prompting.transcript` as lines. documents: how many are asked about."""
+
+    lines: tuple[str, ...]
+    answers: tuple[dict[str, Any], ...]
+    documents: int
+
+
+@dataclass(frozen=True)
+class ResumedPrompt:
+    """What is needed to go on with a run. answers: that have become known since it ended."""
+
+    kind: ClassVar[str] = INFO.id
+    run: Run
+    answers: tuple[dict[str, Any], ...]
 
 
 # ---------------------------------------------------------------- what can be chosen
@@ -106,22 +126,28 @@ def prepare(
             ),
             hint=_("Submit documents and assign splits on the Data page."),
         )
-    lines, dropped, cut = _lines(filler, [scored.document for scored in documents], watch)
-    spec = replace(spec, layer=filler.layer.name)
+    lines, dropped, cut = filled(filler, [scored.document for scored in documents], watch)
     return PreparedPrompt(
-        spec, filler.layer, filler.task, split, lines, scoring.fingerprint(documents), dropped, cut
+        replace(spec, layer=filler.layer.name),
+        filler.layer,
+        filler.task,
+        split,
+        _requests(project, lines),
+        scoring.fingerprint(documents),
+        dropped,
+        cut,
     )
 
 
-def _lines(
+def filled(
     filler: Filler, documents: Sequence[Document], watch: Watch = QUIET
-) -> tuple[tuple[str, ...], int, int]:
-    """The worker's input, and how many examples were left out and texts cut in all.
+) -> tuple[list[dict[str, Any]], int, int]:
+    """The requests, and how many examples were left out and texts cut in all.
 
     Documents with the same examples share one estimate of the prior; those with choices have one of
     their own. Its lines come before the first document, so that a run that is stopped has them.
     """
-    lines: list[str] = []
+    lines: list[dict[str, Any]] = []
     sets: dict[tuple[PromptInput, ...], int] = {}
     dropped, cut = 0, 0
     all_fitted = enumerate(zip(documents, filler.fit_all(documents), strict=True))
@@ -133,21 +159,43 @@ def _lines(
             lines += filler.lines_without_text(premises, sets[premises])
         lines.append(filler.line(sent, fitted, sets[premises]))
         dropped, cut = dropped + fitted.dropped, cut + fitted.cut
-    return tuple(lines), dropped, cut
+    return lines, dropped, cut
+
+
+def _requests(project: Project, lines: Sequence[Mapping[str, Any]]) -> Requests:
+    documents = sum(line["document_id"] is not None for line in lines)
+    return Requests(
+        tuple(map(json.dumps, lines)), _known(project, dict(enumerate(lines))), documents
+    )
+
+
+def _known(project: Project, lines: Mapping[int, transcript.Line]) -> tuple[dict[str, Any], ...]:
+    """Answers to requests, by their number, that the project has from earlier ones."""
+    payloads = replies.get(project.db, (line["key"] for line in lines.values()))
+    return tuple(
+        transcript.answer(number, line, json.loads(payloads[line["key"]]), known=True)
+        for number, line in lines.items()
+        if line["key"] in payloads
+    )
 
 
 def start(
-    project: Project, queue: Queue, prepared: PreparedPrompt, *, parent_id: int | None = None
+    project: Project,
+    queue: Queue,
+    prepared: PreparedPrompt | ResumedPrompt,
+    *,
+    parent_id: int | None = None,
 ) -> Run:
-    """Create the run and its job, see `kinds.start`."""
+    """Create the run and its job, or only the job to go on with a run, see `kinds.start`."""
+    if isinstance(prepared, ResumedPrompt):
+        return _resume(project, queue, prepared)
     spec = prepared.spec
     name = spec.name or train.free_run_name(project, "prompt")
 
     def job(folder: Path, about: Mapping[str, Any]) -> JobSpec:
-        title = _("Prompt {name}", name=name)
         (folder / TEMPLATE).write_text(spec.template, encoding="utf-8", newline="\n")
-        scoring_job = _job(folder, spec, prepared.lines, about, title)
-        return replace(scoring_job, name=name, project=str(project.path), stoppable=True)
+        _write(folder, prepared.requests)
+        return _run_job(project, folder, replace(spec, name=name), about)
 
     return new_runs.queued(
         project,
@@ -189,17 +237,26 @@ def _spec_json(spec: PromptSpec, prepared: PreparedPrompt) -> dict[str, object]:
         "split": prepared.split,
         "dropped": prepared.dropped,
         "cut": prepared.cut,
+        "documents": prepared.requests.documents,
     }
     return {**spec.to_json(), **about, "fingerprint": prepared.fingerprint}
 
 
-def _job(
-    folder: Path, spec: PromptSpec, lines: Sequence[str], about: Mapping[str, Any], title: str
-) -> JobSpec:
+def _write(folder: Path, requests: Requests) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    prompts = folder / "prompts.jsonl"
-    prompts.write_text("".join(line + "\n" for line in lines), encoding="ascii")
-    params = {**_asking(spec), "prompts": str(prompts), "run": dict(about)}
+    transcript.write_prompts(folder, requests.lines)
+    with transcript.AnswerFile(folder) as file:
+        file.add(requests.answers)
+
+
+def _run_job(project: Project, folder: Path, spec: PromptSpec, about: Mapping[str, Any]) -> JobSpec:
+    job = _job(folder, spec, about, _("Prompt {name}", name=spec.name))
+    return replace(job, name=spec.name, project=str(project.path), stoppable=True)
+
+
+def _job(folder: Path, spec: PromptSpec, about: Mapping[str, Any], title: str) -> JobSpec:
+    path = str(folder / transcript.PROMPTS)
+    params = {**_asking(spec), "prompts": path, "run": dict(about)}
     device = train.queue_device(spec.device)
     return JobSpec(backends.JOB, params, str(folder), device=device, title=title)
 
@@ -212,26 +269,88 @@ def _asking(spec: PromptSpec) -> dict[str, object]:
         "options": backends.options(spec.backend, spec.options),
         "device": spec.device,
         "allow_pickle": spec.allow_pickle,
+        "decoding": spec.decoding.to_json(),
     }
 
 
 def host(spec: PromptSpec) -> JobSpec:
-    """A host that answers single prompts; see `prompting.backends.serve.open_scorer`."""
+    """A host that answers single prompts; see `prompting.backends.serve.open_backend`."""
     return JobSpec(backends.HOST, _asking(spec), title=spec.model_name)
+
+
+# ---------------------------------------------------------------- the end of a run
 
 
 def ended(project: Project, run_id: int, event: Finished) -> None:
     """Store the answers and scores of the worker as rows.
 
-    A cancelled or failed run is treated like a training.
+    Whatever the end, the project keeps the answers that arrived; a run that was cancelled before
+    the first one is deleted.
     """
-    if event.status not in ("done", "stopped") or not event.result:
+    answered = _remember(project, paths.run_folder(project.path, run_id))
+    if event.status in ("done", "stopped") and event.result:
+        _store(project, run_id, event)
+    elif event.status == "cancelled" and not answered:
         run_recorder.ended(project, run_id, event)
-        return
+    else:
+        _interrupted(project, run_id, event, answered)
+
+
+def recover(project: Project, run: Run) -> None:
+    """Keep the answers of a run that was interrupted, with the project, by the end of the program.
+
+    Does nothing if that was done before.
+    """
+    if "n" not in run.result:
+        answered = _remember(project, paths.run_folder(project.path, run.id))
+        with project.write():
+            runs.update(project.db, run.id, result={**run.result, "n": answered})
+
+
+def _remember(project: Project, folder: Path) -> int:
+    """Keep the answers in a folder for later requests; how many documents have one."""
+    try:
+        answers = transcript.answers(folder).values()
+    except (OSError, ValueError, KeyError, TypeError):  # damaged by other programs
+        return 0
+    payloads = {
+        answer["key"]: json.dumps(transcript.payload(answer), ensure_ascii=False)
+        for answer in answers
+        if not answer.get("known") and not transcript.failed(answer)
+    }
+    if payloads and not project.read_only:
+        with project.write():
+            replies.save(project.db, payloads)
+    return sum(answer["document_id"] is not None for answer in answers)
+
+
+def _interrupted(project: Project, run_id: int, event: Finished, answered: int) -> None:
+    """Scores of a run that had been stopped before remain."""
+    this, failure = runs.get(project.db, run_id), Failure(event.message, event.hint, event.details)
+    if event.status == "cancelled":
+        (paths.run_folder(project.path, run_id) / RESULT).unlink(missing_ok=True)  # is recorded
+        total = this.spec.get("documents", answered)
+        failure = Failure(
+            ngettext(
+                "Cancelled after the answers to {answered:,} of {n:,} document.",
+                "Cancelled after the answers to {answered:,} of {n:,} documents.",
+                total,
+                answered=answered,
+            )
+        )
+    status = {"cancelled": "interrupted", "done": "failed"}.get(event.status, event.status)
+    if this.scores:
+        status = "stopped"
+    with project.write():
+        about = {**asdict(failure), "n": answered}
+        runs.update(project.db, run_id, status=status, result={**this.result, **about})
+
+
+def _store(project: Project, run_id: int, event: Finished) -> None:
     this, folder = runs.get(project.db, run_id), paths.run_folder(project.path, run_id)
     calibration = spec_of(this).calibration
     choices = tasks.info(this.spec["task"]).texts == CHOICES
-    answers = _answers(folder / "scores.jsonl", calibration)
+    answers = _answers(folder, calibration)
     result = replace(
         PromptResult.from_json(event.result),
         dropped=this.spec["dropped"],
@@ -263,7 +382,51 @@ def ended(project: Project, run_id: int, event: Finished) -> None:
         )
         result = replace(result, evaluations={scored.split: scored})
         runs.update(project.db, run_id, **run_results.columns(result), **test)
-    (folder / "prompts.jsonl").unlink(missing_ok=True)
+
+
+# ---------------------------------------------------------------- going on with a run
+
+
+def can_resume(project: Project, run: Run) -> bool:
+    """Whether a run ended before all of its requests were answered."""
+    if run.kind != INFO.id or run.status in runs.UNFINISHED:
+        return False
+    missing = int(run.result.get("n") or 0) < int(run.spec.get("documents") or 0)
+    sent = paths.run_folder(project.path, run.id) / transcript.PROMPTS
+    return (missing or bool(run.result.get("failed"))) and sent.is_file()
+
+
+def prepare_resume(project: Project, run: Run) -> ResumedPrompt:
+    """What `kinds.start` needs to send what a run has no answers to. Not for the main thread.
+
+    The run has the documents that it began with. Raises WorkbenchError.
+    """
+    if not can_resume(project, run):
+        raise SpecError(
+            _("Run {name!r} has nothing left to send.", name=run.name),
+            hint=_("Start a new run of the prompt."),
+        )
+    folder = paths.run_folder(project.path, run.id)
+    requests, answers = transcript.prompts(folder / transcript.PROMPTS), transcript.answers(folder)
+    missing = {
+        number: line
+        for number, line in enumerate(requests)
+        if number not in answers or transcript.failed(answers[number])
+    }
+    return ResumedPrompt(run, _known(project, missing))
+
+
+def _resume(project: Project, queue: Queue, prepared: ResumedPrompt) -> Run:
+    new_runs.refuse_read_only(project)
+    run, folder = prepared.run, paths.run_folder(project.path, prepared.run.id)
+    with transcript.AnswerFile(folder) as file:
+        file.add(prepared.answers)
+    with project.write():
+        resumed = runs.update(project.db, run.id, status="waiting")
+    about = {"project": project.uid, "id": run.id, "purpose": INFO.id}
+    spec = replace(spec_of(run), name=run.name)
+    queue.add(_run_job(project, folder, spec, about))
+    return resumed
 
 
 @dataclass(frozen=True)
@@ -278,11 +441,10 @@ class _Answers:
     sets: int
 
 
-def _answers(path: Path, calibration: str) -> _Answers:
+def _answers(folder: Path, calibration: str) -> _Answers:
     from workbench.prompting.score import prediction, prior_of
 
-    with open(path, encoding="utf-8", errors="surrogatepass", newline="\n") as file:
-        rows = [json.loads(line) for line in file]
+    rows = transcript.answers(folder).values()
     without_text: dict[int, list[dict[str, list[float]]]] = {}
     for row in rows:
         if row["document_id"] is None:
@@ -327,16 +489,18 @@ def answers(
     """
     spec = spec_of(this)
     with Fillers(project) as fillers:
-        lines, _dropped, _cut = _lines(fillers.filler(spec), documents)
+        lines, _dropped, _cut = filled(fillers.filler(spec), documents)
     folder = scratch.make("prompt")
     about = {"project": project.uid, "id": this.id, "purpose": "predict"}
     try:
-        job = _job(folder, spec, lines, about, _("Ask with {name}", name=this.name))
+        _write(folder, _requests(project, lines))
+        job = _job(folder, spec, about, _("Ask with {name}", name=this.name))
         queue.run(replace(job, project=str(project.path), short=True), watch)
         with predict.reading_answers():
-            read = _answers(folder / "scores.jsonl", spec.calibration)
+            read = _answers(folder, spec.calibration)
             return [answer for _id, _hash, answer in read.predictions]
     finally:
+        _remember(project, folder)
         scratch.remove(folder)
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.evaluation import scoring
 from workbench.operations.runs import training_data
+from workbench.prompting import transcript
 from workbench.prompting.backends import spec as backends
 from workbench.prompting.backends.spec import Measure, PromptModel, PromptToken
 from workbench.prompting.spec import SCORED, PromptSpec
@@ -228,6 +229,7 @@ class Filler:
         )
         self.shots: Shots = fillers.shots(spec, layer, self.task)
         self._content_free = _content_free_texts(spec, measure)
+        self._asking = asking(spec)
 
     @property
     def limit(self) -> int:
@@ -300,7 +302,7 @@ class Filler:
             )
         return tuple(fitted)
 
-    def line(self, document: Document, fitted: Fitted, number: int = 0) -> str:
+    def line(self, document: Document, fitted: Fitted, number: int = 0) -> dict[str, Any]:
         """A line of the worker's input; `number` is that of its prompts without a text."""
         about = {
             "document_id": document.id,
@@ -309,14 +311,22 @@ class Filler:
             "cut": fitted.cut,
             "set": number,
         }
-        return json.dumps({**about, **self._packed(fitted)})
+        return self._line(about, fitted)
 
-    def lines_without_text(self, premises: Sequence[PromptInput], number: int) -> list[str]:
+    def lines_without_text(
+        self, premises: Sequence[PromptInput], number: int
+    ) -> list[dict[str, Any]]:
         """Lines of the worker's input for calibration."""
         return [
-            json.dumps({"document_id": None, "set": number, **self._packed(fitted)})
+            self._line({"document_id": None, "set": number}, fitted)
             for fitted in self.without_text(premises)
         ]
+
+    def _line(self, about: Mapping[str, Any], fitted: Fitted) -> dict[str, Any]:
+        request = self._packed(fitted)
+        key = transcript.key(self._asking, request)
+        examples = [example.document_id for example in fitted.examples]
+        return {**about, "examples": examples, "key": key, **request}
 
     def table(self, fitted: Fitted) -> PromptTable:
         return {
@@ -358,6 +368,23 @@ def _room(limit: int, spec: PromptSpec) -> int:
     return room
 
 
+def asking(spec: PromptSpec) -> list[object]:
+    """What an answer depends on besides what is sent, as plain values: the model, with the state of
+    its files, and how it is asked.
+    """
+    decoding = {} if spec.answer.form == SCORED else spec.decoding.to_json()
+    options = backends.options(spec.backend, spec.options)
+    return [spec.backend, spec.model, _state(Path(spec.model)), options, decoding]
+
+
+def _state(folder: Path) -> list[tuple[str, int, int]]:
+    """Names, sizes and times of the files of a model on this computer; [] for others."""
+    if not folder.is_absolute() or not folder.is_dir():
+        return []
+    stats = ((file.name, file.stat()) for file in sorted(folder.iterdir()) if file.is_file())
+    return [(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]
+
+
 def _content_free_texts(spec: PromptSpec, measure: Measure) -> tuple[str, ...]:
     """What stands for the text in calibration; the mask as the model writes it."""
     from workbench.prompting import score
@@ -397,6 +424,7 @@ def _pool(project: Project, task: str, layer: Layer) -> Iterator[Shot]:
             second,
             document.question,
             document.choices,
+            row_id(document),
             meta=document.meta,
         )
         yield Shot(row_id(document), document.text_hash, example)

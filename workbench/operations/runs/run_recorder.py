@@ -81,9 +81,12 @@ class RunRecorder:
         for run in runs.all(self.project.db):
             if run.status == "interrupted" and run.id in active:
                 self._reattach(run.id, active[run.id])
-            elif run.status == "interrupted" and (event := _recorded_ending(self.project, run.id)):
+            elif run.status == "interrupted":
                 with suppress(OSError, ValueError, LookupError, WorkbenchError):
-                    kinds.of(run).finished(self.project, run.id, event)
+                    if event := _recorded_ending(self.project, run.id):
+                        kinds.of(run).finished(self.project, run.id, event)
+                    else:
+                        kinds.of(run).recover(self.project, run)
 
     def _reattach(self, run_id: int, job: Job) -> None:
         progress = self._scores[run_id] = CheckpointScores()

@@ -1,12 +1,13 @@
-"""Prompts scored by a backend: a job for many documents, a host for single ones."""
+"""Prompts answered by a backend: a job for many documents, a host for single ones."""
 
 from __future__ import annotations
 
-import json
 import math
 import time
+from collections import defaultdict
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,81 +15,234 @@ from workbench.base.costs import PredictionCost
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _, ngettext
 from workbench.base.registry import contract_hint, registry
+from workbench.prompting import transcript
 from workbench.prompting.backends.base import Backend
 from workbench.prompting.backends.spec import DEFAULT
 from workbench.prompting.base import Prompt
+from workbench.prompting.generation import CANCELLED, GenerationRequest, Message, Reply
 from workbench.prompting.results import PromptResult
+from workbench.prompting.spec import Decoding
 
-CHUNK = 8  # documents between two progress reports
+CHUNK = 8  # scored documents between two progress reports
+AT_ONCE = 256  # replies that a backend is asked for in one call
+SECONDS = 5.0  # between two progress reports of replies, at least
 ROUNDING = 1e-3  # by which a log-probability may exceed 0, as in half precision
 
+# counts of a PromptResult, and the fields of a reply that are added up
+COUNTS = "n known failed prompt_tokens reply_tokens sent_prompt_tokens sent_reply_tokens".split()
+TOKENS = ("prompt_tokens", "reply_tokens")
 LogProbs = dict[str, list[float]]  # label → natural log-probability of each of its units
+Steps = Generator[dict[str, Any], str | None, None]
 
 
-def score_prompts(
+def answer_prompts(
     params: Mapping[str, Any], folder: Path
 ) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
     """Job target: params backend (id), model (its path for the backend), options, device,
-    allow_pickle, prompts (path of JSON lines).
+    allow_pickle, decoding, prompts (path of a file of `prompting.transcript`).
 
-    A line of `prompts`: document_id, text_hash, split, cut, set (number of its set of examples),
-    parts [texts], prompts {label: [before, answer, after] as indices in parts}. Lines with
-    document_id null, before the first document of a set, are its prompts without a text. Writes
-    folder/scores.jsonl with the same lines, but logprobs {label: [of each unit]} in place of parts
-    and prompts. Yields progress in documents; "stop" ends after the current documents. Returns a
-    PromptResult.
+    Writes answers.jsonl in the folder. Requests that it answers already are not sent again: those
+    of a run that ended early, and those that the project knew before. Yields progress in documents;
+    "stop" ends after the answers that are under way. Returns a PromptResult.
     """
     began, cpu = time.monotonic(), time.process_time()
-    yield {"kind": "log", "line": _("loading {model}", model=params["model"])}
-    with closing(load(params)) as backend:
-        lines = _read(Path(params["prompts"]))
-        ready = time.process_time()
-        done = yield from _score_all(backend, lines, Path(folder) / "scores.jsonl")
-        predicting = PredictionCost(done, round(time.process_time() - ready, 6))
-        return PromptResult(
-            n=done,
-            language_model=backend.kind,
-            device=backend.device,
-            seconds=time.monotonic() - began,
-            cpu_seconds=time.process_time() - cpu,
-            versions=dict(backend.versions),
-            predicting=predicting,
-        ).to_json()
-
-
-def _score_all(
-    backend: Backend, lines: Sequence[Mapping[str, Any]], path: Path
-) -> Generator[dict[str, Any], str | None, int]:
-    """Yields progress; returns how many documents were scored."""
-    is_document = [line.get("document_id") is not None for line in lines]
-    done, start, total = 0, time.monotonic(), len(lines)
-    with path.open("w", encoding="utf-8", errors="surrogatepass", newline="\n") as output:
-        for first in range(0, total, CHUNK):
-            chunk = lines[first : first + CHUNK]
-            for line, logprobs in zip(chunk, scored(backend, _tables(chunk)), strict=True):
-                fields = {name: line[name] for name in line if name not in ("parts", "prompts")}
-                output.write(
-                    json.dumps({**fields, "logprobs": logprobs}, ensure_ascii=False) + "\n"
+    folder, about = Path(folder), PromptResult()
+    with closing(_Transcript(Path(params["prompts"]), folder)) as sent:
+        earlier, before = sent.seconds, sent.counts["n"]
+        ready = cpu
+        if sent.open:
+            yield {"kind": "log", "line": _("loading {model}", model=params["model"])}
+            with closing(load(params)) as backend:
+                ready = time.process_time()
+                yield from _answered(backend, sent, params.get("decoding") or {})
+                about = PromptResult(
+                    language_model=backend.kind,
+                    device=backend.device,
+                    versions=dict(backend.versions),
                 )
-            done += len(chunk)
-            progress = {
-                "kind": "progress",
-                "done": sum(is_document[:done]),
-                "total": sum(is_document),
-                "seconds_left": (time.monotonic() - start) / done * (total - done),
-            }
-            if (yield progress) == "stop":
-                break
-    return sum(is_document[:done])
+        now = sent.counts["n"] - before
+        result = replace(
+            about,
+            answer_seconds=sent.answer_seconds,
+            seconds=earlier + time.monotonic() - began,
+            cpu_seconds=time.process_time() - cpu,
+            predicting=PredictionCost(now, round(time.process_time() - ready, 6)) if now else None,
+        )
+        return {**result.to_json(), **sent.counts}
 
 
-def open_scorer(params: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-    """Host target: params as `score_prompts`. A request {"prompts": [{label: [before, answer,
-    after]}]} gives {"logprobs": [{label: [of each unit]}], "language_model"}.
+class _Transcript:
+    """The requests of a run and their answers so far.
+
+    `open`: numbers of the requests to send, of equal ones the first. `counts`: those of a
+    PromptResult. `seconds`: of waiting for what was sent, by earlier jobs too; `answer_seconds`:
+    what known answers took at their time included.
+    """
+
+    def __init__(self, prompts: Path, folder: Path):
+        self.requests = transcript.prompts(prompts)
+        self.counts = dict.fromkeys(COUNTS, 0)
+        self.seconds = self.answer_seconds = 0.0
+        answers = transcript.answers(folder)
+        self._file = transcript.AnswerFile(folder)
+        self._equal: defaultdict[str, list[int]] = defaultdict(list)  # key → requests to answer
+        self._total = sum(request["document_id"] is not None for request in self.requests)
+        self._began = self._last = time.monotonic()
+        self._sent = 0
+        answered: dict[str, dict[str, Any]] = {}
+        for number, request in enumerate(self.requests):
+            if (answer := answers.get(number)) is not None and not transcript.failed(answer):
+                answered[answer["key"]] = transcript.payload(answer)
+                self._count(answer)
+            else:
+                self._equal[request["key"]].append(number)
+        for key in [key for key in self._equal if key in answered]:
+            self._write(key, answered[key], known=True)
+        self.open = [numbers[0] for numbers in self._equal.values()]
+
+    def add(self, answers: Mapping[int, Mapping[str, Any]]) -> None:
+        """Write answers that arrived together, by the number of their request."""
+        now = time.monotonic()
+        seconds = round((now - self._last) / max(1, len(answers)), 6)
+        self._last, self._sent = now, self._sent + len(answers)
+        for number, came in answers.items():
+            self._write(self.requests[number]["key"], {**came, "seconds": seconds})
+
+    def _write(self, key: str, came: Mapping[str, Any], *, known: bool = False) -> None:
+        """The answer to all equal requests; the first one was sent, unless it was known before."""
+        first, *others = self._equal.pop(key)
+        lines = [transcript.answer(first, self.requests[first], came, known=known)]
+        lines += [transcript.answer(n, self.requests[n], came, known=True) for n in others]
+        self._file.add(lines)
+        for line in lines:
+            self._count(line)
+
+    def _count(self, answer: Mapping[str, Any]) -> None:
+        known, replies = bool(answer.get("known")), answer.get("replies", ())
+        self.seconds += 0 if known else answer["seconds"]
+        self.answer_seconds += answer["seconds"]
+        self.counts["n"] += answer["document_id"] is not None
+        self.counts["known"] += known
+        self.counts["failed"] += transcript.failed(answer)
+        for name in TOKENS:
+            tokens = sum(reply[name] for reply in replies)
+            self.counts[name] += tokens
+            self.counts[f"sent_{name}"] += 0 if known else tokens
+
+    def progress(self) -> dict[str, Any]:
+        """Of documents; "stop" may be the answer."""
+        counts = {name: n for name, n in self.counts.items() if name != "n"}
+        rate = (time.monotonic() - self._began) / max(1, self._sent)
+        return {
+            "kind": "progress",
+            "done": self.counts["n"],
+            "total": self._total,
+            "seconds_left": rate * (len(self.open) - self._sent),
+            **counts,
+        }
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def _answered(backend: Backend, sent: _Transcript, decoding: Mapping[str, Any]) -> Steps:
+    """Send the open requests; yields progress."""
+    scored_ones = [number for number in sent.open if "prompts" in sent.requests[number]]
+    written = [number for number in sent.open if "prompts" not in sent.requests[number]]
+    for first in range(0, len(scored_ones), CHUNK):
+        numbers = scored_ones[first : first + CHUNK]
+        tables = [_table(sent.requests[number]) for number in numbers]
+        came = ({"logprobs": logprobs} for logprobs in scored(backend, tables))
+        sent.add(dict(zip(numbers, came, strict=True)))
+        if (yield sent.progress()) == "stop":
+            return
+    yield from _Writing(backend, sent, Decoding.from_json(decoding)).steps(written)
+
+
+class _Writing:
+    """Asks for replies, as many as possible at once; an answer has one reply per sample.
+
+    A call of the backend ends early, with what has been begun, so that progress is reported and a
+    request to stop is heard: after `SECONDS`, or three times as long as the slowest reply took.
+    """
+
+    def __init__(self, backend: Backend, sent: _Transcript, decoding: Decoding):
+        self._backend, self._sent, self._decoding = backend, sent, decoding
+        self._replies: defaultdict[int, dict[int, Reply]] = defaultdict(
+            dict
+        )  # request → sample → …
+        self._slowest = 0.0
+
+    def steps(self, numbers: Sequence[int]) -> Steps:
+        samples = range(max(1, self._decoding.samples))
+        queue = [(number, sample) for number in numbers for sample in samples]
+        while queue:
+            came = self._ask(queue[:AT_ONCE])
+            if not came:
+                name, n = self._backend.info.id, len(queue[:AT_ONCE])
+                message = ngettext(
+                    "The prompt backend {name} did not answer {n} request.",
+                    "The prompt backend {name} answered none of {n} requests.",
+                    n,
+                    name=name,
+                )
+                raise ModelError(message, hint=contract_hint(name))
+            queue = [place for place in queue if place not in came]
+            if (yield self._sent.progress()) == "stop":
+                return
+
+    def _ask(self, places: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
+        """The places whose reply has arrived."""
+        came: set[tuple[int, int]] = set()
+        until = time.monotonic() + max(SECONDS, 3 * self._slowest)
+
+        def take(at: int, reply: Reply) -> bool:
+            if reply.finish != CANCELLED and places[at] not in came:
+                came.add(places[at])
+                self._take(*places[at], reply)
+            return time.monotonic() < until
+
+        requests = [self._request(*place) for place in places]
+        ask = self._backend.chat if requests[0].messages else self._backend.generate
+        for at, reply in enumerate(checked_replies(self._backend, ask(requests, take), requests)):
+            take(at, reply)  # of a backend that has not reported it
+        return came
+
+    def _take(self, number: int, sample: int, reply: Reply) -> None:
+        self._slowest = max(self._slowest, reply.seconds)
+        replies = self._replies[number]
+        replies[sample] = reply
+        if len(replies) == max(1, self._decoding.samples):
+            ordered = [reply.to_json() for _sample, reply in sorted(replies.items())]
+            self._sent.add({number: {"replies": ordered}})
+            del self._replies[number]
+
+    def _request(self, number: int, sample: int) -> GenerationRequest:
+        line = self._sent.requests[number]
+        parts, decoding = line["parts"], self._decoding
+        return GenerationRequest(
+            text=parts[line["text"]] if "text" in line else "",
+            messages=tuple(Message(role, parts[at]) for role, at in line.get("messages", ())),
+            decoding=replace(decoding, seed=decoding.seed + sample, samples=1),
+            choices=tuple(parts[at] for at in line.get("choices", ())),
+            schema=line.get("schema"),
+        )
+
+
+def open_backend(params: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+    """Host target: params as `answer_prompts`. A request {"prompts": [{label: [before, answer,
+    after]}]} gives {"logprobs": [{label: [of each unit]}], "language_model"}; {"requests": [JSON of
+    GenerationRequest]} gives {"replies": [JSON of Reply], "language_model"}.
     """
     backend = load(params)
 
     def answer(request: Mapping[str, Any]) -> dict[str, Any]:
+        if "requests" in request:
+            requests = [GenerationRequest.from_json(raw) for raw in request["requests"]]
+            ask = backend.chat if requests and requests[0].messages else backend.generate
+            replies = checked_replies(backend, ask(requests), requests)
+            replied = [reply.to_json() for reply in replies]
+            return {"replies": replied, "language_model": backend.kind}
         tables = [
             {label: Prompt(*parts) for label, parts in table.items()}
             for table in request["prompts"]
@@ -160,16 +314,23 @@ def _kind(answer: object) -> str:
     return "" if hasattr(answer, "__len__") else type(answer).__name__
 
 
-def _tables(lines: Sequence[Mapping[str, Any]]) -> list[dict[str, Prompt]]:
-    return [
-        {
-            label: Prompt(*(line["parts"][part] for part in places))
-            for label, places in line["prompts"].items()
-        }
-        for line in lines
-    ]
+def _table(line: Mapping[str, Any]) -> dict[str, Prompt]:
+    return {
+        label: Prompt(*(line["parts"][part] for part in places))
+        for label, places in line["prompts"].items()
+    }
 
 
-def _read(path: Path) -> list[dict[str, Any]]:
-    with path.open(encoding="utf-8", errors="surrogatepass", newline="\n") as file:
-        return [json.loads(line) for line in file]
+def checked_replies(
+    backend: Backend, replies: Sequence[Reply], requests: Sequence[GenerationRequest]
+) -> Sequence[Reply]:
+    """The replies to requests. Raises ModelError if the backend breaks its contract."""
+    if (
+        isinstance(replies, Sequence)
+        and len(replies) == len(requests)
+        and all(isinstance(reply, Reply) for reply in replies)
+    ):
+        return replies
+    message = _("The prompt backend {name} returned {kind}, expected a Reply for each request.")
+    name, kind = backend.info.id, type(replies).__name__
+    raise ModelError(message.format(name=name, kind=kind), hint=contract_hint(name))

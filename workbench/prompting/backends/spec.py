@@ -28,8 +28,8 @@ SCORE, GENERATE, CHAT = "score", "generate", "chat"
 TOKEN_PROBABILITIES, SCHEMA, STREAM = "token-probabilities", "schema", "stream"
 ABILITIES = (SCORE, GENERATE, CHAT, TOKEN_PROBABILITIES, SCHEMA, STREAM)
 DEFAULT = LOCAL  # the backend of runs that do not name one
-JOB = "workbench.prompting.backends.serve:score_prompts"
-HOST = "workbench.prompting.backends.serve:open_scorer"
+JOB = "workbench.prompting.backends.serve:answer_prompts"
+HOST = "workbench.prompting.backends.serve:open_backend"
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 No window, no worker.
 """
 
-import json
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,6 +17,7 @@ from workbench.operations.documents import corpus
 from workbench.operations.prompts import prompt
 from workbench.operations.runs.run_recorder import wire
 from workbench.project.project import Project
+from workbench.prompting import transcript
 from workbench.ui.panels.prompts.state import PromptsState
 from workbench.ui.panels.prompts.templates import OWN
 
@@ -185,16 +185,11 @@ def test_the_answers_to_unlabelled_documents_become_suggestions(state, context):
 
 
 def _answer(job, label):
-    lines = [json.loads(line) for line in Path(job.spec.params["prompts"]).read_text().splitlines()]
-    rows = []
-    for line in lines:
-        about = {name: line[name] for name in line if name not in ("parts", "prompts")}
-        chosen = label if line["document_id"] is not None else None
-        scores = {name: [-1.0] if name == chosen else [-4.0] for name in line["prompts"]}
-        rows.append({**about, "logprobs": scores})
-    (Path(job.spec.folder) / "scores.jsonl").write_text(
-        "".join(json.dumps(row) + "\n" for row in rows)
-    )
+    with transcript.AnswerFile(Path(job.spec.folder)) as file:
+        for number, line in enumerate(transcript.prompts(Path(job.spec.params["prompts"]))):
+            chosen = label if line["document_id"] is not None else None
+            scores = {name: [-1.0] if name == chosen else [-4.0] for name in line["prompts"]}
+            file.add([transcript.answer(number, line, {"logprobs": scores, "seconds": 0.1})])
 
 
 def test_a_template_that_was_edited_is_kept_in_the_project_when_it_is_run(state, context):

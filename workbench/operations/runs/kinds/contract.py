@@ -106,6 +106,12 @@ class RunKind(Protocol):
         """Store the end of the job of a run. By default, it stays interrupted."""
         return
 
+    def recover(self, project: Project, run: Run) -> None:
+        """Keep what a run has computed that was interrupted with the program, when its project is
+        opened again; called at each opening.
+        """
+        return
+
     def model(self, project: Project, run: Run) -> Path:
         """The folder that `predictor` predicts with. Raises WorkbenchError if there is none."""
         raise self.no_model(run)

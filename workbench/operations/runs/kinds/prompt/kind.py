@@ -45,7 +45,7 @@ class PromptKind(Kind):
         self,
         project: Project,
         queue: Queue,
-        prepared: prompt.PreparedPrompt,
+        prepared: prompt.PreparedPrompt | prompt.ResumedPrompt,
         *,
         parent_id: int | None = None,
     ) -> Run:
@@ -53,6 +53,9 @@ class PromptKind(Kind):
 
     def finished(self, project: Project, run_id: int, event: Finished) -> None:
         prompt.ended(project, run_id, event)
+
+    def recover(self, project: Project, run: Run) -> None:
+        prompt.recover(project, run)
 
     def weights(self, project: Project, run: Run) -> Path | None:
         return elsewhere(run)

@@ -1,0 +1,109 @@
+"""The files of a prompt run: what was sent, and what came back, line by line. Light.
+
+A line of `prompts.jsonl` is a request: document_id, text_hash, split, cut, set (number of its set
+of examples), examples (their document ids), key (see `key`), parts [texts], and either prompts
+{label: [before, answer, after]}, to be scored, or messages [[role, content]] or text, to be
+answered, with choices and schema if the reply is restricted. Texts are indices in parts. Lines with
+document_id null, before the first document of a set, are its prompts without a text.
+
+A line of `answers.jsonl` is written as soon as its answer has arrived, in any order: line (number
+of the request, from 0), the same fields but for what was sent, seconds of waiting for it, known
+(whether the project had the answer already), and logprobs {label: [of each unit]} or replies (JSON
+of `Reply`, one per sample). Of several answers to a request, the last one counts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Self
+
+from workbench.prompting.generation import FAILED
+
+PROMPTS, ANSWERS = "prompts.jsonl", "answers.jsonl"
+SENT = ("parts", "prompts", "messages", "text", "choices", "schema")
+CAME = ("logprobs", "replies", "seconds")  # kept under the key
+_FILES: dict[str, Any] = {"encoding": "utf-8", "errors": "surrogatepass", "newline": "\n"}
+
+Line = Mapping[str, Any]
+
+
+def key(asking: object, request: Line) -> str:
+    """A hash of a request with everything else that its answer depends on, as plain values."""
+    return sha256(json.dumps([asking, request], sort_keys=True).encode()).hexdigest()
+
+
+def write_prompts(folder: Path, lines: Iterable[str]) -> Path:
+    path = folder / PROMPTS
+    path.write_text("".join(line + "\n" for line in lines), encoding="ascii")
+    return path
+
+
+def prompts(path: Path) -> list[dict[str, Any]]:
+    with path.open(**_FILES) as file:
+        return [json.loads(line) for line in file]
+
+
+def answers(folder: Path) -> dict[int, dict[str, Any]]:
+    """The answers by the number of their request, in the order of the requests; {} without a file.
+
+    A line that a worker did not complete before it was killed is left out.
+    """
+    by_line: dict[int, dict[str, Any]] = {}
+    with suppress(FileNotFoundError), (folder / ANSWERS).open(**_FILES) as file:
+        for text in file:
+            if text.endswith("\n"):
+                answer = json.loads(text)
+                by_line[answer["line"]] = answer
+    return dict(sorted(by_line.items()))
+
+
+def failed(answer: Line) -> bool:
+    """Whether a request is to be sent again: a reply to it is an error."""
+    return any(reply["finish"] == FAILED for reply in answer.get("replies", ()))
+
+
+def payload(answer: Line) -> dict[str, Any]:
+    """What came, without the document that it was for."""
+    return {name: answer[name] for name in CAME if name in answer}
+
+
+def answer(number: int, request: Line, came: Line, *, known: bool = False) -> dict[str, Any]:
+    """A line of `answers.jsonl`."""
+    about = {name: value for name, value in request.items() if name not in SENT}
+    return {"line": number, **about, **({"known": True} if known else {}), **came}
+
+
+class AnswerFile:
+    """Appends answers, each complete on the disk for other processes when `add` returns."""
+
+    def __init__(self, folder: Path):
+        path = folder / ANSWERS
+        _remove_incomplete_line(path)
+        self._file = path.open("a", **_FILES)
+
+    def add(self, lines: Iterable[Line]) -> None:
+        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        self._file.write(text)
+        self._file.flush()
+
+    def close(self) -> None:
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+
+def _remove_incomplete_line(path: Path) -> None:
+    with suppress(FileNotFoundError), path.open("rb+") as file:
+        content = file.read()
+        if content and not content.endswith(b"\n"):
+            file.truncate(content.rfind(b"\n") + 1)
+            os.fsync(file.fileno())
