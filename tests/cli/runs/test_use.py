@@ -1,14 +1,16 @@
 """`evaluate`, `predict`, `suggest`, `prompt`, `export`: refusals before a job, and prompt runs."""
 
 import signal
+from contextlib import closing
 
 import pytest
 
 from tests.inline import InlineQueue
+from workbench.base import paths
 from workbench.cli.session import reading
 from workbench.jobs.events import Finished
 from workbench.project.project import Project
-from workbench.storage.runs import runs
+from workbench.storage.runs import replies, runs
 
 
 @pytest.fixture
@@ -158,6 +160,31 @@ def test_a_prompt_run_is_scored_on_dev(ask, copy_sample, template, tiny_model, t
     assert sum(report["prior"].values()) == pytest.approx(1)
     again = ask("evaluate", "evaluate", sample, "--run", "prompt-1")
     assert again["scores"] == report["scores"]
+
+
+@pytest.mark.process
+@pytest.mark.usefixtures("jobs_in_process")
+def test_a_prompt_run_that_ended_early_is_resumed(
+    call, ask, copy_sample, template, tiny_model, tmp_path
+):
+    sample = copy_sample(tmp_path)
+    prompted = ("--template", template, "--model", tiny_model)
+    first = ask("prompt", "prompt", sample, *prompted)
+    with closing(Project.open(sample)) as project, project.write():  # as if it had been stopped
+        answers = paths.run_folder(project.path, runs.all(project.db)[0].id) / "answers.jsonl"
+        answers.write_text("".join(answers.read_text().splitlines(keepends=True)[:20]))
+        runs.update(project.db, runs.all(project.db)[0].id, status="stopped", result={"n": 17})
+        replies.clear(project.db)
+
+    code, _out, err = call("prompt", sample, "--resume", "prompt-1", *prompted)
+    assert code == 2 and "without --template, --model" in err
+    report = ask("prompt", "prompt", sample, "--resume", "prompt-1")
+
+    assert (report["prompt"], report["n"], report["scores"]) == ("prompt-1", 60, first["scores"])
+    code, _out, err = call("prompt", sample, "--resume", "prompt-1")
+    assert code == 1 and "nothing left to send" in err
+    again = ask("prompt", "prompt", sample, *prompted)
+    assert (again["known"], again["scores"]) == (63, first["scores"])
 
 
 @pytest.mark.process

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from workbench.base import untrusted
-from workbench.base.errors import WorkbenchError
+from workbench.base.errors import Cancelled, JobFailed, WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.cli.choices import explicit_options
 from workbench.cli.output import as_json, emit, note, say, table
@@ -18,7 +19,7 @@ from workbench.text.columns import numbered
 
 if TYPE_CHECKING:
     from workbench.metrics.evaluation import Evaluation
-    from workbench.prompting.spec import PromptSpec
+    from workbench.operations.prompts.prompt import PreparedPrompt, ResumedPrompt
 
 
 @click.command()
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 @click.option(
     "--template",
     type=click.Path(path_type=Path),
-    required=True,
     help=_(
         "A Jinja2 file. Its variables: text, text_b, question, choices, label (the candidate: a "
         "label or the text of a choice), labels, letter and letters (A, B … for the candidates), "
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--model",
-    required=True,
     help=_(
         "Name of the model. For the local backend: a masked or causal language model, by "
         "its name in `models list` or its folder."
@@ -91,11 +90,16 @@ if TYPE_CHECKING:
     ),
 )
 @click.option("--name", default="", help=_("Name of the run. [default: prompt-1, prompt-2, …]"))
+@click.option(
+    "--resume",
+    metavar="RUN",
+    help=_("Send what this run has no answers to, as it was stopped, cancelled or killed."),
+)
 @as_json
 def prompt(
     file: Path,
-    template: Path,
-    model: str,
+    template: Path | None,
+    model: str | None,
     backend: str | None,
     settings: dict[str, str],
     layer: str | None,
@@ -105,6 +109,7 @@ def prompt(
     split: str,
     calibration: str,
     name: str,
+    resume: str | None,
     as_json: bool,
 ) -> None:
     """Score a prompt on FILE: the label whose words are most probable at their place is the answer.
@@ -119,9 +124,20 @@ def prompt(
     {% for example in examples %}{{ example.text }} Topic: {{ example.label }}
     {% endfor %}{{ text }} Topic: {{ label }}
     """  # noqa: D301 (click does not wrap a paragraph after this mark)
+    from workbench.operations.prompts import prompt as operations
     from workbench.operations.prompts import prompt_fill, prompt_models
+    from workbench.operations.runs import results
     from workbench.prompting.spec import PromptSpec
 
+    if resume:
+        _refuse_with_resume()
+        with session(file) as opened:
+            earlier = results.run_named(opened.project, resume)
+            resumed = operations.prepare_resume(opened.project, earlier)
+            message, evaluation = _run(opened, resumed, earlier.spec["model_name"])
+        return _show(message, evaluation, as_json)
+    if template is None or model is None:
+        raise click.UsageError(_("--template and --model are needed."))
     if not shots and (options := explicit_options("order", "seed")):
         unused = _(
             "{options} without effect: no examples are sampled without --shots.",
@@ -149,7 +165,31 @@ def prompt(
             backend=backend,
             options=prompt_models.options(backend, settings),
         )
-        message, evaluation = _run(opened, spec, split)
+        prepared = operations.prepare(opened.project, spec, split=split)
+        _note_what_did_not_fit(prepared)
+        message, evaluation = _run(opened, prepared, spec.model_name)
+    _show(message, evaluation, as_json)
+
+
+def _refuse_with_resume() -> None:
+    """Raises UsageError if there are other options: a run goes on with its own settings."""
+    context = click.get_current_context()
+    options = [
+        option.opts[0]
+        for option in context.command.params
+        if option.name not in ("file", "resume", "as_json")
+        and context.get_parameter_source(option.name or "") is not ParameterSource.DEFAULT
+    ]
+    if options:
+        raise click.UsageError(
+            _(
+                "--resume goes on with the settings of the run, without {options}.",
+                options=", ".join(options),
+            )
+        )
+
+
+def _show(message: dict[str, Any], evaluation: Evaluation, as_json: bool) -> None:
     if as_json:
         emit(message)
     else:
@@ -184,14 +224,7 @@ def _read(template: Path) -> str:
         ) from error
 
 
-def _run(opened: CommandSession, spec: PromptSpec, split: str) -> tuple[dict[str, Any], Evaluation]:
-    """What --json prints, and the evaluation with intervals."""
-    from workbench.operations.evaluation import quality
-    from workbench.operations.prompts import prompt as operations
-    from workbench.operations.runs import results, run_results
-    from workbench.operations.runs.kinds import contract as kinds
-
-    prepared = operations.prepare(opened.project, spec, split=split)
+def _note_what_did_not_fit(prepared: PreparedPrompt) -> None:
     if n := prepared.dropped:
         left_out = ngettext(
             "{n:,} example did not fit and was left out.",
@@ -202,13 +235,32 @@ def _run(opened: CommandSession, spec: PromptSpec, split: str) -> tuple[dict[str
     if n := prepared.cut:
         cut = ngettext("{n:,} text was truncated.", "{n:,} texts were truncated.", n)
         note(cut)
+
+
+def _run(
+    opened: CommandSession, prepared: PreparedPrompt | ResumedPrompt, model: str
+) -> tuple[dict[str, Any], Evaluation]:
+    """What --json prints, and the evaluation with intervals."""
+    from workbench.operations.evaluation import quality
+    from workbench.operations.prompts import prompt as operations
+    from workbench.operations.runs import results, run_results
+    from workbench.operations.runs.kinds import contract as kinds
+
     run = kinds.start(opened.project, opened.queue, prepared)
     job = opened.queue.jobs[-1]
-    title = _("Scoring prompts with {model}", model=spec.model_name)
-    with opened.progress(title, what=_("The prompt run")) as watch:
-        opened.queue.result(job, watch)
+    title = _("Scoring prompts with {model}", model=model)
+    try:
+        with opened.progress(title, what=_("The prompt run")) as watch:
+            opened.queue.result(job, watch)
+    except (Cancelled, JobFailed) as error:
+        if hint := _how_to_resume(opened, run.id):
+            if isinstance(error, Cancelled):
+                error.message = _("The prompt run was cancelled.")
+            error.hint = f"{error.hint} {hint}".strip()
+        raise
     ended = results.run(opened.project, run.id)
-    evaluation = results.evaluate_stored(opened.project, ended, split)
+    spec, outcome = operations.spec_of(ended), run_results.prompted(ended)
+    evaluation = results.evaluate_stored(opened.project, ended, ended.spec["split"])
     evaluation = quality.measure_intervals(opened.project, ended, evaluation)
     message = {
         "prompt": ended.name,
@@ -218,8 +270,21 @@ def _run(opened: CommandSession, spec: PromptSpec, split: str) -> tuple[dict[str
         "backend": spec.backend,
         "shots": spec.shots,
         "calibration": spec.calibration,
-        "prior": run_results.prompted(ended).prior,
-        "dropped": prepared.dropped,
-        "cut": prepared.cut,
+        "prior": outcome.prior,
+        "dropped": outcome.dropped,
+        "cut": outcome.cut,
+        "known": outcome.known,
+        "failed": outcome.failed,
     }
     return message, evaluation
+
+
+def _how_to_resume(opened: CommandSession, run_id: int) -> str:
+    """For a run that ended early; "" if it left nothing."""
+    from workbench.operations.prompts import prompt as operations
+    from workbench.operations.runs import results
+
+    for run in results.all_runs(opened.project):
+        if run.id == run_id and operations.can_resume(opened.project, run):
+            return _("Its answers are kept: --resume {name} sends the rest.", name=run.name)
+    return ""
