@@ -39,7 +39,7 @@ SEED = 88  # width of a column, pixels at 100%
 
 
 class CellTable(Table):
-    """The runs of one series: a row per group, a column per seed. Call `render`."""
+    """The runs of one series: a row per group, a column per seed."""
 
     def __init__(self, state: ExperimentState, series: str, title: str, seeds: Sequence[int]):
         seed_columns = [self._column(number, seed) for number, seed in enumerate(seeds)]
@@ -60,10 +60,6 @@ class CellTable(Table):
             icon=lambda row: self._icon(cell(row)),
             tip=lambda row: self._state.cell_hint(cell(row)),
         )
-
-    def render(self) -> None:
-        self.set_rows(self._state.rows)
-        self.fit_height()
 
     def _cell(self, row: Row, number: int) -> Cell:
         return row.by_series[self._series].cells[number]
@@ -111,9 +107,8 @@ class LadderResults(Savable, QFrame):
         self._stack.addWidget(self._empty)
         self._stack.addWidget(content)
 
-    def render(self) -> None:
+    def render(self, rows: Sequence[Row]) -> None:
         work = self.state.work
-        rows = self.state.rows
         scored = any(summary.scores for row in rows for summary in row.by_series.values())
         self._stack.setCurrentIndex(int(scored))
         if work is None or not scored:
@@ -159,7 +154,7 @@ class LadderResults(Savable, QFrame):
         message = words(_("point: one seed; short line: mean"), "caption", "muted")
         layout_of(self._legend).addWidget(message)
 
-    def _show_table(self, task: str, decoders: tuple[str, ...], rows: tuple[Row, ...]) -> None:
+    def _show_table(self, task: str, decoders: tuple[str, ...], rows: Sequence[Row]) -> None:
         if self._table is None or self._table_for != (task, *decoders):
             if self._table is not None:
                 layout_of(self._scores).removeWidget(self._table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -44,6 +45,7 @@ from workbench.ui.widgets.text import context_menu
 
 if TYPE_CHECKING:
     from workbench.base.options import Option
+    from workbench.operations.experiments.experiment import Row
 
 
 class LadderView(View):
@@ -191,8 +193,9 @@ class LadderView(View):
         if concerns(fields, "layer", "layers", "left_out"):
             self._fill_decoders()
         self._rung_field.set_error(state.rung_error)
-        self._show_work()
-        self._results.render()
+        rows = state.rows
+        self._show_work(rows)
+        self._results.render(rows)
 
     def _fill_rungs(self) -> None:
         state = self.state
@@ -219,12 +222,12 @@ class LadderView(View):
         context_menu.fill(self._decoder_menu, choices)
         self._decoders.set_text(_("Decoders: {names}", names=", ".join(names)))
 
-    def _show_work(self) -> None:
+    def _show_work(self, rows: Sequence[Row]) -> None:
         state = self.state
         choices = (self._layer, self._seeds, self._settings, self._rungs, self._decoders, self._own)
         for choice in choices:
             choice.setEnabled(not state.active)
-        self._show_tables()
+        self._show_tables(rows)
         self._show_job()
         left_out = {
             cell.group: _("{rung} is left out: {reason}.", rung=cell.title, reason=cell.message)
@@ -246,7 +249,7 @@ class LadderView(View):
         left = ngettext("about {n} min left", "about {n} min left", minutes)
         self._job.show_job(live, left if live.seconds_left else "")
 
-    def _show_tables(self) -> None:
+    def _show_tables(self, rows: Sequence[Row]) -> None:
         work = self.state.work
         tables_for = (work.task, work.spec.decoders, work.spec.seeds) if work else ()
         if tables_for != self._tables_for:
@@ -258,7 +261,8 @@ class LadderView(View):
                 self._tables.append(table)
                 self._cells.addWidget(table)
         for table in self._tables:
-            table.render()
+            table.set_rows(rows)
+            table.fit_height()
 
 
 class LadderSettings(QFrame):
