@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from workbench.operations.evaluation.board import Board, BoardEntry
     from workbench.operations.evaluation.board_average import Average
     from workbench.operations.evaluation.compare import Comparison
-    from workbench.operations.evaluation.pairs import PartDifference, System, SystemPair
+    from workbench.operations.evaluation.pairs import System, SystemPair
 
 
 @click.command()
@@ -136,7 +136,6 @@ def _show_board(board: Board, score: str, over: BoardEntry | None) -> None:
         note(_("{run} is not listed: {problem}", run=other.run.name, problem=other.problem))
 
 
-HOLM = Column(_("p, Holm"), lambda row: row.holm, kind=ValueKind.P)
 SHOWN = 10  # labels, slices and documents that are printed
 
 
@@ -204,6 +203,7 @@ def _bound(part: str, row: tuple[str, System]) -> float | None:
 
 
 def _show_pair(result: Comparison, pair: SystemPair) -> None:
+    from workbench.operations.evaluation import pairs
     from workbench.tasks import spec as tasks
 
     first, second = (result.system(id).run.name for id in (pair.first, pair.second))
@@ -223,35 +223,18 @@ def _show_pair(result: Comparison, pair: SystemPair) -> None:
         Column(_("Test"), lambda test: test.test, kind=ValueKind.TERM),
         Column(_("On"), lambda test: tasks.score_title(test.score) if test.score else documents),
         Column(_("p"), lambda test: test.p, kind=ValueKind.P),
-        HOLM,
+        Column(_("p, Holm"), lambda test: test.holm, kind=ValueKind.P),
     )
     table(columns, pair.tests)
-    _show_parts(_("Label"), pair.labels)
-    _show_parts(_("Slice"), pair.slices)
+    for title, rows in ((_("Label"), pair.labels), (_("Slice"), pair.slices)):
+        if rows:
+            table(pairs.part_columns(title), rows[:SHOWN])
     keys = ", ".join(row.key for row in pair.only_first[:SHOWN])
     if keys:
         say(_("Only {first} correct: {keys}", first=first, keys=keys))
     keys = ", ".join(row.key for row in pair.only_second[:SHOWN])
     if keys:
         say(_("Only {first} correct: {keys}", first=second, keys=keys))
-
-
-def _show_parts(title: str, rows: tuple[PartDifference, ...]) -> None:
-    from workbench.operations.evaluation.slices import MIN_EXAMPLES
-
-    if not rows:
-        return
-    columns = (
-        Column(title, lambda row: row.name),
-        Column(_("n"), lambda row: row.n),
-        Column(_("First"), lambda row: row.first),
-        Column(_("Second"), lambda row: row.second),
-        Column(_("Difference"), lambda row: row.difference.value),
-        Column(_("Low"), lambda row: row.difference.low if row.n >= MIN_EXAMPLES else None),
-        Column(_("High"), lambda row: row.difference.high if row.n >= MIN_EXAMPLES else None),
-        HOLM,
-    )
-    table(columns, rows[:SHOWN])
 
 
 def _show_settings(result: Comparison) -> None:

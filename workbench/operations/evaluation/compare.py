@@ -25,10 +25,10 @@ from workbench.operations.runs.run_settings import SettingRow
 from workbench.operations.runs.trained_on import TrainingTexts
 from workbench.storage.runs import runs
 from workbench.tasks import spec as tasks
+from workbench.text.columns import record
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
-    from workbench.operations.evaluation.pairs import PartDifference
     from workbench.operations.evaluation.quality import Evidence
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
@@ -266,29 +266,20 @@ def comparison_report(comparison: Comparison) -> dict[str, Any]:
 
 
 def _pair_json(pair: SystemPair, names: Mapping[int, str]) -> dict[str, Any]:
+    columns = pairs.part_columns("")
     return {
         "first": names[pair.first],
         "second": names[pair.second],
         "samples": pair.rounds,
         "differences": {name: vars(value) for name, value in pair.differences.items()},
         "tests": [vars(test) for test in pair.tests],
-        "labels": [_part_json(row) for row in pair.labels],
-        "slices": [{**_part_json(row), "documents": list(row.documents)} for row in pair.slices],
+        "labels": [record(columns, row) for row in pair.labels],
+        "slices": [
+            {**record(columns, row), "documents": list(row.documents)} for row in pair.slices
+        ],
         "both_right": pair.both_right,
         **{
             name: [vars(row) for row in getattr(pair, name)]
             for name in ("only_first", "only_second", "both_wrong")
         },
-    }
-
-
-def _part_json(row: PartDifference) -> dict[str, Any]:
-    return {
-        "name": row.name,
-        "n": row.n,
-        "first": row.first,
-        "second": row.second,
-        **{key: value for key, value in vars(row.difference).items() if key != "value"},
-        "difference": row.difference.value,
-        "holm": row.holm,
     }

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.metrics import paired
 from workbench.metrics.paired import PairedDifference
@@ -16,6 +18,7 @@ from workbench.metrics.significance import mcnemar
 from workbench.metrics.slices import holm
 from workbench.operations.evaluation import quality, slices
 from workbench.operations.runs import results
+from workbench.text.columns import Column, ValueKind
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
@@ -95,6 +98,25 @@ class PartDifference:
     def swapped(self) -> PartDifference:
         difference = self.difference.swapped
         return replace(self, first=self.second, second=self.first, difference=difference)
+
+
+def part_columns(title: str) -> tuple[Column, ...]:
+    """Of `PartDifference`. title: of the names. Intervals of few examples are for programs only."""
+
+    def bound(name: str, row: PartDifference) -> float | None:
+        return getattr(row.difference, name) if row.n >= slices.MIN_EXAMPLES else None
+
+    return (
+        Column(title, lambda row: row.name, key="name"),
+        Column(_("n"), lambda row: row.n, key="n"),
+        Column(_("First"), lambda row: row.first, key="first"),
+        Column(_("Second"), lambda row: row.second, key="second"),
+        *(Column("", attrgetter(f"difference.{key}"), key=key) for key in ("low", "high", "p")),
+        Column(_("Difference"), lambda row: row.difference.value, key="difference"),
+        Column(_("Low"), partial(bound, "low")),
+        Column(_("High"), partial(bound, "high")),
+        Column(_("p, Holm"), lambda row: row.holm, kind=ValueKind.P, key="holm"),
+    )
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,14 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from workbench.base.i18n import N_, _, ngettext
 from workbench.base.terms import term
-from workbench.text.columns import ValueKind
+from workbench.text.columns import ValueKind, by_key
 from workbench.ui.panels.results.board.comparison_state import (
     BOOTSTRAP,
     MCNEMAR,
     RANDOMISATION,
     Comparing,
     option_titles,
+    part_columns,
     score_hint,
 )
 from workbench.ui.style import escaping
@@ -255,9 +256,10 @@ def _score_column(title: str, at: int) -> Column:
 
 def _part_columns(title: str, score: Callable[[], str]) -> tuple[Column, ...]:
     """title: of the first column. score: the name of the score, which can change."""
+    known = by_key(part_columns(title))
     return (
-        Column(title, lambda row: row.name, tip=lambda row: row.name),
-        Column(_("n"), lambda row: row.n, 44, kind=ValueKind.COUNT),
+        Column.of(known["name"], tip=known["name"].value),
+        Column.of(known["n"], 44, kind=ValueKind.COUNT),
         Column(_("A"), lambda row: score_text(score(), row.first), 52, right=True),
         Column(_("B"), lambda row: score_text(score(), row.second), 52, right=True),
         Column(
@@ -268,11 +270,10 @@ def _part_columns(title: str, score: Callable[[], str]) -> tuple[Column, ...]:
             tip=lambda row: few_tip(row.n) or _interval(row.difference, score()),
             sort=lambda row: row.difference.value,
         ),
-        Column(
-            _("p"),
-            lambda row: row.holm,
+        Column.of(
+            known["holm"],
             56,
-            kind=ValueKind.P,
+            title=_("p"),
             hint=_("Paired bootstrap, corrected for the number of rows (Holm 1979)"),
         ),
     )

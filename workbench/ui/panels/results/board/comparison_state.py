@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import N_, _
-from workbench.operations.evaluation import compare
+from workbench.operations.evaluation import compare, pairs
 from workbench.operations.evaluation.pairs import BOOTSTRAP, MCNEMAR, RANDOMISATION
 from workbench.operations.runs import results
 from workbench.operations.runs.kinds import contract as kinds
@@ -27,6 +27,7 @@ __all__ = [
     "BOOTSTRAP", "MCNEMAR", "RANDOMISATION", "Comparing", "option_titles", "score_hint",
 ]  # fmt: skip
 
+part_columns = pairs.part_columns
 LETTERS = (N_("A"), N_("B"), N_("C"), N_("D"), N_("E"), N_("F"), N_("G"), N_("H"))
 MAX_SYSTEMS = len(LETTERS)  # systems compared at once
 
