@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from workbench.base.errors import Cancelled, JobFailed, WorkbenchError
-from workbench.base.i18n import _, ngettext
-from workbench.cli.output import ProgressLine, as_json, emit, note, say, table
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
+from workbench.cli.output import as_json, emit, say, table
+from workbench.cli.runs.follow import check_complete, follow_experiment
 from workbench.cli.session import (
     CommandSession,
-    interrupts,
     key_values,
     layer_option,
     project_argument,
@@ -21,7 +21,6 @@ from workbench.cli.session import (
 )
 
 if TYPE_CHECKING:
-    from workbench.operations.experiments.experiment import Cell
     from workbench.operations.experiments.ladder import Ladder, LadderSpec
 
 
@@ -110,11 +109,11 @@ def ladder(
         spec = _spec(opened, layer, rungs, added, parts, decoders, seeds, settings)
         work = Ladder(opened.project, spec)
         if not plan_only:
-            _train(opened, work)
+            follow_experiment(opened, work)
         report = work.report()
     emit(report) if as_json else _show(work, report)
     if not plan_only:
-        _check(work)
+        check_complete(work)
 
 
 def _spec(
@@ -142,62 +141,6 @@ def _spec(
         )
     chosen = (*ladder_rungs.named(ids), *own)
     return operations.LadderSpec(task, layer, chosen, seeds, names or known, settings, parts)
-
-
-def _train(opened: CommandSession, work: Ladder) -> None:
-    """Train all rungs; Ctrl+C ends after the current run, twice cancels it."""
-    from workbench.operations.experiments import experiment
-
-    progress, total = ProgressLine(""), len([cell for cell in work.cells if cell.spec])
-    for cell in {cell.message: cell for cell in work.cells if cell.spec is None}.values():
-        note(_("{rung} is left out: {reason}.", rung=cell.title, reason=cell.message))
-    listed: list[Cell] = []
-
-    def tell() -> None:
-        for cell in work.cells:
-            if cell.status == experiment.DONE and not any(cell is item for item in listed):
-                listed.append(cell)
-                progress.line(_run_line(work, cell))
-        if work.current is not None and work.current.run is not None:
-            words = _("{done} of {total}", done=len(listed), total=total)
-            progress.title = _("Training {name}", name=work.current.run.name)
-            progress.show(work.current.fraction or 0.0, words)
-
-    def interrupted(count: int) -> None:
-        if count == 1:
-            progress.line(_("Ending after the current run. Press Ctrl+C again to cancel it."))
-            work.pause()
-        else:
-            progress.line(_("Cancelling."))
-            work.cancel(opened.queue)
-
-    drop = work.changed.connect(tell)
-    try:
-        with interrupts(interrupted, post=opened.mailbox):
-            experiment.run(work, opened.queue)
-    finally:
-        drop()
-        progress.end()
-
-
-def _run_line(work: Ladder, cell: Cell) -> str:
-    name, score = cell.run.name if cell.run else "", work.score_of(cell)
-    message = _("{name}: {score:.3f} (an earlier run)") if cell.reused else _("{name}: {score:.3f}")
-    return message.format(name=name, score=score if score is not None else float("nan"))
-
-
-def _check(work: Ladder) -> None:
-    """Raises for an experiment that is not complete."""
-    if work.error:
-        raise WorkbenchError(work.error)
-    if work.status == "paused":
-        raise Cancelled(_("The experiment was interrupted. Repeat the command to continue."))
-    failed = [cell for cell in work.cells if cell.status == "failed"]
-    if failed:
-        template = ngettext(
-            "{n} run failed: {message}", "{n} runs failed; the first: {message}", len(failed)
-        )
-        raise JobFailed(template.format(n=len(failed), message=failed[0].message))
 
 
 def _show(work: Ladder, report: dict[str, Any]) -> None:
