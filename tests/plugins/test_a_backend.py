@@ -154,7 +154,7 @@ def test_options_reach_the_answers(make, sample):
     from workbench.prompting.backends import serve
 
     for weight in (1.0, 2.0):
-        params = prompt.host(spec(options={"weight": weight})).params
+        params = prompt.host(sample, spec(options={"weight": weight})).params
         with_parts = serve.scored(serve.load(params), tables)
         result[weight] = with_parts[0]["a"]
 

@@ -42,6 +42,9 @@ class Settings:
         default_factory=dict
     )  # folder of an enabled plugin → the state of its files that passed a check
     recent: list[str] = field(default_factory=list)
+    servers: dict[str, Any] = field(
+        default_factory=dict
+    )  # address → settings of a server of language models; keys are in the system's key store
     window: dict[str, Any] = field(
         default_factory=dict
     )  # window geometry and other view state, by name
@@ -156,6 +159,8 @@ def _usable(name: str, value: Any) -> Any:
         return value if sound and isinstance(value.get("best"), str) else {}
     if name == "model_tasks":
         return {key: its for key, its in value.items() if isinstance(its, str)}
+    if name == "servers":
+        return {key: its for key, its in value.items() if isinstance(its, dict)}
     if name == "precision_trials":
         return {key: its for key, its in value.items() if isinstance(its, float)}
     return value

@@ -21,6 +21,7 @@ from workbench.jobs.events import Finished
 from workbench.jobs.spec import JobSpec
 from workbench.operations.evaluation import scoring
 from workbench.operations.models import installed
+from workbench.operations.prompts import servers
 from workbench.operations.prompts.prompt_fill import Filler, Fillers
 from workbench.operations.runs import new_runs, predict, results, run_recorder, run_results, train
 from workbench.operations.runs.kinds import contract as kinds
@@ -186,10 +187,14 @@ def start(
     *,
     parent_id: int | None = None,
 ) -> Run:
-    """Create the run and its job, or only the job to go on with a run, see `kinds.start`."""
+    """Create the run and its job, or only the job to go on with a run, see `kinds.start`.
+
+    Raises ConsentNeeded.
+    """
     if isinstance(prepared, ResumedPrompt):
         return _resume(project, queue, prepared)
     spec = prepared.spec
+    servers.check_consent(project, spec.backend, spec.model)
     name = spec.name or train.free_run_name(project, "prompt")
 
     def job(folder: Path, about: Mapping[str, Any]) -> JobSpec:
@@ -273,8 +278,12 @@ def _asking(spec: PromptSpec) -> dict[str, object]:
     }
 
 
-def host(spec: PromptSpec) -> JobSpec:
-    """A host that answers single prompts; see `prompting.backends.serve.open_backend`."""
+def host(project: Project, spec: PromptSpec) -> JobSpec:
+    """A host that answers single prompts; see `prompting.backends.serve.open_backend`.
+
+    Raises ConsentNeeded.
+    """
+    servers.check_consent(project, spec.backend, spec.model)
     return JobSpec(backends.HOST, _asking(spec), title=spec.model_name)
 
 
@@ -419,13 +428,14 @@ def prepare_resume(project: Project, run: Run) -> ResumedPrompt:
 def _resume(project: Project, queue: Queue, prepared: ResumedPrompt) -> Run:
     new_runs.refuse_read_only(project)
     run, folder = prepared.run, paths.run_folder(project.path, prepared.run.id)
+    spec = spec_of(run)
+    servers.check_consent(project, spec.backend, spec.model)
     with transcript.AnswerFile(folder) as file:
         file.add(prepared.answers)
     with project.write():
         resumed = runs.update(project.db, run.id, status="waiting")
     about = {"project": project.uid, "id": run.id, "purpose": INFO.id}
-    spec = replace(spec_of(run), name=run.name)
-    queue.add(_run_job(project, folder, spec, about))
+    queue.add(_run_job(project, folder, replace(spec, name=run.name), about))
     return resumed
 
 
@@ -488,6 +498,7 @@ def answers(
     Raises Cancelled or JobFailed.
     """
     spec = spec_of(this)
+    servers.check_consent(project, spec.backend, spec.model)
     with Fillers(project) as fillers:
         lines, _dropped, _cut = filled(fillers.filler(spec), documents)
     folder = scratch.make("prompt")

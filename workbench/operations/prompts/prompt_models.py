@@ -14,6 +14,7 @@ from workbench.base.options import Option
 from workbench.base.registry import registry
 from workbench.base.settings import Settings
 from workbench.operations.models import installed as models
+from workbench.prompting import servers
 from workbench.prompting.backends import spec as backends
 from workbench.prompting.backends.spec import AtHand, BackendInfo, PromptModel
 
@@ -92,4 +93,8 @@ def options(backend: str, values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _at_hand(settings: Settings | None) -> AtHand:
     chosen = settings or settings_file.load()
-    return AtHand(models.list(chosen), lambda name: models.find(name, chosen))
+    return AtHand(
+        models.list(chosen),
+        lambda name: models.find(name, chosen),
+        servers.from_settings(chosen.servers),
+    )

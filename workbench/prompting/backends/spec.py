@@ -10,7 +10,7 @@ from __future__ import annotations
 import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import SpecError
@@ -18,6 +18,7 @@ from workbench.base.i18n import _
 from workbench.base.options import Option, complete
 from workbench.base.registry import contract_hint, registry
 from workbench.models.spec import ModelInfo
+from workbench.prompting.servers import Server
 from workbench.prompting.spec import LOCAL
 from workbench.text.segment import words
 
@@ -40,7 +41,9 @@ class PromptModel:
     folder or an address. title: display name, the name if "". pickled: its weights can execute
     code when they are loaded, and the user has allowed that. without: names of the backend's
     options that the model has no use for. can: a subset of ABILITIES; a form of answers names what
-    it needs of them. where: where it runs, for display, such as the address of a server.
+    it needs of them. where: where it runs, for display, such as the address of a server. cannot:
+    ability → why the model lacks it. prices: of a million tokens of prompts and of replies, in a
+    currency of the user's choice. context: maximum tokens of a prompt with its reply, 0 if unknown.
     """
 
     name: str
@@ -50,14 +53,20 @@ class PromptModel:
     without: frozenset[str] = frozenset()
     can: frozenset[str] = frozenset((SCORE,))
     where: str = ""
+    cannot: Mapping[str, str] = field(default_factory=dict, hash=False)
+    prices: tuple[float, float] = (0.0, 0.0)
+    context: int = 0
 
 
 @dataclass(frozen=True)
 class AtHand:
-    """The models of the Models page. `find(name)` also accepts folders; it raises ModelError."""
+    """The models of the Models page, and the servers of the settings. `find(name)` also accepts
+    folders; it raises ModelError.
+    """
 
     cards: tuple[ModelInfo, ...]
     find: Callable[[str], ModelInfo]
+    servers: tuple[Server, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +133,12 @@ class BackendInfo(ABC):
         cannot be used.
         """
         return Measure(count_words, self.limit, self.mask)
+
+    def address(self, path: str) -> str:
+        """Where the texts of prompts are sent for the model of `path`, "" if they stay on this
+        computer. The user has to agree before a project sends texts there.
+        """
+        return ""
 
 
 def count_words(texts: Sequence[str]) -> list[int]:

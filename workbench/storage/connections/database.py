@@ -575,6 +575,10 @@ class Database:
         row = self.reader().execute("select value from meta where key = ?", (key,)).fetchone()
         return default if row is None else row[0]
 
+    def set_meta(self, key: str, value: object) -> None:
+        """Within a transaction; cannot be undone."""
+        self.writer.execute("insert or replace into meta values(?, ?)", (key, value))
+
     def meta_number(self, key: str, default: int | None = None) -> int:
         """An integer of `meta`.
 

@@ -12,6 +12,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.operations.prompts import prompt
 from workbench.operations.prompts.prompt_fill import PromptPreview, PromptTable
 from workbench.prompting.spec import PromptSpec
+from workbench.ui.project.opened import opened
 
 if TYPE_CHECKING:
     from workbench.jobs.host import Host
@@ -63,7 +64,11 @@ class Scorer:
         tables = [
             {name: list(parts) for name, parts in mapping.items()} for mapping in missing.values()
         ]
-        self._loaded(spec).ask("score", {"prompts": tables}, answered)
+        try:
+            host = self._loaded(spec)
+        except WorkbenchError as error:
+            return done(error)
+        host.ask("score", {"prompts": tables}, answered)
 
     def forget(self) -> None:
         """The backends have changed: reload the model and clear the cache."""
@@ -83,7 +88,9 @@ class Scorer:
             return self._host
         self.close()
         host = self._host = Host(
-            prompt.host(spec), dispatch=self._context.dispatch, spare=self._context.queue.spare
+            prompt.host(opened(self._context), spec),
+            dispatch=self._context.dispatch,
+            spare=self._context.queue.spare,
         )
         self._asked = model
         return host

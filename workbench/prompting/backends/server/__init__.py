@@ -1,0 +1,1 @@
+"""Prompts answered by servers with the interface of OpenAI."""

@@ -1,0 +1,95 @@
+"""Servers with the interface of OpenAI: the light part."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from workbench.base.i18n import N_, _
+from workbench.prompting import servers
+from workbench.prompting.backends.spec import (
+    CHAT,
+    GENERATE,
+    SCHEMA,
+    SCORE,
+    STREAM,
+    TOKEN_PROBABILITIES,
+    AtHand,
+    BackendInfo,
+    Measure,
+    PromptModel,
+    count_words,
+)
+from workbench.prompting.servers import Probe, Server
+
+UNTRIED = frozenset((CHAT,))  # what is assumed of a model that was not tried
+USUAL_CONTEXT = 4096  # tokens, for servers that do not tell
+TOKENS_PER_WORD = 1.5  # an upper estimate, as servers count with tokenizers of their own
+_REASONS = {
+    GENERATE: N_("The server has no /v1/completions for this model."),
+    CHAT: N_("The server has no /v1/chat/completions, or the model no chat template."),
+    TOKEN_PROBABILITIES: N_("The server returns no probabilities of tokens."),
+    SCHEMA: N_("The server does not keep to a JSON schema."),
+    STREAM: N_("The server does not send replies token by token."),
+}
+
+
+class ServerInfo(BackendInfo):
+    id = servers.BACKEND
+    title = N_("Servers")
+
+    def models(self, at_hand: AtHand) -> Sequence[PromptModel]:
+        """The models of the servers in the settings; equal names are told apart by the server."""
+        pairs = [(server, model) for server in at_hand.servers for model in server.models]
+        often = Counter(model for _server, model in pairs)
+        return [
+            _model(server, model, model if often[model] == 1 else f"{model} @ {server.name}")
+            for server, model in pairs
+        ]
+
+    def find(self, name: str, at_hand: AtHand) -> PromptModel:
+        """A model of the settings by its name, or any by ADDRESS#MODEL."""
+        if "#" not in name:
+            return super().find(name, at_hand)
+        address, model = servers.split_path(name)
+        known = next((one for one in at_hand.servers if one.address == address), Server(address))
+        return _model(known, model, name)
+
+    def measure(self, model: PromptModel, options: Mapping[str, Any]) -> Measure:
+        """Tokens are estimated from words: counting them would need a request for each prompt."""
+        limit = round((model.context or USUAL_CONTEXT) / TOKENS_PER_WORD)
+        return Measure(count_words, limit)
+
+    def address(self, path: str) -> str:
+        address, _model_name = servers.split_path(path)
+        return "" if servers.is_local(address) else address
+
+
+def _model(server: Server, model: str, name: str) -> PromptModel:
+    probe = server.probes.get(model)
+    return PromptModel(
+        name,
+        servers.model_path(server.address, model),
+        title=name,
+        can=probe.can if probe else UNTRIED,
+        where=server.where,
+        cannot=_reasons(probe) if probe else {},
+        prices=(server.price_in, server.price_out),
+        context=probe.context if probe else 0,
+    )
+
+
+def _reasons(probe: Probe) -> dict[str, str]:
+    """Ability → why the model lacks it."""
+    reasons = {ability: _(why) for ability, why in _REASONS.items() if ability not in probe.can}
+    if SCORE not in probe.can:
+        reasons[SCORE] = (
+            _("The server returns probabilities of the tokens that it writes, not of given ones.")
+            if TOKEN_PROBABILITIES in probe.can
+            else _(_REASONS[TOKEN_PROBABILITIES])
+        )
+    return reasons
+
+
+INFO = ServerInfo()
