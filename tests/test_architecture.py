@@ -186,6 +186,7 @@ TABLE = {
             "transformers",
             "huggingface_hub",
             "peft",
+            "gguf",
             "onnx",
             "onnxscript",
             "onnxruntime",

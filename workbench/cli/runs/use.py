@@ -212,7 +212,10 @@ _KNOWN = registry().all("model_exporter")
 @click.option(
     "--model",
     default="",
-    help=_("Instead of a run: a published model that is trained for a task, by name or folder."),
+    help=_(
+        "Instead of a run: a published model that is trained for a task, or a causal language "
+        "model (formats gguf and gguf32), by name or folder."
+    ),
 )
 @click.option(
     "--formats",
@@ -231,7 +234,6 @@ def export(file: Path, outdir: Path, run: str, model: str, formats: str, as_json
     Can be used while a window has the project open.
     """
     from workbench.operations.models import export as operations
-    from workbench.operations.models import installed
     from workbench.operations.runs import results
 
     if bool(run) == bool(model):
@@ -243,7 +245,7 @@ def export(file: Path, outdir: Path, run: str, model: str, formats: str, as_json
     ):
         project, queue = opened.project, opened.queue
         if model:
-            card = installed.trained(model)
+            card = operations.model_named(model)
             result = operations.export_published(project, queue, card, outdir, chosen, watch=watch)
         else:
             named = results.run_named(project, run)

@@ -7,6 +7,7 @@ import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -27,23 +28,27 @@ Checking = Generator[dict[str, Any], None, Verification]
 class Export:
     """One export job.
 
-    predictor: the loaded model, on the CPU. source: the model folder of the run. draft: a temporary
-    folder of the job. facts: as in ExportSpec. checks: the comparisons made so far, by format.
-    stored: see ExportResult.
+    source: the model folder of the run. draft: a temporary folder of the job. facts, allow_pickle:
+    as in ExportSpec. checks: the comparisons made so far, by format. stored: see ExportResult.
     """
 
-    predictor: Predictor
     source: Path
     draft: Path
     facts: Mapping[str, Any] = field(default_factory=dict)
     checks: dict[str, Verification] = field(default_factory=dict)
     stored: Verification | None = None
+    allow_pickle: bool = False
     _saved: Path | None = None
+
+    @cached_property
+    def predictor(self) -> Predictor:
+        """The loaded model, on the CPU; not for formats of language models."""
+        return Predictor.load(self.source, "cpu", allow_pickle=self.allow_pickle)
 
     @property
     def own_head(self) -> bool:
         """See `Model.own_head`."""
-        return self.predictor.model.own_head
+        return "predictor" in vars(self) and self.predictor.model.own_head
 
     def saved(self) -> Path:
         """A folder with the model in the format of its family; saved on the first call."""

@@ -74,13 +74,11 @@ def _fill(
     """Write and check all formats; returns the format with the main check, and the job."""
     from workbench.exporters.model.base import Export  # torch, after the folders were validated
     from workbench.models import device
-    from workbench.tasks.predictor import Predictor
 
     device.use_threads()
     yield {"kind": "stage", "stage": "load", "title": _("Loading the model")}
     exporters: list[ModelExporter] = [registry().get(KIND, id)() for id in spec.formats]
-    predictor = Predictor.load(spec.model, "cpu", allow_pickle=spec.allow_pickle)
-    job = Export(predictor, Path(spec.model), draft, spec.facts)
+    job = Export(Path(spec.model), draft, spec.facts, allow_pickle=spec.allow_pickle)
     documents = texts_of(spec.texts)
     yield from _check_stored(job, documents, spec.predictions)
     for exporter in exporters:

@@ -65,9 +65,29 @@ class ExporterInfo(ABC):
         """
 
 
+class LanguageModelInfo(ExporterInfo):
+    """The light part of a format for language models themselves; others export trained tasks."""
+
+    def loading_code(self, folder: str, task: TaskInfo, *, own_head: bool) -> str:
+        return self.usage(folder)
+
+    @abstractmethod
+    def usage(self, folder: str) -> str:
+        """Code that loads the exported folder."""
+
+
 def infos() -> tuple[ExporterInfo, ...]:
     """The formats of the registry, in order. Plugins that cannot be loaded are left out."""
     return registry().infos(KIND)
+
+
+def trained_formats() -> tuple[ExporterInfo, ...]:
+    """Those of models that are trained for a task."""
+    return tuple(info for info in infos() if not isinstance(info, LanguageModelInfo))
+
+
+def language_model_formats() -> tuple[ExporterInfo, ...]:
+    return tuple(info for info in infos() if isinstance(info, LanguageModelInfo))
 
 
 def exporter_info(id: str) -> ExporterInfo:
@@ -139,5 +159,11 @@ def draft_of(out: Path, job: Path) -> Path:
 
 
 def loading_code(format: str, folder: Path | str, task: str, *, own_head: bool = False) -> str:
-    """Python code that loads the exported folder, see `ExporterInfo.loading_code`."""
-    return exporter_info(format).loading_code(str(folder), tasks.info(task), own_head=own_head)
+    """Python code that loads the exported folder, see `ExporterInfo.loading_code`.
+
+    task: id, "" for a language model.
+    """
+    info = exporter_info(format)
+    if isinstance(info, LanguageModelInfo):
+        return info.usage(str(folder))
+    return info.loading_code(str(folder), tasks.info(task), own_head=own_head)

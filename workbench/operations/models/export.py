@@ -15,7 +15,7 @@ from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.exporters.model import spec as exporters
 from workbench.exporters.model.results import ExportResult
-from workbench.exporters.model.spec import ExportSpec, default_formats, loading_code
+from workbench.exporters.model.spec import ExporterInfo, ExportSpec, default_formats, loading_code
 from workbench.jobs.spec import JobSpec
 from workbench.operations.models import installed
 from workbench.operations.runs import missing, predict, results, train
@@ -71,8 +71,20 @@ def exportable_runs(project: Project) -> tuple[Run, ...]:
 
 
 def exportable_models(settings: Settings | None = None) -> tuple[ModelInfo, ...]:
-    """Models of the Models page that were published for a task, such as taggers."""
-    return tuple(setting for setting in installed.list(settings) if setting.usable and setting.task)
+    """Models of the Models page that were published for a task, such as taggers, and those language
+    models that a format fits.
+    """
+    return tuple(card for card in installed.list(settings) if card.usable and _exportable(card))
+
+
+def _exportable(card: ModelInfo) -> bool:
+    return bool(card.task) or any(not offer.unfit for offer in offers_of_model(card))
+
+
+def model_named(name: str, settings: Settings | None = None) -> ModelInfo:
+    """One of `exportable_models`, or in a folder. Raises ModelError if it cannot be exported."""
+    card = installed.find(name, settings)
+    return card if _exportable(card) else installed.trained(name, settings)
 
 
 def _has_model(project: Project, run: Run) -> bool:
@@ -109,17 +121,18 @@ def offers(project: Project, run: Run) -> tuple[FormatOffer, ...]:
 
     Raises WorkbenchError if the weights are missing.
     """
-    return _offers(train.model_folder(project, run))
+    return _offers(train.model_folder(project, run), exporters.trained_formats())
 
 
 def offers_of_model(card: ModelInfo) -> tuple[FormatOffer, ...]:
-    """As `offers`, for a published model that is trained for a task."""
-    return _offers(Path(card.path))
+    """As `offers`, for a published model."""
+    formats = exporters.trained_formats() if card.task else exporters.language_model_formats()
+    return _offers(Path(card.path), formats)
 
 
-def _offers(folder: Path) -> tuple[FormatOffer, ...]:
+def _offers(folder: Path, formats: Sequence[ExporterInfo]) -> tuple[FormatOffer, ...]:
     offers = []
-    for info in (info for info in exporters.infos() if info.suits(folder)):
+    for info in (info for info in formats if info.suits(folder)):
         title, purpose = info.described(folder)
         short, unfit = _(info.short) or title, info.unfit(folder)
         size = 0 if unfit else info.size(folder)
@@ -159,8 +172,8 @@ def export_published(
     *,
     watch: Watch = QUIET,
 ) -> ExportResult:
-    """As `export_run`, of a published model that is trained for a task, verified on the project's
-    texts.
+    """As `export_run`, of a published model that is trained for a task, or of a language model,
+    verified on the project's texts.
 
     That the user has allowed to open a pickle was asked when the model was found.
     """
@@ -168,7 +181,7 @@ def export_published(
     spec = ExportSpec(
         card.path, "", str(Path(out).absolute()), tuple(formats), described, card.pickled
     )
-    texts = tasks.info(card.task).texts
+    texts = tasks.info(card.task).texts if card.task else 1
     return _export(project, queue, spec, texts, card.name, {}, watch=watch)
 
 

@@ -47,7 +47,8 @@ class ExportState(State):
         self.context, self.project, self.queue = context, opened(context), context.queue
         self.runs: tuple[Run, ...] = ()
         self.run_id: int | None = None
-        self.models: tuple[ModelInfo, ...] = ()  # published ones that are trained for a task
+        self.models: tuple[ModelInfo, ...] = ()  # published ones
+        self._models: tuple[ModelInfo, ...] = ()
         self.model = ""  # name of the selected one; "" if a run is selected
         self.folder = ""
         self.offers: tuple[export.FormatOffer, ...] = ()  # all formats, for the selected run
@@ -67,11 +68,14 @@ class ExportState(State):
 
     def refresh(self) -> None:
         """Read runs and models again; if none is selected, select the latest run with a model."""
-        self.update(models=export.exportable_models(self.context.settings))
+        self._models = export.exportable_models(self.context.settings)
         self._look_at_runs()
 
     def _look_at_runs(self) -> None:
-        self.update(runs=export.exportable_runs(self.project))
+        runs = export.exportable_runs(self.project)
+        # The language models of the application alone are nothing to begin with.
+        some = runs or any(card.task or card.origin != "starter" for card in self._models)
+        self.update(runs=runs, models=self._models if some else ())
         if self.run is not None or self.card is not None:
             return
         self.update(run_id=None, model="", offers=())
@@ -133,8 +137,10 @@ class ExportState(State):
             return
         self.update(offers=offers)
         if offers:
-            fitting = {offer.id for offer in offers if not offer.unfit}
-            self.update(formats=tuple(id for id in self.formats if id in fitting))
+            fitting = [offer.id for offer in offers if not offer.unfit]
+            formats = tuple(id for id in self.formats if id in fitting)
+            defaults = tuple(id for id in export.default_formats() if id in fitting)
+            self.update(formats=formats or defaults or tuple(fitting)[:1])
 
     def short(self, format: str) -> str:
         """The title of a format for a narrow column."""
