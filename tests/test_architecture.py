@@ -1030,6 +1030,7 @@ OWNERS = {
     "backends": lambda id: (f"prompting/backends/{id}/*",),
     "architectures": lambda _id: (
         "models/families/*",
+        "exporters/model/gguf/*",
         "runtime/conversion.py",
         "runtime/tokenizer_files.py",
     ),

@@ -1,4 +1,4 @@
-"""Write `tests/data/schema6-project.tar.gz`: a project with runs of every kind, as of now.
+"""Write `tests/data/schema7-project.tar.gz`: a project with runs of every kind, as of now.
 
     python -m tests.golden.make_project
 
@@ -17,7 +17,7 @@ from unittest import mock
 
 from tests import tiny_models
 
-ARCHIVE = Path(__file__).parents[1] / "data" / "schema6-project.tar.gz"
+ARCHIVE = Path(__file__).parents[1] / "data" / "schema7-project.tar.gz"
 KINDS = Path(__file__).parent / "kinds.jsonl"  # documents with layers of the other kinds
 FAST = ("--set", "epochs=8", "--set", "learning_rate=0.003", "--set", "device=cpu")
 FAST += ("--set", "max_length=32")
