@@ -29,6 +29,7 @@ WHOLE = {
     "ui/style/style_sheet.py": "style sheets",
     "operations/application/sample.py": "the sample's own labels, stored with it",
     "exporters/model/card.py": "the model card is English: it travels with the model",
+    "exporters/model/gguf/card.py": "as the model card",
     "storage/integrity/checksums.py": "SQL alone",
     "storage/journal/replay.py": "SQL alone",
     "storage/labels/label_changes.py": "SQL alone",

@@ -109,7 +109,7 @@ def test_sixteen_bits_are_half_as_large_and_proved_against_the_rounded_model(exp
     assert small.stat().st_size < 0.55 * large.stat().st_size
     assert result["checks"]["gguf"]["texts"] == len(EXTREMES) + len(TEXTS) - 1  # "" is no document
     assert "FROM ./model.gguf" in (out / "gguf" / "Modelfile").read_text()
-    assert "the token ids of the original" in (out / "gguf" / "README.md").read_text()
+    assert "the same token ids" in (out / "gguf" / "README.md").read_text()
 
 
 def test_a_sentencepiece_tokenizer_gives_the_ids_of_the_original(exported, data_folder, tmp_path):

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import transformers
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
 
 from workbench.base.errors import ExportFailed
 from workbench.base.i18n import N_, _
 from workbench.exporters.model.base import Checking, Export, ModelExporter
-from workbench.exporters.model.gguf import file
+from workbench.exporters.model.gguf import card, file
 from workbench.exporters.model.gguf.info import FILE, FULL_INFO, INFO, GgufInfo
 from workbench.exporters.model.results import Verification
 from workbench.text.document import Document
@@ -44,9 +43,7 @@ class GgufExporter(ModelExporter):
             half=self.info.half,
             name=str(export.facts.get("base_model") or export.source.name),
         )
-        length = config.get("n_positions") or config["max_position_embeddings"]
-        modelfile = f"FROM ./{FILE}\nPARAMETER num_ctx {length}\n"
-        (folder / "Modelfile").write_text(modelfile, encoding="utf-8")
+        (folder / "Modelfile").write_text(card.modelfile(config), encoding="utf-8")
 
     def check(self, export: Export, folder: Path, documents: Sequence[Document]) -> Checking:
         """Token ids and logits as transformers reads them from the file, which has code of its own
@@ -91,20 +88,8 @@ class GgufExporter(ModelExporter):
         return Verification(len(texts), total, share, largest, time.monotonic() - began)
 
     def finish(self, export: Export, folder: Path) -> None:
-        name, check = export.facts.get("base_model") or "model", export.checks[self.info.id]
-        bits = 16 if self.info.half else 32
-        lines = [
-            f"# {name}, GGUF with {bits} bits",
-            "Written by Glossbench for llama.cpp, Ollama and LM Studio.",
-            f"Check: {check.texts} texts have the token ids of the original; {check.sentence()}, "
-            "where a label is the most probable next token."
-            + (" Compared with matrices rounded to float16." if self.info.half else ""),
-            f"Licence of the model: {export.facts.get('base_licence') or 'see the original'}.",
-            f"transformers {transformers.__version__} has read the file again.",
-            f"```python\n{self.info.usage('path/of/this/folder')}```",
-            f"`ollama create {name} -f Modelfile`",
-        ]
-        (folder / "README.md").write_text("\n\n".join(lines) + "\n", encoding="utf-8")
+        text = card.readme(export.facts, export.checks[self.info.id], self.info)
+        (folder / "README.md").write_text(text, encoding="utf-8")
 
 
 class FullGgufExporter(GgufExporter):

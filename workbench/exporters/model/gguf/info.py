@@ -89,9 +89,9 @@ def _json(path: Path) -> dict[str, Any]:
     return raw if isinstance(raw, dict) else {}
 
 
-_CODE = """from llama_cpp import Llama  # pip install llama-cpp-python
+_CODE = """import llama_cpp  # of the package llama-cpp-python
 
-model = Llama({file!r})
+model = llama_cpp.Llama({file!r})
 print(model("Once upon a time", max_tokens=32)["choices"][0]["text"])
 """
 
