@@ -109,3 +109,13 @@ def test_an_experiment_of_prompts_is_cancelled_and_resumed(queue, prompts):
 
     assert [cell.status for cell in second.cells] == ["done"] * 4 and len(queue.jobs) == 5
     assert [row.first.scores for row in second.rows] == [{1: 1 / 3, 2: 1 / 3}] * 2
+
+
+def test_a_cell_whose_kind_cannot_be_prepared_fails_with_the_reason(project, queue):
+    published = Cell("m", "M", "", 1, "published", spec())
+    experiment = Experiment(project, [published], task="classify")
+
+    run(experiment, queue)
+
+    assert (experiment.status, published.status) == ("done", "failed")
+    assert "cannot be started" in published.message

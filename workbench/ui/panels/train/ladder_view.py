@@ -53,7 +53,7 @@ class LadderView(View):
 
     def __init__(self, state: LadderState):
         super().__init__(state)
-        self._cells = QVBoxLayout()
+        self._cells = column(gap=12)
         self._tables: list[CellTable] = []
         self._tables_for: tuple[object, ...] = ()
         self._results = LadderResults(state)
@@ -71,10 +71,6 @@ class LadderView(View):
         pause = Button(_("Pause after this run"), "pause", on=state.pause)
         cancel = Button(_("Cancel"), "x", "danger", on=state.cancel)
         self._job = JobView(state, pause, cancel, beside=False)
-        cells = QFrame()
-        self._cells.setContentsMargins(0, 0, 0, 0)
-        self._cells.setSpacing(12)
-        cells.setLayout(self._cells)
         middle = column(
             words(_("Ladder"), "heading", weight=600),
             row((self._layer_field, 3), (self._seeds_field, 2), gap=12),
@@ -84,7 +80,7 @@ class LadderView(View):
             line(),
             self._job,
             words(message, "small", "muted", wrap=True),
-            cells,
+            self._cells,
             self._missing,
             self._job.message,
             None,
@@ -253,13 +249,13 @@ class LadderView(View):
         work = self.state.work
         tables_for = (work.task, work.spec.decoders, work.spec.seeds) if work else ()
         if tables_for != self._tables_for:
-            clear(self._cells)
+            clear(layout_of(self._cells))
             self._tables, self._tables_for = [], tables_for
             for decoder in work.spec.decoders if work else ():
                 title = self.state.decoder_title(decoder)
                 table = CellTable(self.state, decoder, title, work.spec.seeds if work else ())
                 self._tables.append(table)
-                self._cells.addWidget(table)
+                layout_of(self._cells).addWidget(table)
         for table in self._tables:
             table.set_rows(rows)
             table.fit_height()
