@@ -114,6 +114,7 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
     "embed": ("models.embed", "embed", _("Write hidden states of texts as numpy arrays.")),
     "suggest": ("runs.use", "suggest", _("Suggest labels for unlabelled documents with a run.")),
     "prompt": ("runs.prompt", "prompt", _("Evaluate a prompt by the probabilities of its labels.")),
+    "prompts": ("runs.prompts", "prompts", _("List and compare the prompts of a project.")),
     "tokenizer": (
         "models.tokenizer",
         "tokenizer",

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -60,6 +60,29 @@ def answers(folder: Path) -> dict[int, dict[str, Any]]:
                 answer = json.loads(text)
                 by_line[answer["line"]] = answer
     return dict(sorted(by_line.items()))
+
+
+def of_document(folder: Path, document_id: int) -> tuple[Line, Line | None] | None:
+    """The request for a document and the last answer to it; None if the folder has none."""
+    requests = _about(folder / PROMPTS, document_id)
+    request = next(requests, None)
+    if request is None:
+        return None
+    last = None
+    for last in _about(folder / ANSWERS, document_id):  # noqa: B007 (the last one counts)
+        pass
+    return request, last
+
+
+def _about(path: Path, document_id: int) -> Iterator[Line]:
+    """The complete lines about a document; only these are parsed."""
+    mark = f'"document_id": {document_id},'
+    with suppress(FileNotFoundError), path.open(**_FILES) as file:
+        for text in file:
+            if mark in text and text.endswith("\n"):
+                line = json.loads(text)
+                if line["document_id"] == document_id:
+                    yield line
 
 
 def failed(answer: Line) -> bool:

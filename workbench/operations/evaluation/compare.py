@@ -81,15 +81,7 @@ def compare(
     documents, or have another task or layer; QueryError.
     """
     chosen = [runs.get(project.db, id) for id in dict.fromkeys(run_ids)]
-    check_comparable(chosen)
-    check_seen(chosen, split)
-    evidence = []
-    for at, run in enumerate(chosen):
-        watch.at(0.1 * at / len(chosen))
-        info = tasks.info(results.task_of(run)).compared()
-        system_evidence = quality.evidence(project, run, split, info)
-        evidence.append(quality.matching(project, system_evidence, where))
-    fingerprint = _one_test_set(chosen, evidence, split)
+    evidence = on_one_test_set(project, chosen, split, where=where, watch=watch.part(0.0, 0.1))
     systems = _systems(project, chosen, evidence, split, watch.part(0.1, 0.3))
     info, first = evidence[0].info, systems[0]
     tested = _tested(first, score or info.main)
@@ -101,7 +93,7 @@ def compare(
     return Comparison(
         split,
         len(evidence[0]),
-        fingerprint,
+        fingerprint(evidence[0]),
         tested,
         info.definition,
         by_slice,
@@ -181,8 +173,31 @@ def check_seen(chosen: Sequence[Run], split: str) -> None:
 # ---------------------------------------------------------------- one test set
 
 
-def _one_test_set(chosen: Sequence[Run], evidence: Sequence[Evidence], split: str) -> str:
-    """The fingerprint that all systems share. Raises WorkbenchError if they do not."""
+def on_one_test_set(
+    project: Project,
+    chosen: Sequence[Run],
+    split: str,
+    *,
+    where: str = "",
+    watch: Watch = QUIET,
+) -> list[Evidence]:
+    """The stored predictions of each run for the same documents. Raises WorkbenchError as
+    `compare`.
+    """
+    check_comparable(chosen)
+    check_seen(chosen, split)
+    evidence = []
+    for at, run in enumerate(chosen):
+        watch.at(at / len(chosen))
+        info = tasks.info(results.task_of(run)).compared()
+        system_evidence = quality.evidence(project, run, split, info)
+        evidence.append(quality.matching(project, system_evidence, where))
+    _check_one_test_set(chosen, evidence, split)
+    return evidence
+
+
+def _check_one_test_set(chosen: Sequence[Run], evidence: Sequence[Evidence], split: str) -> None:
+    """Raises WorkbenchError unless all systems have the same fingerprint."""
     prints = [fingerprint(system_evidence) for system_evidence in evidence]
     first = {row_id(document): document for document in evidence[0].documents}
     for run, system_evidence, own in zip(chosen, evidence, prints, strict=True):
@@ -203,7 +218,6 @@ def _one_test_set(chosen: Sequence[Run], evidence: Sequence[Evidence], split: st
             ),
             hint=_evaluate_first(run, split),
         )
-    return prints[0]
 
 
 def fingerprint(evidence: Evidence) -> str:
