@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
@@ -72,7 +72,12 @@ class PromptsPanel(Panel):
 
     _new = True  # the state has just loaded the project
 
-    def shown(self, **_args: Any) -> None:
+    def shown(self, place: Mapping[str, Any] | None = None, **_args: Any) -> None:
         if not self._new:
             self.state.refresh()
         self._new = False
+        if place is not None:
+            self.state.restore(place)
+
+    def place(self) -> dict[str, Any]:
+        return {"place": self.state.place}

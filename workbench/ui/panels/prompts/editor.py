@@ -173,7 +173,7 @@ class PromptText(MonoText):
         """Show before, answer, after. Scrolls to the candidate if the prompt has changed."""
         if parts != self._shown:
             self._shown = parts
-            self.setPlainText(_displayed("".join(parts)))
+            self.setPlainText(displayed("".join(parts)))
             self.mark_candidate()
             end = self.verticalScrollBar()
             end.setValue(end.maximum())
@@ -182,7 +182,7 @@ class PromptText(MonoText):
         """Highlight the candidate in colours of the current theme."""
         if self._shown is None:
             return
-        before, answer, _after = map(_displayed, self._shown)
+        before, answer, _after = map(displayed, self._shown)
         cursor = QTextCursor(self.document())
         cursor.setPosition(_units(before))
         cursor.setPosition(_units(before + answer), QTextCursor.MoveMode.KeepAnchor)
@@ -202,7 +202,7 @@ class PromptText(MonoText):
             self.mark_candidate()
 
 
-def _displayed(text: str) -> str:
+def displayed(text: str) -> str:
     """As displayed by Qt: CR LF is one line break, other control characters have symbols."""
     return DisplayText(text).shown.replace("\r\n", "\n")
 

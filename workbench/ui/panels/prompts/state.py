@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.events import State
 from workbench.base.registry import registry
@@ -17,6 +19,7 @@ from workbench.ui.panels.prompts.run_state import RunState
 
 if TYPE_CHECKING:
     from workbench.project.changes import Changes
+    from workbench.prompting.spec import PromptSpec
     from workbench.ui.panel import PanelContext
 
 TABS = ("preview", "answers", "grid", "free-text")
@@ -34,10 +37,11 @@ class PromptsState(State):
         self.models = ModelState(self.draft)
         self.preview = PreviewState(self.draft)
         self.run = RunState(self.draft, self.preview, self.prompt.keep)
-        self.answers = AnswersState(self.draft)
+        self.answers = AnswersState(self.draft, self.edit)
         self.grid = GridState(self.draft)
         self.free_text = FreeTextState(self.draft)
         self.tab = TABS[0]
+        self.listen(self.run.changed, self._run_changed)
         self.listen(self.project.changed, self._project_changed)
         self.listen(registry().changed, self._plugins_changed)
         self.refresh()
@@ -57,11 +61,39 @@ class PromptsState(State):
         settings = {**self.draft.load_layers(), **self.models.load()}
         settings |= self.prompt.load(settings.get("layer", self.draft.spec.layer))
         self.preview.reload_document()
+        if self.tab == "answers":
+            self.answers.refresh()
         if not self.draft.change(**settings):
             self.preview.fill()
 
     def show(self, tab: str) -> None:
+        if tab == "answers" and tab != self.tab:
+            self.answers.refresh()
         self.update(tab=tab)
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """What `restore` shows again: the tab, and the answers."""
+        return {"tab": self.tab, "answers": self.answers.place}
+
+    def restore(self, place: Mapping[str, Any]) -> None:
+        if place["tab"] == "answers":
+            self.update(tab="answers")
+            self.answers.show_pair(**place["answers"])
+        else:
+            self.show(place["tab"])
+
+    def edit(self, spec: PromptSpec) -> None:
+        """Edit the settings of a run, on the layer that is selected."""
+        spec = replace(spec, layer=self.draft.spec.layer, name="")
+        self.show("preview")
+        self.draft.load(spec)
+        self.refresh()  # its model may be gone
+
+    def _run_changed(self, fields: frozenset[str]) -> None:
+        """The answers of a run that has ended are the first ones to look at."""
+        if "figures" in fields and self.run.live is not None:
+            self.answers.refresh(self.run.live.run_id)
 
     def _plugins_changed(self) -> None:
         """Backends may have been added, removed or changed."""

@@ -21,6 +21,7 @@ from workbench.ui.panels.prompts.preview_tab import PreviewTab
 from workbench.ui.panels.prompts.prompt_box import PromptBox
 from workbench.ui.panels.prompts.state import TABS, PromptsState
 from workbench.ui.panels.prompts.template_box import TemplateBox
+from workbench.ui.style import formats
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.controls.button import Button
 from workbench.ui.widgets.empty import EmptyState
@@ -59,6 +60,7 @@ class PromptsView(View):
         fill_with(self, header, (self._stack, 1), gap=0)
         for of_page in (state.draft, state.models, state.preview, state.run):
             self.shows(of_page, self._render_page)
+        self.shows(state.answers, lambda _fields: self._show_titles())
         self.first = self.template.editor
 
     # ---------------------------------------------------------------- empty states
@@ -166,6 +168,14 @@ class PromptsView(View):
         self._boxes.setVisible(shown.side is None)
         for at, stretch in enumerate(BOXES if shown.side is None else SIDE):
             layout_of(self.page).setStretch(at, stretch)
+
+    def _show_titles(self) -> None:
+        """The tabs, with the number of answers."""
+        answers = self.state.answers.comparison
+        title = _(TITLES["answers"])
+        if answers is not None:
+            title = _("{title}  {n}", title=title, n=formats.count(len(answers.rows)))
+        self._bar.setTabText(TABS.index("answers"), title)
 
     # ---------------------------------------------------------------- actions
 
