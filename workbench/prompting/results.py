@@ -21,9 +21,11 @@ class PromptResult:
     as the model counts them; sent_…: without known ones. answer_seconds: time of waiting for
     answers, of known ones at their time. language_model: its kind, as the backend names it, "" if
     nothing was sent. dropped: examples that did not fit; cut: truncated texts, None if not known.
-    prior: label → probability without a text, of the set of examples that most documents had; None
-    without calibration. prior_sets: number of sets. evaluations: by split. predicting: what answers
-    cost, None if it was not measured.
+    prior: label → probability without a text, of the set of examples that most documents had, or
+    the mean one of the run; None without calibration. prior_sets: number of sets. no_answer: number
+    of documents by the reason why nothing can be read from the reply; unplaced: of quoted strings
+    that are not in the text. evaluations: by split. predicting: what answers cost, None if it was
+    not measured.
     """
 
     n: int = 0
@@ -44,6 +46,8 @@ class PromptResult:
     calibration: str = ""
     prior: Mapping[str, float] | None = None
     prior_sets: int = 0
+    no_answer: Mapping[str, int] = field(default_factory=dict)
+    unplaced: int = 0
     evaluations: Mapping[str, Evaluation] = field(default_factory=dict)
     predicting: PredictionCost | None = None
 

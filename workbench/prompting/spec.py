@@ -74,8 +74,9 @@ class PromptSpec(JsonRecord):
     arrangement: the order in the prompt, one of ARRANGEMENTS.
 
     calibration: one of CALIBRATIONS, for scored label words. chat: the prompt is sent as a
-    conversation, with the model's chat template. prompt_name, prompt_version: of the object in the
-    project that a run was made from, "" and 0 for none.
+    conversation, with the model's chat template. sample: documents of the split that are asked
+    about, the same ones for every prompt; 0 for all. prompt_name, prompt_version: of the object in
+    the project that a run was made from, "" and 0 for none.
     """
 
     template: str
@@ -105,6 +106,7 @@ class PromptSpec(JsonRecord):
     chat: bool = False
     prompt_name: str = ""
     prompt_version: int = 0
+    sample: int = 0
 
     def __post_init__(self) -> None:
         if not 0 <= self.shots <= MOST_SHOTS:

@@ -5,7 +5,7 @@ Everything is computed from stored predictions against the current gold labels; 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -117,6 +117,11 @@ def matching(project: Project, evidence: Evidence, where: str) -> Evidence:
     if not where.strip():
         return evidence
     ids = frozenset(queries.matching(project, where, [row_id(item) for item in evidence.documents]))
+    return of_documents(evidence, ids)
+
+
+def of_documents(evidence: Evidence, ids: Collection[int | None]) -> Evidence:
+    """The evidence of some documents alone."""
     positions = [at for at, item in enumerate(evidence.documents) if item.id in ids]
     return replace(
         evidence,

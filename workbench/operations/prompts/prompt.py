@@ -6,6 +6,7 @@ Prompts are filled in prompt_fill.py.
 from __future__ import annotations
 
 import json
+import random
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -21,7 +22,7 @@ from workbench.jobs.events import Finished
 from workbench.jobs.spec import JobSpec
 from workbench.operations.evaluation import scoring
 from workbench.operations.models import installed
-from workbench.operations.prompts import servers
+from workbench.operations.prompts import prompt_models, servers
 from workbench.operations.prompts.prompt_fill import Filler, Fillers
 from workbench.operations.runs import new_runs, predict, results, run_recorder, run_results, train
 from workbench.operations.runs.kinds import contract as kinds
@@ -38,6 +39,7 @@ from workbench.text.labels import Layer
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Queue
+    from workbench.operations.evaluation.scoring import GoldDocument
     from workbench.project.project import Project
     from workbench.prompting.budget import PromptInput
     from workbench.prompting.built_in import BuiltIn
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from workbench.storage.runs.runs import Run
     from workbench.text.fields import Prediction
 
+SAMPLE_SEED = 1
 TEMPLATE, RESULT = "template.txt", "result.json"  # in the folder of a run
 
 
@@ -61,6 +64,7 @@ class PreparedPrompt:
     fingerprint: str
     dropped: int
     cut: int
+    prices: tuple[float, float] = (0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,10 @@ class ResumedPrompt:
     kind: ClassVar[str] = INFO.id
     run: Run
     answers: tuple[dict[str, Any], ...]
+
+    @property
+    def fingerprint(self) -> str:
+        return str(self.run.spec.get("fingerprint", ""))
 
 
 # ---------------------------------------------------------------- what can be chosen
@@ -117,7 +125,9 @@ def prepare(
         with Fillers(project) as own_fillers:
             return prepare(project, spec, split=split, fillers=own_fillers, watch=watch)
     filler = fillers.filler(spec, watch=watch)
-    documents = scoring.scored_documents(project, tasks.info(filler.task), filler.layer, split)
+    documents = _sampled(
+        scoring.scored_documents(project, tasks.info(filler.task), filler.layer, split), spec.sample
+    )
     if not documents:
         raise WorkbenchError(
             _(
@@ -137,7 +147,24 @@ def prepare(
         scoring.fingerprint(documents),
         dropped,
         cut,
+        _prices(spec),
     )
+
+
+def _sampled(documents: Sequence[GoldDocument], most: int) -> tuple[GoldDocument, ...]:
+    """At most so many, in their order; all for 0."""
+    if not 0 < most < len(documents):
+        return tuple(documents)
+    drawn = random.Random(SAMPLE_SEED).sample(range(len(documents)), most)
+    return tuple(documents[at] for at in sorted(drawn))
+
+
+def _prices(spec: PromptSpec) -> tuple[float, float]:
+    """Of a million tokens sent and received, as the user has entered them; 0 for none."""
+    try:
+        return prompt_models.find(spec.backend, spec.model_name or spec.model).prices
+    except WorkbenchError:  # it is no longer listed; the worker says why it cannot be used
+        return (0.0, 0.0)
 
 
 def filled(
@@ -243,6 +270,7 @@ def _spec_json(spec: PromptSpec, prepared: PreparedPrompt) -> dict[str, object]:
         "dropped": prepared.dropped,
         "cut": prepared.cut,
         "documents": prepared.requests.documents,
+        "prices": list(prepared.prices),
     }
     return {**spec.to_json(), **about, "fingerprint": prepared.fingerprint}
 
