@@ -137,7 +137,9 @@ class Template:
             answer = after = ""
         after = "".join(after.replace(closing, "").split(turn)[::2])
         if chat is None:
-            return Prompt("".join(contents), answer, after)
+            text = "".join(contents)
+            # Tokens begin with a space: one at the end would be followed by another.
+            return Prompt(text.rstrip(" ") if label is None else text, answer, after)
         messages = list(zip((USER, *turns[::2]), contents, strict=True))
         return Prompt(chat.text(messages), answer, messages=chat.messages(messages))
 

@@ -374,6 +374,12 @@ class Prediction:
         return field.no_answer if field else ""
 
     @property
+    def has_probabilities(self) -> bool:
+        """Whether its scores say how certain it is: those read from one reply do not."""
+        field = self.get(FromReply)
+        return field is None or field.samples > 1
+
+    @property
     def words(self) -> tuple[WordTag, ...]:
         field = self.get(WordTags)
         return field.words if field else ()

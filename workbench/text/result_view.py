@@ -110,7 +110,7 @@ class ResultView:
 
     def answers(self, prediction: Prediction) -> list[Answer]:
         """The predicted labels, in the form of suggestions."""
-        shares = self.shares(prediction)
+        shares = self.shares(prediction) if prediction.has_probabilities else {}
         return [Answer(label, shares.get(label)) for label in self.labels(prediction)]
 
     def compared(self, prediction: Prediction) -> tuple[object, ...]:

@@ -183,9 +183,13 @@ class AnswerView(ResultView):
 
     def answers(self, prediction: Prediction) -> list[Answer]:
         """Without offsets there is no answer in the text."""
-        predicted = prediction.get(Answers)
+        predicted, known = prediction.get(Answers), prediction.has_probabilities
         return [
-            Answer(answer.question, answer.score, *((best.start, best.end) if best else ()))
+            Answer(
+                answer.question,
+                answer.score if known else None,
+                *((best.start, best.end) if best else ()),
+            )
             for answer in (predicted.answers if predicted is not None else ())
             for best in [answer.best]
         ]

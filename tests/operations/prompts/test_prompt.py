@@ -97,7 +97,7 @@ def test_what_is_too_long_loses_examples_and_says_how_many(preview, topics):
     [
         ({"template": "{{ text }}"}, "never writes the label"),
         ({"template": "x" * 200_000 + "{{ label }}"}, "200,011 of at most"),
-        ({"layer": "nix"}, "no layer 'nix' with classes"),
+        ({"layer": "nix"}, "no layer 'nix' that a prompt"),
         ({"model": "/nowhere"}, "no such file or folder"),
     ],
 )
@@ -470,3 +470,51 @@ def test_the_starter_answers_a_whole_split(project, inline_jobs, topics):
     assert done.result["language_model"] == "masked"
     assert results.evaluate_stored(project, done, done.spec["split"]).n == 4
     assert sum(done.result["prior"].values()) == pytest.approx(1) and done.result["n"] == 4
+
+
+def test_batch_calibration_sends_nothing_more_and_uses_the_prior_of_the_run_later(
+    project, queue, topics
+):
+    wiring = wire(project, queue)
+    run = prompt.run(project, queue, spec(calibration="batch", shots=0))
+    job = queue.jobs[-1]
+    assert all(line["document_id"] is not None for line in asked_lines(job))
+    job.start()
+    # shares of "praise" 0.9, 0.9, 0.6, 0.6: their mean is 0.75
+    likely = [[math.log(p)] for p in (0.9, 0.9, 0.6, 0.6)]
+    other = [[math.log(1 - p)] for p in (0.9, 0.9, 0.6, 0.6)]
+    score(job, [{"praise": a, "complaint": b} for a, b in zip(likely, other, strict=True)])
+    job.end("done", {"n": 4, "versions": {}})
+    wiring.close()
+
+    run = results.run(project, run.id)
+    assert run.result["prior"]["praise"] == pytest.approx(0.75)
+    dev = [documents.get(project.db, id) for id in topics[1][8:12]]
+    stored = predict.stored(project, run, dev)
+    assert [stored[item.id].label for item in dev] == ["praise"] * 2 + ["complaint"] * 2
+
+    def worker(job):
+        few = [{"praise": [math.log(0.7)], "complaint": [math.log(0.3)]}] * 4
+        score(job, few)
+        job.end("done", {"n": 4})
+
+    queue.worker = worker
+    later = [documents.get(project.db, id) for id in topics[1][-4:]]
+    answers = predict.predictions(project, queue, run, later)
+    assert {answer.label for answer in answers.values()} == {"complaint"}  # 0.7 / 0.75 < 0.3 / 0.25
+
+
+def test_words_of_one_label_are_counted_together(project, queue, topics):
+    wiring = wire(project, queue)
+    words = {"praise": ("good", "fine"), "complaint": ("bad",)}
+    run = prompt.run(project, queue, spec(calibration="none", words=words))
+    job = queue.jobs[-1]
+    assert set(asked_lines(job)[0]["prompts"]) == {"good", "fine", "bad"}
+    job.start()
+    score(job, [{"good": [-1.0], "fine": [-1.0], "bad": [-0.8]}] * 4)
+    job.end("done", {"n": 4, "versions": {}})
+    wiring.close()
+
+    stored = results.evaluate_stored(project, results.run(project, run.id), "dev")
+    assert {row.label for row in stored.per_label} == {"praise", "complaint"}
+    assert stored.scores["accuracy"] == 0.5

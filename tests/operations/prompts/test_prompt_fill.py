@@ -37,14 +37,14 @@ def preview(project):
         yield make
 
 
-WRITTEN = AnswerSpec("words")
+WRITTEN = AnswerSpec("first")
 
 
 def test_a_prompt_whose_answer_is_written_has_one_prompt_and_room_for_the_reply(preview, topics):
     result = preview(spec(answer=WRITTEN, decoding=Decoding(max_tokens=100), shots=1))
 
     assert list(result.prompts) == [""] and result.label == ""
-    assert result.text.endswith("the tram is late again dev 0 => ")
+    assert result.text.endswith("the tram is late again dev 0 =>")
     assert result.limit == 412 and result.without_text == ()
     with pytest.raises(SpecError, match="512 tokens leaves no room"):
         preview(spec(answer=WRITTEN, decoding=Decoding(max_tokens=512)))

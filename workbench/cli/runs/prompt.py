@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     metavar="KEY=VALUE",
     help=_("Set an option of the backend."),
 )
-@click.option("--layer", help=_("Layer with the classes or choices to predict."))
+@click.option("--layer", help=_("Layer to answer about."))
 @click.option(
     "--shots",
     type=click.IntRange(0, 64),

@@ -69,7 +69,10 @@ class Names:
         if kind == "person":
             return _("you") if by in (None, self._own) else self._annotators.get(by or 0, "?")
         if kind in ("run", "prompt"):
-            name = self._runs.get(ref)
+            run_id, _space, version = ref.partition(" ")
+            if version:
+                return f"prompt:{version}"
+            name = self._runs.get(run_id)
             return _("run {name}", name=name) if name else _("a deleted run")
         if kind == "import":
             return _("import of {file}", file=ref) if ref else _("import")
@@ -86,7 +89,7 @@ def query_value(project: Project, origin: Origin) -> str:
         return stored.annotators(project.db).get(by or project.annotator_id, kind)
     if kind in ("run", "prompt"):
         names = {str(run.id): run.name for run in storage_runs.all(project.db)}
-        return names.get(ref, kind)
+        return names.get(ref.partition(" ")[0], kind)
     return ref.partition(":")[2] or ref or kind
 
 

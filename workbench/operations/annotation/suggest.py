@@ -120,7 +120,8 @@ def suggest(
         for row in rows_of(project, run, layer, record, answers[row_id(record.document)])
     ]
     title = _("Suggest with {run}", run=run.name)
-    count = suggestion_edits.add_suggestions(project, run.id, rows, title=title)
+    kind, ref = kinds.of(run).source(run)
+    count = suggestion_edits.add_suggestions(project, run.id, rows, title=title, kind=kind, ref=ref)
     tagger = kinds.info(run.kind).fine_tunes and tasks.info(results.task_of(run)).windows
     note = predict.token_note(run_folders.model(project, run.id), unlabelled) if tagger else ""
     return Suggested(run.name, len(records), count, note)

@@ -270,7 +270,7 @@ def calibrated(
     raw = evidence.predictions
     if used:
         raw = tuple(info.rescaled(prediction, 1 / in_use) for prediction in raw)
-    decisions = info.confidences(evidence.golds, raw)
+    decisions = _decisions(info, evidence.golds, raw)
     if decisions is None or not len(decisions[0]):
         return None
     before = reliability(decisions[0], decisions[1])
@@ -280,7 +280,7 @@ def calibrated(
     after = None
     if temperature is not None:
         scaled = [info.rescaled(prediction, temperature) for prediction in raw]
-        columns = info.confidences(evidence.golds, scaled)
+        columns = _decisions(info, evidence.golds, scaled)
         if columns is not None:
             after = reliability(columns[0], columns[1])
             documents.append(_by_bin(evidence, after, columns[2]))
@@ -288,6 +288,15 @@ def calibrated(
     can = can_scale and temperature is not None
     intervals = tuple(map(binned_intervals, binned))
     return Calibrated(before, after, temperature or 1.0, used, can, tuple(documents), intervals)
+
+
+def _decisions(
+    info: TaskInfo, golds: Sequence[Any], predictions: Sequence[Prediction]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """As `TaskInfo.confidences`; None also for predictions without probabilities."""
+    if not all(prediction.has_probabilities for prediction in predictions):
+        return None
+    return info.confidences(golds, predictions)
 
 
 def _by_bin(evidence: Evidence, bins: Reliability, rows: np.ndarray) -> tuple[tuple[int, ...], ...]:
@@ -353,7 +362,7 @@ def label_curves(evidence: Evidence) -> tuple[LabelCurves, ...]:
             for label, scores, gold, precision, area in columns
             if gold.any()
         )
-    decisions = evidence.info.confidences(evidence.golds, evidence.predictions)
+    decisions = _decisions(evidence.info, evidence.golds, evidence.predictions)
     if decisions is None or not len(decisions[0]):
         return ()
     counts = np.array([len([*gold.labels()]) for gold in evidence.golds], np.float64)
@@ -418,7 +427,7 @@ def wrong_at(evidence: Evidence, label: str, threshold: float) -> list[int]:
 def _wrong_spans(evidence: Evidence, threshold: float) -> list[int]:
     import numpy as np
 
-    columns = evidence.info.confidences(evidence.golds, evidence.predictions)
+    columns = _decisions(evidence.info, evidence.golds, evidence.predictions)
     if columns is None:
         return []
     confidence, right, rows = columns

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import random
 import shlex
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -22,7 +21,7 @@ from workbench.jobs.events import Finished
 from workbench.jobs.spec import JobSpec
 from workbench.operations.evaluation import scoring
 from workbench.operations.models import installed
-from workbench.operations.prompts import prompt_models, servers
+from workbench.operations.prompts import prompt_models, prompt_reading, servers
 from workbench.operations.prompts.prompt_fill import Filler, Fillers
 from workbench.operations.runs import new_runs, predict, results, run_recorder, run_results, train
 from workbench.operations.runs.kinds import contract as kinds
@@ -30,12 +29,13 @@ from workbench.operations.runs.kinds.prompt.info import INFO
 from workbench.prompting import transcript
 from workbench.prompting.backends import spec as backends
 from workbench.prompting.results import PromptResult
-from workbench.prompting.spec import PromptSpec
+from workbench.prompting.spec import SCORED, PromptSpec
 from workbench.storage.runs import prompts, replies, runs
 from workbench.storage.runs.runs import Failure
 from workbench.tasks import spec as tasks
 from workbench.text.document import CHOICES, Document
 from workbench.text.labels import Layer
+from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Queue
@@ -175,6 +175,7 @@ def filled(
     Documents with the same examples share one estimate of the prior; those with choices have one of
     their own. Its lines come before the first document, so that a run that is stopped has them.
     """
+    documents = [part for document in documents for part in filler.parts(document)]
     lines: list[dict[str, Any]] = []
     sets: dict[tuple[PromptInput, ...], int] = {}
     dropped, cut = 0, 0
@@ -302,7 +303,7 @@ def _asking(spec: PromptSpec) -> dict[str, object]:
         "options": backends.options(spec.backend, spec.options),
         "device": spec.device,
         "allow_pickle": spec.allow_pickle,
-        "decoding": spec.decoding.to_json(),
+        "decoding": prompt_reading.decoding(spec).to_json(),
     }
 
 
@@ -385,16 +386,24 @@ def _interrupted(project: Project, run_id: int, event: Finished, answered: int) 
 
 def _store(project: Project, run_id: int, event: Finished) -> None:
     this, folder = runs.get(project.db, run_id), paths.run_folder(project.path, run_id)
-    calibration = spec_of(this).calibration
-    choices = tasks.info(this.spec["task"]).texts == CHOICES
-    answers = _answers(folder, calibration)
+    spec, info, layer = (
+        spec_of(this),
+        tasks.info(this.spec["task"]),
+        results.layer_of(project, this),
+    )
+    rows = transcript.answers(folder).values()
+    ids = {row["document_id"] for row in rows} - {None}
+    documents = prompt_reading.documents_of(project, layer, ids)
+    answers = prompt_reading.read(info, layer, spec, rows, documents)
     result = replace(
         PromptResult.from_json(event.result),
         dropped=this.spec["dropped"],
         cut=this.spec["cut"],
-        calibration=calibration,
-        prior=None if choices else answers.prior,  # each document has one of its own
+        calibration=spec.calibration if spec.answer.form == SCORED else "",
+        prior=None if info.texts == CHOICES else answers.prior,  # each document has its own
         prior_sets=answers.sets,
+        no_answer=answers.no_answer,
+        unplaced=answers.unplaced,
     )
     with project.write():
         runs.save_predictions(
@@ -467,45 +476,6 @@ def _resume(project: Project, queue: Queue, prepared: ResumedPrompt) -> Run:
     return resumed
 
 
-@dataclass(frozen=True)
-class _Answers:
-    """The output of a worker.
-
-    prior: of the set of examples that most documents had, None without calibration.
-    """
-
-    predictions: tuple[tuple[int, str, Prediction], ...]  # document id, hash of its text, answer
-    prior: Mapping[str, float] | None
-    sets: int
-
-
-def _answers(folder: Path, calibration: str) -> _Answers:
-    from workbench.prompting.score import prediction, prior_of
-
-    rows = transcript.answers(folder).values()
-    without_text: dict[int, list[dict[str, list[float]]]] = {}
-    for row in rows:
-        if row["document_id"] is None:
-            without_text.setdefault(row["set"], []).append(row["logprobs"])
-    document_rows = [row for row in rows if row["document_id"] is not None]
-    predictions = tuple(
-        (
-            row["document_id"],
-            row["text_hash"],
-            prediction(
-                row["logprobs"],
-                calibration,
-                without_text.get(row.get("set", 0), ()),
-                cut=bool(row["cut"]),
-            ),
-        )
-        for row in document_rows
-    )
-    usual = Counter(row.get("set", 0) for row in document_rows).most_common(1)
-    prior = prior_of(calibration, without_text.get(usual[0][0], ())) if usual else None
-    return _Answers(predictions, prior, len(without_text))
-
-
 def spec_of(this: Run) -> PromptSpec:
     """The settings of a prompt run. Raises SpecError for a trained one."""
     if kinds.info(this.kind).result is not PromptResult:
@@ -536,11 +506,29 @@ def answers(
         job = _job(folder, spec, about, _("Ask with {name}", name=this.name))
         queue.run(replace(job, project=str(project.path), short=True), watch)
         with predict.reading_answers():
-            read = _answers(folder, spec.calibration)
-            return [answer for _id, _hash, answer in read.predictions]
+            return _predictions(project, this, folder, documents)
     finally:
         _remember(project, folder)
         scratch.remove(folder)
+
+
+def _predictions(
+    project: Project, this: Run, folder: Path, documents: Sequence[Document]
+) -> list[Prediction]:
+    """The answers in a folder to all of these documents, in order."""
+    from workbench.text.fields import Answers, Prediction
+
+    info, layer = tasks.info(this.spec["task"]), results.layer_of(project, this)
+    rows = transcript.answers(folder).values()
+    by_id = {row_id(document): document for document in documents}
+    batch = run_results.prompted(this).prior
+    read = prompt_reading.read(info, layer, spec_of(this), rows, by_id, batch=batch)
+    answers = {id: prediction for id, _hash, prediction in read.predictions}
+    nothing = Prediction((Answers(()),))  # of a document without questions
+    return [
+        answers[id] if document.questions or not info.asks else nothing
+        for id, document in by_id.items()
+    ]
 
 
 # ---------------------------------------------------------------- templates kept in the project

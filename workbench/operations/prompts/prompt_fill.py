@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.evaluation import scoring
+from workbench.operations.prompts import prompt_reading
 from workbench.operations.runs import training_data
 from workbench.prompting import transcript
+from workbench.prompting.answers import forms
+from workbench.prompting.answers.target import CLASS, LABELS, NUMBER, SPANS
 from workbench.prompting.backends import spec as backends
 from workbench.prompting.backends.spec import Measure, PromptModel, PromptToken
 from workbench.prompting.spec import SCORED, PromptSpec
 from workbench.storage.documents import documents
 from workbench.tasks import spec as tasks
+from workbench.tasks.spec import Gold, TaskInfo
 from workbench.text.document import BLANK, TEXT_B, Document
 from workbench.text.labels import Layer
 from workbench.text.rows import row_id
+from workbench.text.spans import Span
 
 if TYPE_CHECKING:
     from workbench.operations.prompts.prompt_render import Renderer
@@ -31,6 +36,7 @@ if TYPE_CHECKING:
     from workbench.prompting.shots import Shot, Shots
 
 LONGEST_TEMPLATE = 200_000  # characters
+EMPTY: Mapping[str, Any] = {}
 _META = "meta"  # a template without this word does not use the metadata
 
 PromptTable = Mapping[str, tuple[str, str, str]]  # label → before, answer, after
@@ -69,8 +75,10 @@ class PromptPreview:
 
 
 def fitting_layers(project: Project) -> tuple[tuple[Layer, int], ...]:
-    """Layers with classes or choices, each with its number of submitted documents, most first."""
-    by_task = training_data.fitting_by_task(project, _tasks())
+    """Layers that a prompt can answer about, each with its number of submitted documents, most
+    first.
+    """
+    by_task = training_data.fitting_by_task(project, prompt_reading.prompt_tasks())
     by_id = {layer.id: (layer, count) for pairs in by_task.values() for layer, count in pairs}
     return tuple(sorted(by_id.values(), key=lambda pair: -pair[1]))
 
@@ -87,12 +95,12 @@ def choose_layer(project: Project, name: str | None = None) -> tuple[Layer, str]
                 return layer, ""
         known = ", ".join(layer.name for layer, _count in fitting) or _("none")
         raise SpecError(
-            _("There is no layer {name!r} with classes or choices.", name=name),
+            _("There is no layer {name!r} that a prompt can answer about.", name=name),
             hint=_("Layers that fit: {known}.", known=known),
         )
     if not fitting:
         raise SpecError(
-            _("A prompt needs a layer with classes or choices; the project has none."),
+            _("The project has no layer that a prompt can answer about."),
             hint=_("Add one on the Labels page, or import labelled data."),
         )
     layer = fitting[0][0]
@@ -127,11 +135,13 @@ class Fillers:
     def filler(self, spec: PromptSpec, *, watch: Watch = QUIET) -> Filler:
         """Raises SpecError or ModelError where layer or model will not do."""
         layer, _remark = choose_layer(self.project, spec.layer or None)
-        if len(layer.names) < 2:
-            raise SpecError(
-                _("Layer {layer!r} has fewer than two labels to choose from.", layer=layer.name),
-                hint=_("Add labels on the Labels page."),
-            )
+        info = prompt_reading.task_of(layer)
+        if info is not None and len(layer.names) < info.least_labels:
+            message = _("Layer {layer!r} has fewer than two labels to choose from.")
+            if info.least_labels == 1:
+                message = _("Layer {layer!r} has no labels.")
+            hint = _("Add labels on the Labels page.")
+            raise SpecError(message.format(layer=layer.name), hint=hint)
         if len(spec.template) > LONGEST_TEMPLATE:
             raise SpecError(
                 _(
@@ -176,9 +186,11 @@ class Fillers:
 
         if not spec.shots:
             return Shots(())
-        key, known = (layer, task, spec.order, spec.seed), self._shots
+        words = tuple(sorted(spec.words.items()))
+        key = (layer, task, spec.order, spec.seed, spec.answer, words)
+        known = self._shots
         if known is None or known[0] != key:
-            pool = tuple(_pool(self.project, task, layer))
+            pool = tuple(_pool(self.project, spec, task, layer))
             known = self._shots = (key, Shots(pool, order=spec.order, seed=spec.seed))
         return known[1]
 
@@ -201,9 +213,13 @@ class Filler:
         from workbench.prompting.budget import Budget
         from workbench.runtime.chat_template import ChatTemplate
 
-        self.spec, self.layer = spec, layer
-        self.measure, self.written = measure, spec.answer.form != SCORED
-        self.task = next(info.id for info in tasks.fitting(layer) if info.id in _tasks())
+        info = prompt_reading.task_of(layer)
+        assert info is not None  # those of `fitting_layers` have one
+        self.spec, self.layer, self.info, self.task = spec, layer, info, info.id
+        self.form = prompt_reading.form_of(info, spec.answer.form)
+        if self.form.generated:
+            forms.reader(spec.answer)  # raises SpecError for a pattern that will not do
+        self.measure, self.written = measure, self.form.generated
         described = {label.name: label.description for label in layer.labels}
         labels = Labels(layer.names, {**described, **spec.descriptions}, spec.words)
         renderer = fillers.renderer
@@ -256,10 +272,19 @@ class Filler:
             examples,
             second,
             name,
-            document.question,
+            self._question(document),
             document.choices,
             document.meta if _META in self.spec.template else {},
         )
+
+    def parts(self, document: Document) -> list[Document]:
+        """What one prompt each is about: the document, or each of its questions."""
+        if not self.info.asks:
+            return [document]
+        return [replace(document, questions=(question,)) for question in document.questions]
+
+    def _question(self, document: Document) -> str:
+        return next(iter(document.questions), "") if self.info.asks else document.question
 
     def premises(self, document: Document, fitted: Fitted) -> tuple[PromptInput, ...]:
         """What calibration asks in place of a document, with its examples and its choices.
@@ -311,7 +336,9 @@ class Filler:
             "cut": fitted.cut,
             "set": number,
         }
-        return self._line(about, fitted)
+        if self.info.asks:
+            about["question"] = self._question(document)
+        return self._line(about, fitted, self._restricted(document))
 
     def lines_without_text(
         self, premises: Sequence[PromptInput], number: int
@@ -322,8 +349,22 @@ class Filler:
             for fitted in self.without_text(premises)
         ]
 
-    def _line(self, about: Mapping[str, Any], fitted: Fitted) -> dict[str, Any]:
-        request = self._packed(fitted)
+    def _restricted(self, document: Document) -> dict[str, Any]:
+        """What the reply to a prompt is restricted to."""
+        if not self.spec.answer.constrained or not self.written:
+            return {}
+        (target,) = prompt_reading.targets(self.info, self.layer, self.spec, document)
+        choices, schema = self.form.constraint(target)
+        return {"choices": list(choices)} if choices else {"schema": schema} if schema else {}
+
+    def _line(
+        self, about: Mapping[str, Any], fitted: Fitted, restricted: Mapping[str, Any] = EMPTY
+    ) -> dict[str, Any]:
+        request = {**self._packed(fitted), **restricted}
+        if texts := restricted.get("choices"):
+            parts = request["parts"]
+            request["choices"] = list(range(len(parts), len(parts) + len(texts)))
+            request["parts"] = [*parts, *texts]
         key = transcript.key(self._asking, request)
         examples = [example.document_id for example in fitted.examples]
         return {**about, "examples": examples, "key": key, **request}
@@ -334,7 +375,7 @@ class Filler:
             for label, filled in zip(fitted.labels or ("",), fitted.prompts, strict=True)
         }
 
-    def _packed(self, fitted: Fitted) -> dict[str, object]:
+    def _packed(self, fitted: Fitted) -> dict[str, Any]:
         """The candidates' prompts as JSON, with equal parts written once."""
         parts: dict[str, int] = {}
         if self.written:
@@ -372,7 +413,7 @@ def asking(spec: PromptSpec) -> list[object]:
     """What an answer depends on besides what is sent, as plain values: the model, with the state of
     its files, and how it is asked.
     """
-    decoding = {} if spec.answer.form == SCORED else spec.decoding.to_json()
+    decoding = {} if spec.answer.form == SCORED else prompt_reading.decoding(spec).to_json()
     options = backends.options(spec.backend, spec.options)
     return [spec.backend, spec.model, _state(Path(spec.model)), options, decoding]
 
@@ -389,7 +430,7 @@ def _content_free_texts(spec: PromptSpec, measure: Measure) -> tuple[str, ...]:
     """What stands for the text in calibration; the mask as the model writes it."""
     from workbench.prompting import score
 
-    if spec.answer.form != SCORED or spec.calibration == score.NONE:
+    if spec.answer.form != SCORED or spec.calibration in (score.NONE, score.BATCH):
         return ()
     if spec.calibration == score.PMI:
         return ("",)
@@ -397,37 +438,44 @@ def _content_free_texts(spec: PromptSpec, measure: Measure) -> tuple[str, ...]:
     return tuple(mask if text == score.MASK else text for text in score.CONTENT_FREE_TEXTS)
 
 
-def _tasks() -> tuple[str, ...]:
-    """The tasks that a prompt can answer: those with one class, or one choice, as the answer."""
-    return tuple(info.id for info in tasks.all_tasks() if "ClassScores" in info.outputs)
-
-
-class _ClassGold(Protocol):
-    """Gold of a task with one class as the answer."""
-
-    @property
-    def label(self) -> str: ...
-
-
-def _pool(project: Project, task: str, layer: Layer) -> Iterator[Shot]:
-    from workbench.prompting.base import Example
+def _pool(project: Project, spec: PromptSpec, task: str, layer: Layer) -> Iterator[Shot]:
     from workbench.prompting.shots import Shot
 
     info = tasks.info(task)
     for record in scoring.usable_records(project, info, layer, splits=("train",)):
         document, gold = record.document, info.gold(record, layer.name)
-        label = cast(_ClassGold, gold).label  # the tasks are those of `_tasks`
-        second = dict(document.texts).get(TEXT_B, "")
-        example = Example(
+        for example in _examples(info, layer, spec, document, gold):
+            yield Shot(row_id(document), document.text_hash, example)
+
+
+def _examples(
+    info: TaskInfo, layer: Layer, spec: PromptSpec, document: Document, gold: Gold | None
+) -> Iterator[Example]:
+    """A labelled document as an example, or each question about it that has gold."""
+    from workbench.prompting.base import Example
+
+    target = replace(
+        prompt_reading.targets(info, layer, spec, replace(document, questions=("",)))[0],
+        question="",
+    )
+    for question, value in prompt_reading.gold_values(info, gold):
+        answer = forms.written(spec.answer, target, value)
+        is_class = target.output == CLASS
+        spans = cast(tuple[Span, ...], value) if target.output == SPANS else ()
+        yield Example(
             document.text,
-            label,
-            second,
-            document.question,
+            cast(str, value) if is_class else answer,
+            dict(document.texts).get(TEXT_B, ""),
+            question or document.question,
             document.choices,
             row_id(document),
-            meta=document.meta,
+            # The template writes a choice as its text or its letter, unless the form has its own.
+            "" if is_class and answer in (value, target.written(cast(str, value))) else answer,
+            cast(tuple[str, ...], value) if target.output == LABELS else (),
+            tuple((span.start, span.end, span.label) for span in spans),
+            cast(float, value) if target.output == NUMBER else None,
+            document.meta,
         )
-        yield Shot(row_id(document), document.text_hash, example)
 
 
 def first_document(project: Project, layer: Layer) -> Document | None:

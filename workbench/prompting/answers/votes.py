@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import cast
 
 from workbench.prompting.answers.target import (
@@ -76,7 +77,7 @@ def _field(target: Target, readings: Sequence[Reading]) -> Field:
         return _labels(target, cast(list[tuple[str, ...]], values))
     if target.output == NUMBER:
         return Number(cast(float, winner(values)))
-    return _spans(cast(list[tuple[Span, ...]], values))
+    return _spans(cast(list[tuple[Span, ...]], values), len(readings))
 
 
 def winner(values: Sequence[Value]) -> Value:
@@ -110,11 +111,11 @@ def _labels(target: Target, values: Sequence[tuple[str, ...]]) -> LabelScores:
     return LabelScores(target.labels, tuple(shares), tuple(thresholds))
 
 
-def _spans(values: Sequence[tuple[Span, ...]]) -> SpanScores:
-    """Each span is decided on its own, as labels are."""
+def _spans(values: Sequence[tuple[Span, ...]], samples: int) -> SpanScores:
+    """Each span is decided on its own, as labels are; those of one reply have no score."""
     counts = Counter(span for value in values for span in value)
     chosen = (
-        Span(span.start, span.end, span.label, score=count / len(values))
+        replace(span, score=count / len(values) if samples > 1 else None)
         for span, count in counts.items()
         if 2 * count > len(values) or (2 * count == len(values) and span in values[0])
     )

@@ -18,6 +18,7 @@ from workbench.operations.prompts import prompt
 from workbench.operations.runs.run_recorder import wire
 from workbench.project.project import Project
 from workbench.prompting import transcript
+from workbench.storage.labels import labels
 from workbench.ui.panels.prompts.state import PromptsState
 from workbench.ui.panels.prompts.templates import OWN
 
@@ -122,7 +123,8 @@ def test_more_shots_than_fit_are_left_out_and_counted(state):
 
 
 def test_the_pair_layer_brings_its_own_template_unless_one_was_written(state):
-    pairs = next(name for name, _count in state.draft.layers if name != "class")
+    layers = labels.layers(state.draft.project.db)
+    pairs = next(layer.name for layer in layers if layer.texts == 2 and layer.kind == "class")
     state.prompt.choose_layer(pairs)
     assert "text_b" in state.draft.spec.template and state.preview.problem == ""
 

@@ -152,6 +152,13 @@ class RunKind(Protocol):
         """
         raise self.no_model(run)
 
+    def source(self, run: Run) -> tuple[str, str]:
+        """Kind and reference of the origin of labels that a run suggests.
+
+        The reference begins with the id of the run.
+        """
+        return "run", str(run.id)
+
     def command(self, project: Project, run: Run) -> str:
         """The command line that repeats a run. Raises WorkbenchError if there is none."""
         raise SpecError(

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.events import State
-from workbench.operations.prompts import prompt_fill
+from workbench.operations.prompts import prompt_fill, prompt_reading
 from workbench.operations.schema import labels
 from workbench.prompting.spec import PromptSpec
 from workbench.ui.project.opened import opened
@@ -37,8 +37,11 @@ class PromptDraft(State):
 
     @property
     def layer(self) -> Layer | None:
+        return self._layer(self._spec.layer)
+
+    def _layer(self, name: str) -> Layer | None:
         layers = labels.layers(self.project)
-        return next((layer for layer in layers if layer.name == self._spec.layer), None)
+        return next((layer for layer in layers if layer.name == name), None)
 
     def load_layers(self) -> dict[str, Any]:
         """Read the layers again. Returns the settings to change: the layer if it is gone."""
@@ -51,8 +54,15 @@ class PromptDraft(State):
         return {} if layer in names else {"layer": next(iter(names), "")}
 
     def change(self, **settings: Any) -> bool:
-        """Change settings of the prompt. Returns whether any differs from before."""
-        return self.load(replace(self._spec, **settings))
+        """Change settings of the prompt. Returns whether any differs from before.
+
+        About another layer, the form of the answer becomes one that fits.
+        """
+        spec = replace(self._spec, **settings)
+        if "layer" in settings:
+            layer = self._layer(spec.layer)
+            spec = replace(spec, answer=prompt_reading.fitting_answer(layer, spec.answer))
+        return self.load(spec)
 
     def load(self, spec: PromptSpec) -> bool:
         """Edit another prompt, such as an earlier version. Returns whether it differs."""

@@ -73,9 +73,7 @@ class PromptsView(View):
             "A prompt predicts one of the classes of a layer, or one of the choices of a document. "
             "Add a layer, or import labelled data."
         )
-        return EmptyState(
-            "message-square-quote", _("No layer with classes or choices"), hint, labels
-        )
+        return EmptyState("message-square-quote", _("No layer to answer about"), hint, labels)
 
     def _no_model(self) -> QWidget:
         """Leads to Models, below the backends of plugins that failed."""

@@ -72,6 +72,11 @@ class PromptKind(Kind):
     ) -> tuple[list[Prediction], None]:
         return prompt.answers(project, queue, run, documents, watch=watch), None
 
+    def source(self, run: Run) -> tuple[str, str]:
+        """Names the version of the prompt, which outlives the run."""
+        name, version = run.spec.get("prompt_name"), run.spec.get("prompt_version")
+        return "prompt", f"{run.id} {name}@{version}" if name else str(run.id)
+
     def command(self, project: Project, run: Run) -> str:
         return prompt.command(project, run)
 
