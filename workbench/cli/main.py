@@ -115,6 +115,7 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
     "suggest": ("runs.use", "suggest", _("Suggest labels for unlabelled documents with a run.")),
     "prompt": ("runs.prompt", "prompt", _("Evaluate a prompt by the probabilities of its labels.")),
     "prompts": ("runs.prompts", "prompts", _("List and compare the prompts of a project.")),
+    "generate": ("runs.generate", "generate", _("Let a model continue a text or answer it.")),
     "tokenizer": (
         "models.tokenizer",
         "tokenizer",

@@ -41,7 +41,7 @@ class GenerationRequest(JsonRecord):
 @dataclass(frozen=True, slots=True)
 class ReplyToken(JsonRecord):
     """A token of a reply. logprob: natural, None if the model gives none. others: the most probable
-    tokens at its place with their log-probabilities, best first.
+    tokens at its place with their log-probabilities, best first; "" is the end of the reply.
     """
 
     text: str

@@ -233,3 +233,17 @@ def test_the_host_answers_one_document():
 
     assert result["language_model"] == "causal"
     assert result["logprobs"][0]["delay"][0] < 0 and result["logprobs"][0] != result["logprobs"][1]
+
+
+def test_the_host_writes_a_reply_in_parts():
+    pytest.importorskip("torch")
+    answer = serve.open_backend({"model": str(resource("models") / "starter-gpt"), "device": "cpu"})
+    request = {"text": "Late.", "decoding": {"max_tokens": 5}}
+
+    parts = [answer({"write": [request]})]
+    while parts[-1]["replies"] is None:
+        parts.append(answer({"more": True}))
+
+    written = [token["text"] for part in parts for _number, token in part["tokens"]]
+    assert "".join(written) == parts[-1]["replies"][0]["text"] and len(written) == 5
+    assert answer({"more": True}) == {"tokens": [], "replies": []}

@@ -19,13 +19,20 @@ from workbench.prompting import transcript
 from workbench.prompting.backends.base import Backend
 from workbench.prompting.backends.spec import DEFAULT
 from workbench.prompting.base import Prompt
-from workbench.prompting.generation import CANCELLED, GenerationRequest, Message, Reply
+from workbench.prompting.generation import (
+    CANCELLED,
+    GenerationRequest,
+    Message,
+    Reply,
+    ReplyToken,
+)
 from workbench.prompting.results import PromptResult
 from workbench.prompting.spec import Decoding
 
 CHUNK = 8  # scored documents between two progress reports
 AT_ONCE = 256  # replies that a backend is asked for in one call
 SECONDS = 5.0  # between two progress reports of replies, at least
+PART = 0.05  # seconds of writing between two parts of a stream
 ROUNDING = 1e-3  # by which a log-probability may exceed 0, as in half precision
 
 # counts of a PromptResult, and the fields of a reply that are added up
@@ -232,11 +239,18 @@ class _Writing:
 def open_backend(params: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
     """Host target: params as `answer_prompts`. A request {"prompts": [{label: [before, answer,
     after]}]} gives {"logprobs": [{label: [of each unit]}], "language_model"}; {"requests": [JSON of
-    GenerationRequest]} gives {"replies": [JSON of Reply], "language_model"}.
+    GenerationRequest]} gives {"replies": [JSON of Reply], "language_model"}; {"write": [JSON of
+    GenerationRequest]} begins replies that are fetched in parts, and {"more": true} gives the next
+    part, see `_Stream.part`.
     """
     backend = load(params)
+    stream = _Stream(backend)
 
     def answer(request: Mapping[str, Any]) -> dict[str, Any]:
+        if "write" in request:
+            stream.begin([GenerationRequest.from_json(raw) for raw in request["write"]])
+        if "write" in request or "more" in request:
+            return stream.part()
         if "requests" in request:
             requests = [GenerationRequest.from_json(raw) for raw in request["requests"]]
             ask = backend.chat if requests and requests[0].messages else backend.generate
@@ -250,6 +264,37 @@ def open_backend(params: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dic
         return {"logprobs": scored(backend, tables), "language_model": backend.kind}
 
     return answer
+
+
+class _Stream:
+    """Replies that are written as long as their parts are fetched; one group at a time."""
+
+    def __init__(self, backend: Backend):
+        self._backend = backend
+        self._tokens: Generator[tuple[int, ReplyToken], None, list[Reply]] | None = None
+
+    def begin(self, requests: Sequence[GenerationRequest]) -> None:
+        """Write other replies, none without requests."""
+        if self._tokens is not None:
+            self._tokens.close()
+        self._tokens = self._backend.streams(requests) if requests else None
+
+    def part(self) -> dict[str, Any]:
+        """{"tokens": [[number of the request, JSON of ReplyToken]], "replies"}: what was written in
+        PART seconds, at least a token; then [JSON of Reply], None until all are complete.
+        """
+        began = time.monotonic()
+        tokens: list[list[Any]] = []
+        while self._tokens is not None:
+            try:
+                number, token = next(self._tokens)
+            except StopIteration as end:
+                self._tokens = None
+                return {"tokens": tokens, "replies": [reply.to_json() for reply in end.value]}
+            tokens.append([number, token.to_json()])
+            if time.monotonic() - began > PART:
+                return {"tokens": tokens, "replies": None}
+        return {"tokens": [], "replies": []}
 
 
 def load(params: Mapping[str, Any]) -> Backend:

@@ -99,6 +99,9 @@ class Writing:
         self._tokens.append(ReplyToken(text, float(logs[token]), others))
 
     def _named(self, token: int) -> str:
+        """A token as it is written, "" for the end of the text."""
+        if token in self._ends:
+            return ""
         pieces = self._tokenizer.written_bytes
         written = pieces[token] if token < len(pieces) else b""
         return written.decode(errors="replace") or self._tokenizer.piece(token)

@@ -195,7 +195,7 @@ class ServerBackend(Backend):
             ]
             body[self._probe.limit_name] = decoding.max_tokens
         else:
-            body |= {"prompt": request.text, "max_tokens": decoding.max_tokens}
+            body |= {"prompt": request.text + request.begin, "max_tokens": decoding.max_tokens}
         if TOKEN_PROBABILITIES in self.can:
             body |= {"logprobs": True, "top_logprobs": OTHERS} if chat else {"logprobs": OTHERS}
         if decoding.temperature > 0:

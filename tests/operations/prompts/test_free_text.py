@@ -1,0 +1,80 @@
+"""Free text: settings, samples, and what is kept of them."""
+
+import pytest
+
+from workbench.base.errors import SpecError
+from workbench.base.watch import Watch
+from workbench.operations.prompts import free_text
+from workbench.prompting.backends.spec import PromptModel
+from workbench.prompting.generation import CANCELLED, Reply, ReplyToken
+from workbench.storage.documents import documents
+
+
+def test_settings_are_read_from_text():
+    decoding = free_text.decoding({"temperature": "0.5", "stop": "\\n, END", "samples": "2"})
+
+    assert decoding.stop == ("\n", "END") and decoding.temperature == 0.5
+    assert [request.decoding.seed for request in free_text.requests(decoding, text="a")] == [1, 2]
+
+
+def test_a_setting_out_of_range_is_refused():
+    with pytest.raises(SpecError, match="samples"):
+        free_text.decoding({"samples": "99"})
+
+
+@pytest.mark.parametrize(("chat", "says"), [(True, "no chat template"), (False, "continue texts")])
+def test_a_model_that_only_scores_cannot_write(chat, says):
+    with pytest.raises(SpecError, match=says):
+        free_text.check(PromptModel("bert", "path"), chat=chat)
+
+
+class Answers:
+    """A host that writes a token per part."""
+
+    def __init__(self, tokens):
+        self.tokens, self.asked = tokens, []
+
+    def ask_now(self, request, timeout, *, kind):
+        self.asked.append(request)
+        if request == {"write": []} or not self.tokens:
+            return {"tokens": [], "replies": [Reply("ab").to_json()]}
+        return {"tokens": [[0, ReplyToken(self.tokens.pop(0)).to_json()]], "replies": None}
+
+
+def test_tokens_arrive_in_parts_until_the_reply_is_complete():
+    parts = []
+
+    replies = free_text.write(
+        Answers(["a", "b"]), free_text.requests(free_text.decoding({}), text="x"), parts.append
+    )
+
+    assert [token.text for part in parts for _number, token in part] == ["a", "b"]
+    assert replies == (Reply("ab"),)
+
+
+def test_a_cancelled_reply_keeps_what_was_written():
+    host, watch = Answers(["a", "b", "c"]), Watch()
+
+    (reply,) = free_text.write(
+        host,
+        free_text.requests(free_text.decoding({}), text="x"),
+        lambda _tokens: watch.cancel(),
+        watch=watch,
+    )
+
+    assert (reply.text, reply.finish) == ("a", CANCELLED) and host.asked[-1] == {"write": []}
+
+
+def test_generated_documents_say_how_they_were_written(project):
+    decoding = free_text.decoding({"temperature": "0.5"})
+    written = [free_text.Written("Once", f"Once upon {n}", n) for n in (1, 2)]
+
+    first = free_text.save_documents(project, written[:1], "starter-gpt", decoding)
+    second = free_text.save_documents(project, written[1:], "starter-gpt", decoding)
+
+    one, two = (documents.get(project.db, ids[0]) for ids in (first, second))
+    assert (one.key, two.key, two.text) == ("generated-1", "generated-2", "Once upon 2")
+    assert two.meta["generated_by"] == "starter-gpt" and two.meta["generated_after"] == "Once"
+    assert (two.meta["seed"], two.meta["temperature"]) == (2, 0.5)
+    project.undo()
+    assert documents.by_key(project.db, "generated-2") is None

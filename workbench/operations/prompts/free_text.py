@@ -1,0 +1,243 @@
+"""Texts and conversations that a model goes on with, without documents or labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import N_, _, ngettext
+from workbench.base.options import MAX_SEED, Option
+from workbench.base.watch import QUIET, Watch
+from workbench.jobs.spec import JobSpec
+from workbench.prompting.backends import spec as backends
+from workbench.prompting.backends.spec import CHAT, GENERATE, PromptModel
+from workbench.prompting.generation import (
+    CANCELLED,
+    GenerationRequest,
+    Message,
+    Reply,
+    ReplyToken,
+)
+from workbench.prompting.spec import Decoding
+from workbench.storage.documents import documents
+from workbench.text.dataset import Record
+from workbench.text.document import TEXT, Document
+
+if TYPE_CHECKING:
+    from workbench.jobs.host import Host
+    from workbench.project.project import Project
+
+MOST_SAMPLES = 8
+SECONDS = 600.0  # until the next part of a reply
+OPTIONS = (
+    Option(
+        "max_tokens",
+        "int",
+        64,
+        N_("Number of tokens after which a reply is cut."),
+        title=N_("Tokens"),
+        low=1,
+        high=4096,
+    ),
+    Option(
+        "samples",
+        "int",
+        1,
+        N_("Number of replies to the same text, each with a seed of its own."),
+        title=N_("Samples"),
+        low=1,
+        high=MOST_SAMPLES,
+    ),
+    Option(
+        "temperature",
+        "float",
+        1.0,
+        N_("Logits are divided by it before a token is drawn. 0: always the most probable token."),
+        title=N_("Temperature"),
+        low=0,
+        high=10,
+    ),
+    Option(
+        "seed",
+        "int",
+        1,
+        N_("Random seed of the first sample."),
+        title=N_("Seed"),
+        high=MAX_SEED,
+        low=0,
+    ),
+    Option(
+        "top_k",
+        "int",
+        0,
+        N_("Draw from the k most probable tokens only. 0: from all."),
+        title=N_("Top-k"),
+        low=0,
+    ),
+    Option(
+        "top_p",
+        "float",
+        1.0,
+        N_("Draw from the most probable tokens that hold this share of the probability. 1: all."),
+        title=N_("Top-p"),
+        low=0.01,
+        high=1,
+    ),
+    Option(
+        "stop",
+        "text",
+        "",
+        N_("Texts that end a reply, separated by commas; \\n is a line break."),
+        title=N_("Stop at"),
+    ),
+)
+PREFIX = "generated-"  # of the keys of documents
+OnTokens = Callable[[Sequence[tuple[int, ReplyToken]]], None]
+
+
+@dataclass(frozen=True)
+class Written:
+    """A text to be stored: what was continued or asked, and the reply."""
+
+    before: str
+    text: str
+    seed: int
+
+
+def decoding(settings: Mapping[str, Any]) -> Decoding:
+    """Settings of OPTIONS as values or as text. Raises SpecError for one that does not fit."""
+    known = {option.name: option for option in OPTIONS}
+    values: dict[str, Any] = {
+        name: option.checked(settings[name]) if name in settings else option.default
+        for name, option in known.items()
+    }
+    stop = tuple(
+        word.strip(" ").replace("\\n", "\n") for word in str(values.pop("stop")).split(",")
+    )
+    return Decoding(**values, stop=tuple(word for word in stop if word))
+
+
+def requests(
+    decoding: Decoding,
+    *,
+    text: str = "",
+    messages: Sequence[Message] = (),
+    begin: str = "",
+) -> tuple[GenerationRequest, ...]:
+    """A request for each sample; their seeds follow each other."""
+    return tuple(
+        GenerationRequest(
+            text=text,
+            messages=tuple(messages),
+            begin=begin,
+            decoding=replace(decoding, seed=decoding.seed + sample, samples=1),
+        )
+        for sample in range(decoding.samples)
+    )
+
+
+def check(model: PromptModel, *, chat: bool) -> None:
+    """Raises SpecError if a model cannot write, or not answer conversations."""
+    if chat and CHAT not in model.can:
+        raise SpecError(
+            _("{model} has no chat template.", model=model.name),
+            hint=_("Continue a text, or choose a model for chats."),
+        )
+    if not chat and GENERATE not in model.can:
+        raise SpecError(
+            _("{model} cannot continue texts.", model=model.name),
+            hint=_("Choose a causal or text-to-text language model."),
+        )
+
+
+def host(model: PromptModel, backend: str, options: Mapping[str, Any], device: str) -> JobSpec:
+    """A host for `write`. The caller asks for consent, see `servers.needs_consent`."""
+    params = {
+        "backend": backend,
+        "model": model.path,
+        "options": dict(options),
+        "device": device,
+        "allow_pickle": model.pickled,
+    }
+    return JobSpec(backends.HOST, params, title=model.name)
+
+
+def write(
+    host: Host,
+    asked: Sequence[GenerationRequest],
+    on_tokens: OnTokens,
+    *,
+    watch: Watch = QUIET,
+) -> tuple[Reply, ...]:
+    """Replies of a model. `on_tokens` gets their tokens with the numbers of their requests, a few
+    times per second. After a cancellation, what was written is CANCELLED.
+
+    Raises WorkbenchError.
+    """
+    written: list[list[ReplyToken]] = [[] for _request in asked]
+    message: dict[str, Any] = {"write": [request.to_json() for request in asked]}
+    while True:
+        part = host.ask_now(message, SECONDS, kind="write")
+        tokens = [(int(number), ReplyToken.from_json(raw)) for number, raw in part["tokens"]]
+        for number, token in tokens:
+            written[number].append(token)
+        on_tokens(tokens)
+        if part["replies"] is not None:
+            return tuple(map(Reply.from_json, part["replies"]))
+        if watch.cancelled:
+            host.ask_now({"write": []}, SECONDS, kind="write")
+            return tuple(cancelled(tokens) for tokens in written)
+        message = {"more": True}
+
+
+def cancelled(tokens: Sequence[ReplyToken]) -> Reply:
+    """A reply that was stopped after some tokens."""
+    text = "".join(token.text for token in tokens)
+    return Reply(text, CANCELLED, tuple(tokens), reply_tokens=len(tokens))
+
+
+# ---------------------------------------------------------------- what is kept
+
+
+def save_documents(
+    project: Project,
+    texts: Sequence[Written],
+    model: str,
+    decoding: Decoding,
+    *,
+    origin: object = None,
+) -> list[int]:
+    """Add texts as documents, as one undo step; their ids. The metadata say how they were written:
+    model, settings, seed and what came before.
+    """
+    settings = decoding.to_json()
+    about = {name: settings[name] for name in ("temperature", "top_k", "top_p", "max_tokens")}
+    first = _first_free(project)
+    records = [
+        Record(
+            Document(
+                f"{PREFIX}{first + place}",
+                ((TEXT, written.text),),
+                meta={
+                    "generated_by": model,
+                    "generated_after": written.before,
+                    "seed": written.seed,
+                    **about,
+                },
+            )
+        )
+        for place, written in enumerate(texts)
+    ]
+    title = ngettext("Add {n} generated text", "Add {n} generated texts", len(records))
+    with project.edit(title, origin=origin):
+        source = project.source("import", model)
+        return documents.add(project.db, records, source_id=source)
+
+
+def _first_free(project: Project) -> int:
+    number = 1
+    while documents.by_key(project.db, f"{PREFIX}{number}") is not None:
+        number += 1
+    return number
