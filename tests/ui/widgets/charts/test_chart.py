@@ -221,3 +221,26 @@ def drawn_texts(chart):
         " ".join(text.split())
         for text in re.findall(r">([^<>]*[^\s<>][^<>]*)</text>", path.read_text(encoding="utf-8"))
     ]
+
+
+def test_a_band_fills_the_area_around_its_curve(qtbot):
+    chart = Chart("Curve", Axis("shots", 0.0, 2.0), Axis("score", 0.0, 1.0), empty="no runs")
+    qtbot.addWidget(chart)
+    chart.resize(400, 300)
+    chart.show()
+    x, y = (0.0, 2.0), (0.5, 0.5)
+    inside = chart.place
+
+    def colour_at(**look):
+        chart.set_series((Series("A", x, y, low=(0.2, 0.2), high=(0.8, 0.8), **look),))
+        return chart.grab().toImage().pixelColor(inside(1.0, 0.7).toPoint())
+
+    assert colour_at(band=True) != colour_at()  # whiskers are at the points
+
+
+def test_named_values_are_told_and_saved_by_their_names(chart, tmp_path):
+    chart.set_axes(Axis("shots", names=((0.0, "0"), (1.0, "12"))), Axis("score"))
+    chart.set_series((Series("A", (0.0, 1.0), (0.5, 0.75)),))
+
+    assert chart.describe(0, 1) == "A · shots 12 · score 0.75"
+    assert [row[1] for row in chart.numbers()] == ["x", "0", "12"]

@@ -34,6 +34,10 @@ class Axis:
     logarithmic: bool = field(default=False, kw_only=True)
     names: tuple[tuple[float, str], ...] | None = field(default=None, kw_only=True)
 
+    def text_of(self, value: float) -> str:
+        """A value in three digits, or its name."""
+        return dict(self.names or ()).get(value) or formats.significant(value, 3)
+
     def range_of(self, values: Iterable[float]) -> Range:
         """The range of an axis with these values."""
         finite = [value for value in values if math.isfinite(value)]

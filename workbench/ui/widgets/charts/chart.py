@@ -10,10 +10,10 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from workbench.ui.style import escaping, formats, theme
+from workbench.ui.style import escaping, theme
 from workbench.ui.widgets.charts.axes import Axis
 from workbench.ui.widgets.charts.frame import ChartFrame
-from workbench.ui.widgets.charts.layers import Bars, ChartLayer, ChartLine, Points
+from workbench.ui.widgets.charts.layers import Bars, ChartBand, ChartLayer, ChartLine, Points
 from workbench.ui.widgets.charts.legend import CIRCLE, NO_MARK, draw_names
 from workbench.ui.widgets.charts.saving import Savable
 from workbench.ui.widgets.focus_ring import FocusRing
@@ -27,7 +27,7 @@ MOST_MARKS = 60  # points of a curve up to which each has a marker
 class Series:
     """A curve. notes: a text per point, shown on hover after the values; () for none.
 
-    low, high: the ends of an interval around each y, drawn as whiskers; () for none.
+    low, high: ends of an interval around each y, drawn as whiskers or as a `band`; () for none.
     line: the points are connected; otherwise each has its marker, however many there are.
     """
 
@@ -42,11 +42,12 @@ class Series:
     low: tuple[float, ...] = ()
     high: tuple[float, ...] = ()
     line: bool = True
+    band: bool = False
 
     def layers(self) -> Iterator[ChartLayer]:
         if self.line:
             yield ChartLine(self.x, self.y, self.tone, self.width, self.dashed)
-        if self.low:
+        if self.low and not self.band:
             x = [value for value in self.x for _end in range(2)]
             ends = [end for pair in zip(self.low, self.high, strict=True) for end in pair]
             yield ChartLine(x, ends, self.tone, 1.0, pairs=True)
@@ -98,6 +99,11 @@ class Chart(Savable, QWidget):
     @property
     def series(self) -> tuple[Series, ...]:
         return self._series
+
+    def set_axes(self, x: Axis, y: Axis) -> None:
+        """Takes effect with the next series."""
+        self._axes = x, y
+        self._frame.set_axes(x, y)
 
     def set_series(self, series: Sequence[Series], bars: Sequence[Bar] = ()) -> None:
         """Replace all curves; the chosen point stays if it still exists."""
@@ -164,6 +170,9 @@ class Chart(Savable, QWidget):
         if self._level is not None:
             yield ChartLine(x, (self._level, self._level), "faint", 1.0, dashed=True)
         for series in self._series:
+            if series.band and len(series.x) > 1:
+                yield ChartBand(series.x, series.low, series.high, series.tone)
+        for series in self._series:
             yield from series.layers()
 
     def _mark(self) -> None:
@@ -229,8 +238,8 @@ class Chart(Savable, QWidget):
         x, y = self._axes
         parts = [
             item.name,
-            f"{x.name} {formats.significant(item.x[point], 3)}",
-            f"{y.name} {formats.significant(item.y[point], 3)}",
+            f"{x.name} {x.text_of(item.x[point])}",
+            f"{y.name} {y.text_of(item.y[point])}",
         ]
         if item.notes:
             parts.append(item.notes[point])
@@ -272,7 +281,8 @@ class Chart(Savable, QWidget):
 
     def numbers(self) -> Iterator[Sequence[object]]:
         yield "curve", "x", "y", "note"
+        names = dict(self._axes[0].names or ())
         for series in self._series:
             notes = series.notes or ("",) * len(series.x)
-            for values in zip(series.x, series.y, notes, strict=True):
-                yield series.name, *values
+            for x, y, note in zip(series.x, series.y, notes, strict=True):
+                yield series.name, names.get(x, x), y, note

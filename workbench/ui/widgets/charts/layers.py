@@ -58,6 +58,21 @@ class ChartLine:
 
 
 @dataclass(frozen=True)
+class ChartBand:
+    """The area between two lines over the same x. alpha: of the colour, in (0, 1]."""
+
+    x: Sequence[float]
+    low: Sequence[float]
+    high: Sequence[float]
+    tone: str = "accent"
+    alpha: float = 0.16
+
+    def items(self, pg: Any, _ratio: float) -> list[Any]:
+        edges = [pg.PlotCurveItem([*self.x], [*side], pen=None) for side in (self.low, self.high)]
+        return [pg.FillBetweenItem(*edges, brush=theme.qcolour(self.tone, self.alpha))]
+
+
+@dataclass(frozen=True)
 class Points:
     """A marker for each point. size: pixels. edge: its outline; filled: not only the outline."""
 
