@@ -7,34 +7,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QPlainTextEdit, QTableView
 
-from workbench.operations.runs import results
+from tests.prompt_runs import add_prompt_run
 from workbench.project.project import Project
-from workbench.storage.labels import labels
-from workbench.storage.runs import runs
-from workbench.text.fields import ClassScores, FromReply, Prediction
 
 pytestmark = pytest.mark.process  # the worker that renders templates
-
-
-def add_run(project, name, wrong=(), silent=(), **spec):
-    """A run of a prompt on dev of the layer `class`; its answers to some documents are wrong."""
-    layer = labels.layer_by_name(project.db, "class")
-    spec = {"task": "classify", "layer": "class", "model": "m", "template": "{{ label }}", **spec}
-    values = {"layer_id": layer.id, "spec": {"split": "dev", **spec}, "status": "done"}
-    with project.write():
-        run = runs.add(project.db, name, "prompt", **values)
-    rows = []
-    for at, item in enumerate(results.scored(project, run, "dev")):
-        right = item.gold.label
-        label = next(name for name in layer.names if name != right) if at in wrong else right
-        shares = tuple(0.9 if name == label else 0.02 for name in layer.names)
-        answer = Prediction((ClassScores(layer.names, shares),))
-        if at in silent:
-            answer = Prediction((FromReply("no-label"),))
-        rows.append((item.document.id, item.document.text_hash, answer.to_json()))
-    with project.write():
-        runs.save_predictions(project.db, run.id, rows)
-    return run
 
 
 @pytest.fixture
@@ -42,8 +18,8 @@ def panel(make_panel, copy_sample, tmp_path, qtbot):
     """The tab with A = newer: 3 wrong, 2 silent; B = older: 5 wrong."""
     path = copy_sample(tmp_path)
     with closing(Project.open(path)) as project:
-        add_run(project, "older", wrong=range(5), shots=4)
-        add_run(project, "newer", wrong=(0, 1, 5), silent=(6, 7), shots=0)
+        add_prompt_run(project, "older", wrong=range(5), shots=4)
+        add_prompt_run(project, "newer", wrong=(0, 1, 5), silent=(6, 7), shots=0)
     made = make_panel("prompts", path)
     made.state.show("answers")
     qtbot.waitUntil(lambda: made.state.answers.comparison is not None, timeout=20_000)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from workbench.base.i18n import _
+from workbench.ui.panels.prompts.grid_state import GridState
 from workbench.ui.panels.prompts.parts import Part
 from workbench.ui.panels.prompts.preview_state import PreviewState
 from workbench.ui.panels.prompts.run_state import RunState
@@ -19,15 +20,24 @@ class ActionsBox(Part):
         self,
         preview: PreviewState,
         run: RunState,
+        grid: GridState,
         run_on_dev: Callable[[], None],
         try_text: Callable[[], None],
+        add_to_grid: Callable[[], None],
     ):
-        """run_on_dev, try_text: of the page, which takes what was just typed."""
+        """run_on_dev, try_text, add_to_grid: of the page, which takes what was just typed."""
         super().__init__()
-        self.preview, self.run, self.states = preview, run, (preview, run)
+        self.preview, self.run, self.grid = preview, run, grid
+        self.states = (preview, run, grid)
         self._run = Button(_("Run on dev"), "play", "primary", on=run_on_dev)
+        self._add = Button(
+            _("Add to the grid"),
+            "plus",
+            on=add_to_grid,
+            tip=_("Add a row for this prompt, model and number of examples; nothing is run"),
+        )
         self._try = Button(_("Try on this text"), on=try_text)
-        fill_with(self, flow(self._run, self._try))
+        fill_with(self, flow(self._run, self._add, self._try))
 
     def render_part(self, _fields: frozenset[str]) -> None:
         preview, dev = self.preview, self.preview.dev
@@ -37,6 +47,7 @@ class ActionsBox(Part):
         no_dev = preview.draft.spec.layer and not dev
         why = _("There is no submitted document of this layer in the dev split.") if no_dev else ""
         escaping.set_tip(self._run, why)
+        self._add.setEnabled(preview.ready and not self.grid.active)
         self._try.setEnabled(
             preview.prompt is not None and not preview.problem and not preview.asking
         )

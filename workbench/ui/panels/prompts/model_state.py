@@ -30,7 +30,7 @@ class ModelState(State):
         if self.choice is not None:
             return {}
         keys = [model.key for model in self.models]
-        return self._settings(STARTERS[0] if STARTERS[0] in keys else next(iter(keys), ""))
+        return self.settings(STARTERS[0] if STARTERS[0] in keys else next(iter(keys), ""))
 
     @property
     def choice(self) -> AskableModel | None:
@@ -53,9 +53,10 @@ class ModelState(State):
 
     def choose(self, key: str) -> None:
         """Select another model; options are kept if the backend is the same."""
-        self.draft.change(**self._settings(key))
+        self.draft.change(**self.settings(key))
 
-    def _settings(self, key: str) -> dict[str, Any]:
+    def settings(self, key: str) -> dict[str, Any]:
+        """The fields of a prompt that name a model."""
         choice = next((model for model in self.models if model.key == key), None)
         if choice is None:
             return {"model": "", "model_name": "", "options": {}, "allow_pickle": False}

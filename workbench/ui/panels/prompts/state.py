@@ -38,7 +38,7 @@ class PromptsState(State):
         self.preview = PreviewState(self.draft)
         self.run = RunState(self.draft, self.preview, self.prompt.keep)
         self.answers = AnswersState(self.draft, self.edit)
-        self.grid = GridState(self.draft)
+        self.grid = GridState(self.draft, self.models, self.prompt.keep, self.show_answers)
         self.free_text = FreeTextState(self.draft)
         self.tab = TABS[0]
         self.listen(self.run.changed, self._run_changed)
@@ -61,15 +61,27 @@ class PromptsState(State):
         settings = {**self.draft.load_layers(), **self.models.load()}
         settings |= self.prompt.load(settings.get("layer", self.draft.spec.layer))
         self.preview.reload_document()
-        if self.tab == "answers":
-            self.answers.refresh()
+        self._read(self.tab)
         if not self.draft.change(**settings):
             self.preview.fill()
 
     def show(self, tab: str) -> None:
-        if tab == "answers" and tab != self.tab:
-            self.answers.refresh()
+        if tab != self.tab:
+            self._read(tab)
         self.update(tab=tab)
+
+    def _read(self, tab: str) -> None:
+        """Read the runs again that a tab shows."""
+        if tab == "answers":
+            self.answers.refresh()
+        elif tab == "grid":
+            self.grid.refresh()
+
+    def show_answers(self, first: int, second: int | None) -> None:
+        """Show the answers of two runs; Back returns to what is shown now."""
+        self.context.remember_place()
+        self.update(tab="answers")
+        self.answers.show_pair(first, second)
 
     @property
     def place(self) -> dict[str, Any]:

@@ -60,7 +60,8 @@ class PromptsView(View):
         fill_with(self, header, (self._stack, 1), gap=0)
         for of_page in (state.draft, state.models, state.preview, state.run):
             self.shows(of_page, self._render_page)
-        self.shows(state.answers, lambda _fields: self._show_titles())
+        for counted in (state.answers, state.grid):
+            self.shows(counted, self._show_titles)
         self.first = self.template.editor
 
     # ---------------------------------------------------------------- empty states
@@ -99,7 +100,14 @@ class PromptsView(View):
             AnswerBox(state.draft, state.prompt),
             self.model,
         )
-        actions = ActionsBox(state.preview, state.run, self.run_on_dev, self.try_text)
+        actions = ActionsBox(
+            state.preview,
+            state.run,
+            state.grid,
+            self.run_on_dev,
+            self.try_text,
+            self.add_to_grid,
+        )
         for part in (*boxes, actions):
             self._add(part)
         above = column(
@@ -167,19 +175,27 @@ class PromptsView(View):
         for at, stretch in enumerate(BOXES if shown.side is None else SIDE):
             layout_of(self.page).setStretch(at, stretch)
 
-    def _show_titles(self) -> None:
-        """The tabs, with the number of answers."""
+    def _show_titles(self, _fields: frozenset[str]) -> None:
+        """The tabs, with the numbers of answers and of rows of the grid."""
         answers = self.state.answers.comparison
-        title = _(TITLES["answers"])
-        if answers is not None:
-            title = _("{title}  {n}", title=title, n=formats.count(len(answers.rows)))
-        self._bar.setTabText(TABS.index("answers"), title)
+        counts = {"answers": len(answers.rows) if answers is not None else 0}
+        counts["grid"] = len(self.state.grid.spec.prompts)
+        for name, n in counts.items():
+            title = _(TITLES[name])
+            if n:
+                title = _("{title}  {n}", title=title, n=formats.count(n))
+            self._bar.setTabText(TABS.index(name), title)
 
     # ---------------------------------------------------------------- actions
 
     def run_on_dev(self) -> None:
         self.template.take()
         self.state.run.run_on_dev()
+
+    def add_to_grid(self) -> None:
+        self.template.take()
+        self.state.grid.add()
+        self.state.show("grid")
 
     def try_text(self) -> None:
         self.template.take()
