@@ -185,6 +185,16 @@ def seconds_in_words(seconds: float) -> str:
     return _("{n:.0f} min", n=seconds / 60) if seconds < 5400 else _("{n:.1f} h", n=seconds / 3600)
 
 
+def numbers(_context: click.Context, _parameter: click.Parameter, text: str) -> tuple[int, ...]:
+    """The value of an option that is a list of numbers, each once."""
+    try:
+        return tuple(dict.fromkeys(int(part) for part in text.split(",")))
+    except ValueError:
+        raise click.BadParameter(
+            _("{text!r} is not a list of numbers such as 1,2,3.", text=text)
+        ) from None
+
+
 def key_values(
     _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, str]:

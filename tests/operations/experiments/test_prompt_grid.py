@@ -44,10 +44,10 @@ def test_a_row_of_no_examples_and_a_selection_without_chance_have_one_cell(work)
     grid = work(grid_of(shots=(0, 2), selections=("random", "nearest"), seeds=(4, 5)))
 
     assert [(cell.title, cell.seed) for cell in grid.cells] == [
-        ("mine@2, starter-bert, 0 examples", 4),
-        ("mine@2, starter-bert, 2 examples, at random", 4),
-        ("mine@2, starter-bert, 2 examples, at random", 5),
-        ("mine@2, starter-bert, 2 examples, nearest", 4),
+        ("mine@2 with starter-bert and no examples", 4),
+        ("mine@2 with starter-bert and 2 examples (at random)", 4),
+        ("mine@2 with starter-bert and 2 examples (at random)", 5),
+        ("mine@2 with starter-bert and 2 examples (nearest)", 4),
     ]
 
 

@@ -16,21 +16,13 @@ from workbench.cli.session import (
     CommandSession,
     key_values,
     layer_option,
+    numbers,
     project_argument,
     session,
 )
 
 if TYPE_CHECKING:
     from workbench.operations.experiments.ladder import Ladder, LadderSpec
-
-
-def _numbers(_context: click.Context, _parameter: click.Parameter, text: str) -> tuple[int, ...]:
-    try:
-        return tuple(dict.fromkeys(int(part) for part in text.split(",")))
-    except ValueError:
-        raise click.BadParameter(
-            _("{text!r} is not a list of numbers such as 1,2,3.", text=text)
-        ) from None
 
 
 @click.command()
@@ -67,7 +59,7 @@ def _numbers(_context: click.Context, _parameter: click.Parameter, text: str) ->
     help=_("Decoders separated by commas. [default: crf,greedy where the task has them]"),
 )
 @click.option(
-    "--seeds", default="1,2,3", show_default=True, callback=_numbers, help=_("Random seeds.")
+    "--seeds", default="1,2,3", show_default=True, callback=numbers, help=_("Random seeds.")
 )
 @click.option(
     "--set",

@@ -147,7 +147,7 @@ def prompt(
     with session(file) as opened:
         backend = backend or prompt_models.DEFAULT
         card = prompt_models.find(backend, model)
-        source = _read(template)
+        source = read_template(template)
         chosen, remark = prompt_fill.choose_layer(opened.project, layer)
         if remark:
             note(remark)
@@ -209,7 +209,7 @@ def _show_prior(report: dict[str, Any]) -> None:
         table(numbered((_("Label"), _("Prior"))), report["prior"].items())
 
 
-def _read(template: Path) -> str:
+def read_template(template: Path) -> str:
     if untrusted.endless(template):
         raise WorkbenchError(
             _("{file} is a device, not a file.", file=template),

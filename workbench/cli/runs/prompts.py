@@ -1,17 +1,27 @@
-"""`prompts`: the prompts of a project, and their answers compared."""
+"""`prompts`: the prompts of a project, their answers compared, and grids of them."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.runs.evaluate import SPLITS
-from workbench.cli.session import project_argument, reading
+from workbench.cli.runs.follow import check_complete, follow_experiment
+from workbench.cli.runs.prompt import read_template
+from workbench.cli.session import numbers, project_argument, reading, session
 from workbench.text.columns import TERMINAL
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from workbench.operations.experiments.prompt_grid import GridResult, GridSpec, PromptGrid
+    from workbench.project.project import Project
 
 SEGMENTS = ("disagreements", "both-wrong", "no-answer", "all")  # as in operations, without numpy
 LONGEST = 60  # characters of a text that are printed
@@ -19,7 +29,7 @@ LONGEST = 60  # characters of a text that are printed
 
 @click.group("prompts")
 def prompts() -> None:
-    """List and compare the prompts of a project."""
+    """List and compare the prompts of a project, and run grids of them."""
 
 
 @prompts.command("compare")
@@ -78,3 +88,197 @@ def compare(
         say(operations.verdict(comparison))
     say()
     table(operations.columns(comparison, longest=LONGEST), rows)
+
+
+# ---------------------------------------------------------------- grids
+
+
+def _names(_context: click.Context, _parameter: click.Parameter, text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+
+
+@prompts.command("grid")
+@project_argument
+@click.option("--layer", help=_("Layer that the prompts answer."))
+@click.option(
+    "--template",
+    "templates",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help=_("A Jinja2 file, as for `glossbench prompt`. May be given several times."),
+)
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    metavar="[BACKEND:]NAME",
+    help=_("A model, of the local backend by default. May be given several times."),
+)
+@click.option(
+    "--shots",
+    default="0,4",
+    show_default=True,
+    callback=numbers,
+    metavar="N,N,…",
+    help=_("Numbers of labelled examples in each prompt."),
+)
+@click.option(
+    "--select",
+    "selections",
+    default="random",
+    show_default=True,
+    callback=_names,
+    metavar="NAME,NAME,…",
+    help=_("How examples are selected, as with --order of `glossbench prompt`."),
+)
+@click.option(
+    "--seeds", default="1,2,3", show_default=True, callback=numbers, help=_("Random seeds.")
+)
+@click.option(
+    "--sample",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
+    help=_("Ask about N documents of dev, the same ones in every run. [default: all]"),
+)
+@click.option(
+    "--calibration",
+    default="content-free",
+    show_default=True,
+    help=_("Calibration of label words, as for `glossbench prompt`."),
+)
+@click.option(
+    "--answer", default="scored", show_default=True, help=_("How replies are read: a form's id.")
+)
+@click.option(
+    "--max-tokens",
+    type=click.IntRange(1),
+    default=64,
+    show_default=True,
+    help=_("Maximum tokens of a reply."),
+)
+@click.option(
+    "--resume", is_flag=True, help=_("Continue the last grid of the layer, or of the project.")
+)
+@click.option("--plan", is_flag=True, help=_("Show the rows and their states, then exit."))
+@as_json
+def grid(
+    file: Path,
+    layer: str | None,
+    models: tuple[str, ...],
+    resume: bool,
+    plan: bool,
+    as_json: bool,
+    **choices: Any,
+) -> None:
+    """Run every prompt with every model, selection and number of examples on dev of project FILE,
+    and say which is best.
+
+    The runs are ordinary runs, one for each seed where the seed matters. Finished ones with the
+    same settings on the same data are used again: repeat the command, or use --resume, to
+    continue. Ctrl+C once ends after the current run, twice cancels it; answers that have arrived
+    are kept. The last line says by a fixed rule what is best now, what it costs, and whether a
+    fine-tuned run of the layer is better, with the paired test on the documents of both.
+    """
+    from workbench.operations.experiments import prompt_grid as operations
+
+    with session(file) as opened:
+        spec = (
+            _last(opened.project, layer)
+            if resume
+            else _grid_spec(opened.project, layer, models, **choices)
+        )
+        work = operations.PromptGrid(opened.project, spec)
+        if not plan:
+            follow_experiment(opened, work)
+        result = work.measure()
+        report = operations.to_json(work, result)
+    if as_json:
+        emit(report)
+    else:
+        _show_grid(work, result)
+    if not plan:
+        check_complete(work)
+
+
+def _last(project: Project, layer: str | None) -> GridSpec:
+    from workbench.operations.experiments import prompt_grid as operations
+
+    spec = operations.last(project, layer or "")
+    if spec is None:
+        raise WorkbenchError(
+            _("No grid was started in this project yet."),
+            hint=_("Specify --template and --model."),
+        )
+    return spec
+
+
+def _grid_spec(
+    project: Project,
+    layer: str | None,
+    models: Sequence[str],
+    *,
+    templates: Sequence[Path],
+    shots: Sequence[int],
+    selections: Sequence[str],
+    seeds: tuple[int, ...],
+    sample: int,
+    calibration: str,
+    answer: str,
+    max_tokens: int,
+) -> GridSpec:
+    from workbench.operations.experiments import prompt_grid as operations
+    from workbench.operations.prompts import prompt_fill
+    from workbench.prompting.spec import AnswerSpec, Decoding, PromptSpec
+
+    if not templates or not models:
+        raise click.UsageError(_("--template and --model are needed."))
+    chosen, _remark = prompt_fill.choose_layer(project, layer)
+    asked = [
+        PromptSpec(
+            read_template(path),
+            model="",
+            prompt_name=path.stem,
+            calibration=calibration,
+            answer=AnswerSpec(form=answer),
+            decoding=Decoding(max_tokens=max_tokens),
+        )
+        for path in templates
+    ]
+    fields = [operations.model_fields(*_backend_and_name(model)) for model in models]
+    rows = operations.combined(asked, fields, selections, shots)
+    return operations.GridSpec(chosen.name, seeds=seeds, sample=sample).with_rows(rows)
+
+
+def _backend_and_name(model: str) -> tuple[str, str]:
+    """`BACKEND:NAME` or `NAME`; a path of Windows is a name."""
+    from workbench.base.registry import registry
+    from workbench.operations.prompts import prompt_models
+
+    backend, _colon, name = model.partition(":")
+    if name and backend in registry().ids("backend"):
+        return backend, name
+    return prompt_models.DEFAULT, model
+
+
+def _show_grid(work: PromptGrid, result: GridResult) -> None:
+    from workbench.operations.experiments import prompt_grid as operations
+    from workbench.tasks import spec as tasks
+
+    say(
+        _(
+            "{score} on {split}, layer {layer}; mean ± standard deviation over seeds {seeds}, "
+            "95% interval over documents.",
+            score=work.score,
+            split=work.split,
+            layer=work.spec.layer,
+            seeds=", ".join(map(str, work.spec.seeds)),
+        )
+    )
+    if tasks.is_error(work.score):
+        say(_("The score is an error in its own unit: lower is better."))
+    table(operations.columns(work.score), result.rows)
+    for row in result.rows:
+        if row.message:
+            say(_("{title}: {message}", title=row.title, message=row.message))
+    say(result.verdict.sentence)

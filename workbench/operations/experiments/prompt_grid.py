@@ -17,7 +17,7 @@ from workbench.metrics.paired import PairedDifference
 from workbench.operations.evaluation import pairs, quality
 from workbench.operations.experiments import experiment
 from workbench.operations.experiments.experiment import DONE, MISSING, Cell, Experiment, Summary
-from workbench.operations.prompts import prompt, prompt_models
+from workbench.operations.prompts import prompt, prompt_models, prompt_reading
 from workbench.operations.runs import results, run_results
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.kinds.prompt.info import INFO
@@ -114,10 +114,9 @@ class PromptGrid(Experiment):
     def __init__(self, project: Project, spec: GridSpec, *, settings: Settings | None = None):
         self.spec = spec
         layer = labels.layer_by_name(project.db, spec.layer)
-        fitting = tasks.fitting(layer) if layer is not None else ()
-        if not fitting:
-            raise SpecError(_("The project has no layer {name!r}.", name=spec.layer))
-        info = fitting[0]
+        info = prompt_reading.task_of(layer) if layer is not None else None
+        if info is None:
+            raise SpecError(_("A prompt cannot answer a layer {name!r}.", name=spec.layer))
         cells = [
             cell
             for row in spec.prompts
@@ -195,13 +194,13 @@ def _cells(spec: GridSpec, row: PromptSpec, reason: str) -> list[Cell]:
 def _why_not(spec: PromptSpec, info: TaskInfo, settings: Settings | None) -> str:
     """Why a prompt cannot be asked, "" if it can."""
     try:
-        model = prompt_models.find(spec.backend, spec.model_name or spec.model, settings)
+        model = prompt_models.of_spec(spec, settings)
         form = forms.get(spec.answer.form)
     except WorkbenchError as error:
         return str(error)
     reason = forms.unfit(
         form,
-        next(iter(info.outputs), ""),
+        prompt_reading.output_of(info),
         model.can,
         choices=info.texts == CHOICES,
         chat=spec.chat,
@@ -225,12 +224,16 @@ def prompt_title(spec: PromptSpec) -> str:
 
 def title(spec: PromptSpec) -> str:
     """A row of the grid, for display."""
-    about = ngettext("{n} example", "{n} examples", spec.shots)
-    if spec.shots:
-        about = ngettext("{n} example, {selection}", "{n} examples, {selection}", spec.shots)
-    about = about.format(n=spec.shots, selection=term(spec.order))
-    model = spec.model_name or spec.model
-    return _("{prompt}, {model}, {about}", prompt=prompt_title(spec), model=model, about=about)
+    about = {"prompt": prompt_title(spec), "model": spec.model_name or spec.model}
+    if not spec.shots:
+        return _("{prompt} with {model} and no examples", **about)
+    return ngettext(
+        "{prompt} with {model} and {n} example ({selection})",
+        "{prompt} with {model} and {n} examples ({selection})",
+        spec.shots,
+        selection=term(spec.order),
+        **about,
+    )
 
 
 # ---------------------------------------------------------------- results
@@ -422,7 +425,6 @@ def columns(score: str) -> tuple[Column, ...]:
             Column(name, of_cost(key), kind=ValueKind.NUMBER, digits=digits, hint=hint, key=key)
             for name, key, digits, hint in costs
         ),
-        Column("", lambda row: [run.name for run in row.runs], key="runs"),
     )
 
 
@@ -520,7 +522,12 @@ def _prompt_series(rows: Sequence[GridRow]) -> list[GridSeries]:
                 lines.setdefault(key, []).append(row)
     return [
         GridSeries(
-            _("{prompt}, {model}, {about}", prompt=name, model=model, about=term(selection)),
+            _(
+                "{prompt} with {model} ({selection})",
+                prompt=name,
+                model=model,
+                selection=term(selection),
+            ),
             PROMPT,
             tuple(
                 GridPoint(row.spec.shots, row.summary.mean or 0.0, *(row.summary.band or (0, 0)))
@@ -703,7 +710,10 @@ def to_json(grid: PromptGrid, result: GridResult) -> dict[str, Any]:
         "seeds": list(grid.spec.seeds),
         "sample": grid.spec.sample,
         "rows": [
-            {**record(columns(grid.score), row), **experiment.to_json(grid, row.summary)}
+            {
+                **record(columns(grid.score), row),
+                "runs": experiment.to_json(grid, row.summary)["runs"],
+            }
             for row in result.rows
         ],
         "series": to_plain(result.series),

@@ -162,7 +162,7 @@ def _sampled(documents: Sequence[GoldDocument], most: int) -> tuple[GoldDocument
 def _prices(spec: PromptSpec) -> tuple[float, float]:
     """Of a million tokens sent and received, as the user has entered them; 0 for none."""
     try:
-        return prompt_models.find(spec.backend, spec.model_name or spec.model).prices
+        return prompt_models.of_spec(spec).prices
     except WorkbenchError:  # it is no longer listed; the worker says why it cannot be used
         return (0.0, 0.0)
 

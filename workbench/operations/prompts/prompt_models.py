@@ -8,6 +8,7 @@ from typing import Any
 
 from workbench.base import plugin_failures
 from workbench.base import settings as settings_file
+from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.manifest import BUILTIN
 from workbench.base.options import Option
@@ -17,6 +18,7 @@ from workbench.operations.models import installed as models
 from workbench.prompting import servers
 from workbench.prompting.backends import spec as backends
 from workbench.prompting.backends.spec import AtHand, BackendInfo, PromptModel
+from workbench.prompting.spec import PromptSpec
 
 DEFAULT = backends.DEFAULT
 
@@ -84,6 +86,16 @@ def _title(info: BackendInfo, model: PromptModel) -> str:
 def find(backend: str, name: str, settings: Settings | None = None) -> PromptModel:
     """The model of a backend that a person named. Raises WorkbenchError naming the known ones."""
     return backends.info(backend).find(name, _at_hand(settings))
+
+
+def of_spec(spec: PromptSpec, settings: Settings | None = None) -> PromptModel:
+    """The model of a prompt: one that is listed, else a folder. Raises WorkbenchError."""
+    try:
+        return find(spec.backend, spec.model_name or spec.model, settings)
+    except WorkbenchError:
+        if spec.model in ("", spec.model_name):
+            raise
+        return find(spec.backend, spec.model, settings)
 
 
 def options(backend: str, values: Mapping[str, Any]) -> dict[str, Any]:
