@@ -86,7 +86,7 @@ class FaultyServer:
                 body = json.loads(inner.rfile.read(length) or b"{}")
                 with lock:
                     number = len(self.requests)
-                    self.requests.append((inner.path, body, dict(inner.headers)))
+                    self.requests.append((inner.path, body, inner.headers))
                 reply = answer(number, inner.path, body)
                 inner.close_connection = True
                 try:

@@ -746,6 +746,7 @@ NOT_CALLED_HERE = {
     "cli/documents/filters.py": {"list_keys": "a command", "list_filters": "a command"},
     "cli/annotation/patterns.py": {"list_patterns": "a command", "import_patterns": "a command"},
     "cli/application/plugins.py": {"list_plugins": "a command"},
+    "cli/models/servers.py": {"list_servers": "a command"},
     "cli/annotation/relabel.py": {"reorder": "a command"},
     "cli/annotation/sources.py": {"list_sources": "a command"},
     "project/check.py": {"check_open": "the check of an open project, for programs"},

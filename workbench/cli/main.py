@@ -113,6 +113,11 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
     "inspect": ("models.inspect", "inspect", _("Inspect a model on texts.")),
     "embed": ("models.embed", "embed", _("Write hidden states of texts as numpy arrays.")),
     "suggest": ("runs.use", "suggest", _("Suggest labels for unlabelled documents with a run.")),
+    "servers": (
+        "models.servers",
+        "servers",
+        _("List, add, test and remove servers of language models."),
+    ),
     "prompt": ("runs.prompt", "prompt", _("Evaluate a prompt by the probabilities of its labels.")),
     "prompts": ("runs.prompts", "prompts", _("List and compare the prompts of a project.")),
     "generate": ("runs.generate", "generate", _("Let a model continue a text or answer it.")),

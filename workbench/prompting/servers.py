@@ -25,7 +25,8 @@ ECHO, FORCED = "echo", "forced"
 # `response_format` of conversations.
 FIELDS, FORMAT = "fields", "response_format"
 _ENDPOINTS = ("/chat/completions", "/completions", "/models")
-_PROGRAMS = {"llamacpp": "llama.cpp", "vllm": "vLLM", "library": "Ollama"}  # `owned_by` → name
+VLLM = "vLLM"
+_PROGRAMS = {"llamacpp": "llama.cpp", "vllm": VLLM, "library": "Ollama"}  # `owned_by` → name
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,8 @@ def normal_address(text: str) -> str:
     if "://" not in text:
         text = f"{'http' if _is_loopback(_split(f'http://{text}').hostname) else 'https'}://{text}"
     parts = _split(text)
-    if parts.scheme not in ("http", "https") or not parts.hostname or not _port_fits(parts):
+    sound = parts.hostname and _port_fits(parts) and text.isprintable() and " " not in text
+    if parts.scheme not in ("http", "https") or not sound:
         raise SpecError(
             _("{address!r} is not the address of a server.", address=text),
             hint=_("Enter one such as http://127.0.0.1:8080/v1."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from workbench.base import untrusted
 from workbench.base.errors import Cancelled, JobFailed, WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.cli.choices import explicit_options
-from workbench.cli.output import as_json, emit, note, say, table
+from workbench.cli.output import as_json, emit, note, plain, say, table
 from workbench.cli.runs.evaluate import intervals_json, scores_json, show_intervals, show_scores
 from workbench.cli.session import CommandSession, key_values, project_argument, session
 from workbench.text.columns import numbered
@@ -20,6 +21,9 @@ from workbench.text.columns import numbered
 if TYPE_CHECKING:
     from workbench.metrics.evaluation import Evaluation
     from workbench.operations.prompts.prompt import PreparedPrompt, ResumedPrompt
+    from workbench.project.project import Project
+    from workbench.prompting.backends.spec import PromptModel
+    from workbench.prompting.spec import PromptSpec
 
 
 @click.command()
@@ -44,6 +48,19 @@ if TYPE_CHECKING:
     "--backend",
     metavar="ID",
     help=_("Prompt backend, for example one of a plugin. [default: local]"),
+)
+@click.option(
+    "--server",
+    metavar="URL",
+    help=_(
+        "Ask a model of this server, an address or a title of `servers list`. --model is then the "
+        "server's name for it, and not needed if it has one alone."
+    ),
+)
+@click.option(
+    "--yes-send",
+    is_flag=True,
+    help=_("Agree that texts of the project are sent to the server, which is asked otherwise."),
 )
 @click.option(
     "--set",
@@ -101,6 +118,8 @@ def prompt(
     template: Path | None,
     model: str | None,
     backend: str | None,
+    server: str | None,
+    yes_send: bool,
     settings: dict[str, str],
     layer: str | None,
     shots: int,
@@ -134,10 +153,14 @@ def prompt(
         with session(file) as opened:
             earlier = results.run_named(opened.project, resume)
             resumed = operations.prepare_resume(opened.project, earlier)
+            example = operations.example(opened.project, resumed)
+            agree(opened.project, operations.spec_of(earlier), example, yes_send)
             message, evaluation = _run(opened, resumed, earlier.spec["model_name"])
         return _show(message, evaluation, as_json)
-    if template is None or model is None:
+    if template is None or (model is None and not server):
         raise click.UsageError(_("--template and --model are needed."))
+    if server and backend:
+        raise click.UsageError(_("--server and --backend exclude each other."))
     if not shots and (options := explicit_options("order", "seed")):
         unused = _(
             "{options} without effect: no examples are sampled without --shots.",
@@ -145,8 +168,7 @@ def prompt(
         )
         note(unused)
     with session(file) as opened:
-        backend = backend or prompt_models.DEFAULT
-        card = prompt_models.find(backend, model)
+        backend, card = _model(opened, backend, server, model or "")
         source = read_template(template)
         chosen, remark = prompt_fill.choose_layer(opened.project, layer)
         if remark:
@@ -167,8 +189,45 @@ def prompt(
         )
         prepared = operations.prepare(opened.project, spec, split=split)
         _note_what_did_not_fit(prepared)
+        example = operations.example(opened.project, prepared)
+        agree(opened.project, prepared.spec, example, yes_send)
         message, evaluation = _run(opened, prepared, spec.model_name)
     _show(message, evaluation, as_json)
+
+
+def _model(
+    opened: CommandSession, backend: str | None, server: str | None, name: str
+) -> tuple[str, PromptModel]:
+    """The backend and its model; a server is tested first if that was not done before."""
+    from workbench.operations.prompts import prompt_models, servers
+
+    if not server:
+        chosen = backend or prompt_models.DEFAULT
+        return chosen, prompt_models.find(chosen, name)
+    with opened.progress(_("Testing the server"), what=_("The test")) as watch:
+        return servers.BACKEND, servers.model(opened.queue, server, name, watch=watch)
+
+
+def agree(project: Project, spec: PromptSpec, example: str, yes: bool) -> None:
+    """Ask once per project and address whether texts may be sent; `yes` is the answer of an option.
+
+    Raises ConsentNeeded without a terminal, Abort if the user says no.
+    """
+    from workbench.operations.prompts import servers
+
+    address = servers.needs_consent(project, spec.backend, spec.model)
+    if not address:
+        return
+    if not yes:
+        if not sys.stdin.isatty():
+            raise servers.ConsentNeeded(address)
+        note(_("Texts of this project will be sent to {address}, for example:", address=address))
+        for line in example.splitlines():
+            note(f"  {plain(line)}")
+        if not servers.is_encrypted(address):
+            note(_("The connection is not encrypted."))
+        click.confirm(_("Send them, now and later?"), abort=True, err=True)
+    servers.agree(project, address)
 
 
 def _refuse_with_resume() -> None:
@@ -177,7 +236,7 @@ def _refuse_with_resume() -> None:
     options = [
         option.opts[0]
         for option in context.command.params
-        if option.name not in ("file", "resume", "as_json")
+        if option.name not in ("file", "resume", "yes_send", "as_json")
         and context.get_parameter_source(option.name or "") is not ParameterSource.DEFAULT
     ]
     if options:

@@ -208,6 +208,27 @@ def _known(project: Project, lines: Mapping[int, transcript.Line]) -> tuple[dict
     )
 
 
+def example(project: Project, prepared: PreparedPrompt | ResumedPrompt) -> str:
+    """One prompt as it is sent, for the question whether it may be."""
+    if isinstance(prepared, PreparedPrompt):
+        lines = list(map(json.loads, prepared.requests.lines[-1:]))
+    else:
+        lines = transcript.prompts(
+            paths.run_folder(project.path, prepared.run.id) / transcript.PROMPTS
+        )
+    return next(iter(_sent(lines[-1])), "") if lines else ""
+
+
+def _sent(line: Mapping[str, Any]) -> list[str]:
+    """What a request sends: its prompts, its messages, or its text."""
+    parts = line["parts"]
+    if "prompts" in line:
+        return ["".join(parts[at] for at in places) for places in line["prompts"].values()]
+    if "messages" in line:
+        return ["\n".join(parts[at] for _role, at in line["messages"])]
+    return [parts[line["text"]]]
+
+
 def start(
     project: Project,
     queue: Queue,

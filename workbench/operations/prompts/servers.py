@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +14,17 @@ from workbench.base.i18n import _
 from workbench.base.settings import Settings
 from workbench.base.watch import QUIET, Watch
 from workbench.jobs.spec import JobSpec
+from workbench.operations.prompts import prompt_models
 from workbench.prompting import keys, servers
 from workbench.prompting.backends import spec as backends
+from workbench.prompting.backends.spec import PromptModel
 from workbench.prompting.servers import Probe, Server
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Queue
     from workbench.project.project import Project
 
+BACKEND = servers.BACKEND
 CONSENTS = "servers"  # entry of the project: addresses that its texts may be sent to, as JSON
 
 
@@ -87,6 +91,26 @@ def _normal(address: str) -> str:
         return address
 
 
+@contextmanager
+def adding(address: str, key: str = "", settings: Settings | None = None) -> Iterator[Server]:
+    """The server of an address, new or from the settings. Its key is kept, so that a worker can
+    test it, and dropped again if the block raises an exception.
+
+    Raises SpecError for what is no address, NoKeyStore.
+    """
+    normal = servers.normal_address(address)
+    server = next((it for it in listed(settings) if it.address == normal), Server(normal))
+    before = keys.get(normal) if key else ""
+    if key:
+        keys.put(normal, key)
+    try:
+        yield server
+    except BaseException:
+        if key:
+            set_key(normal, before)
+        raise
+
+
 def set_key(address: str, key: str) -> None:
     """Keep the key of a server in the key store of the system; "" removes it. Raises NoKeyStore."""
     if key:
@@ -110,6 +134,39 @@ def tested(queue: Queue, server: Server, model: str = "", *, watch: Watch = QUIE
     return _with_result(server, result)
 
 
+def model(
+    queue: Queue,
+    address: str,
+    name: str = "",
+    settings: Settings | None = None,
+    *,
+    watch: Watch = QUIET,
+) -> PromptModel:
+    """A model of a server, which need not be in the settings; tested if it was not before.
+
+    Without a name it is the only one that the server has. Raises SpecError listing its models if it
+    has several, JobFailed and Cancelled.
+    """
+    chosen = settings or settings_file.load()
+    server = next((it for it in listed(chosen) if address in (it.address, it.title)), None)
+    normal = server.address if server else servers.normal_address(address)
+    server = server or next((it for it in listed(chosen) if it.address == normal), None)
+    known = server or Server(normal)
+    name = name or (known.models[0] if len(known.models) == 1 else "")
+    if name not in known.probes:
+        known = tested(queue, known, name, watch=watch)
+        if server is not None:
+            save(known, chosen)
+        name = name or (known.models[0] if len(known.models) == 1 else "")
+    if not name:
+        raise SpecError(
+            _("The server at {address} has several models.", address=known.address),
+            hint=_("Choose one: {names}.", names=", ".join(known.models)),
+        )
+    merged = replace(chosen, servers={**chosen.servers, known.address: known.to_json()})
+    return prompt_models.find(servers.BACKEND, servers.model_path(known.address, name), merged)
+
+
 def _with_result(server: Server, result: Mapping[str, Any]) -> Server:
     model, probes = result["model"], dict(server.probes)
     if result["probe"] is not None:
@@ -121,6 +178,11 @@ def _with_result(server: Server, result: Mapping[str, Any]) -> Server:
         program=result["program"] or server.program,
         probes=probes,
     )
+
+
+def abilities(can: Collection[str]) -> str:
+    """What a model can do, in words."""
+    return ", ".join(_(title) for name, title in backends.ABILITY_TITLES.items() if name in can)
 
 
 # ---------------------------------------------------------------- consent
@@ -151,6 +213,10 @@ def needs_consent(project: Project, backend: str, path: str) -> str:
     """The address that the user has to agree to before a model can be asked, "" for none."""
     address = remote_address(backend, path)
     return "" if not address or address in consents(project) else address
+
+
+def is_encrypted(address: str) -> bool:
+    return address.startswith("https:")
 
 
 def check_consent(project: Project, backend: str, path: str) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import SpecError
-from workbench.base.i18n import _
+from workbench.base.i18n import N_, _
 from workbench.base.options import Option, complete
 from workbench.base.registry import contract_hint, registry
 from workbench.models.spec import ModelInfo
@@ -28,6 +28,14 @@ if TYPE_CHECKING:
 SCORE, GENERATE, CHAT = "score", "generate", "chat"
 TOKEN_PROBABILITIES, SCHEMA, STREAM = "token-probabilities", "schema", "stream"
 ABILITIES = (SCORE, GENERATE, CHAT, TOKEN_PROBABILITIES, SCHEMA, STREAM)
+ABILITY_TITLES = {  # "can: chat, JSON schema"
+    SCORE: N_("scores of labels"),
+    GENERATE: N_("continued texts"),
+    CHAT: N_("conversations"),
+    TOKEN_PROBABILITIES: N_("token probabilities"),
+    SCHEMA: N_("JSON schema"),
+    STREAM: N_("streaming"),
+}
 DEFAULT = LOCAL  # the backend of runs that do not name one
 JOB = "workbench.prompting.backends.serve:answer_prompts"
 HOST = "workbench.prompting.backends.serve:open_backend"

@@ -6,6 +6,8 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -29,14 +31,16 @@ from workbench.prompting.backends.server.replies import (
 from workbench.prompting.backends.spec import STREAM, TOKEN_PROBABILITIES
 from workbench.prompting.base import Prompt
 from workbench.prompting.generation import (
+    ASSISTANT,
     CANCELLED,
     FAILED,
     STOP,
     GenerationRequest,
+    Message,
     Reply,
     ReplyToken,
 )
-from workbench.prompting.servers import FIELDS, FORMAT, Server
+from workbench.prompting.servers import FIELDS, FORMAT, VLLM, Server
 
 OTHERS = 5  # probable tokens beside each token of a reply
 FAILURES = 8  # requests that fail one after another until the server is given up
@@ -77,32 +81,30 @@ class ServerBackend(Backend):
     def generate(
         self, requests: Sequence[GenerationRequest], on_reply: OnReply | None = None
     ) -> list[Reply]:
-        bodies = [self._body(request, "/completions") for request in requests]
-        return self._replies("/completions", bodies, on_reply)
+        return self._replies("/completions", requests, on_reply)
 
     def chat(
         self, requests: Sequence[GenerationRequest], on_reply: OnReply | None = None
     ) -> list[Reply]:
-        bodies = [self._body(request, "/chat/completions") for request in requests]
-        return self._replies("/chat/completions", bodies, on_reply)
+        return self._replies("/chat/completions", requests, on_reply)
 
     def _replies(
-        self, path: str, bodies: Sequence[dict[str, Any]], on_reply: OnReply | None
+        self, path: str, requests: Sequence[GenerationRequest], on_reply: OnReply | None
     ) -> list[Reply]:
-        works = [partial(self._reply, path, body) for body in bodies]
+        works = [partial(self._reply, path, request) for request in requests]
         replies = self._client.run(self._client.each(works, on_reply or _always))
         return [reply or Reply(finish=CANCELLED) for reply in replies]
 
-    async def _reply(self, path: str, body: dict[str, Any]) -> Reply:
+    async def _reply(self, path: str, request: GenerationRequest) -> Reply:
         """A FAILED one for an error that concerns this request; raises the others."""
-        began = time.monotonic()
+        body, began = self._body(request, path), time.monotonic()
         try:
-            sent = await self._client.post(path, _without_wrapping(body))
+            sent = await self._client.post(path, body)
             reply = reply_of(sent, time.monotonic() - began)
         except RequestFailed as error:
             return self._failed(error, time.monotonic() - began)
         self._failures = 0
-        return _unwrapped(reply) if _WRAPPED in body else reply
+        return _finished(reply, request, body)
 
     def _failed(self, error: RequestFailed, seconds: float) -> Reply:
         self._failures += 1
@@ -158,13 +160,15 @@ class ServerBackend(Backend):
         usage: dict[str, Any] = {}
         try:
             body = {**self._body(request, path), "stream_options": {"include_usage": True}}
-            async for event in self._client.events(path, _without_wrapping(body)):
+            async for event in self._client.events(path, body):
                 usage = event.get("usage") or usage
                 if not event.get("choices"):
                     continue
                 choice = first_choice(event)
                 finish = finish_of(choice) if choice.get("finish_reason") else finish
                 for token in _new_tokens(choice):
+                    if not tokens and request.begin and token.text == request.begin:
+                        continue  # as llama.cpp begins a reply that it goes on with
                     text += token.text
                     tokens.append(token)
                     put(token)
@@ -182,7 +186,7 @@ class ServerBackend(Backend):
             counted.reply_tokens or len(tokens),
             counted.seconds,
         )
-        put(_unwrapped(reply) if _WRAPPED in body else reply)
+        put(_finished(reply, request, body))
 
     # ------------------------------------------------------------ bodies
 
@@ -190,10 +194,11 @@ class ServerBackend(Backend):
         decoding, chat = request.decoding, path == "/chat/completions"
         body: dict[str, Any] = {"model": self._model, "temperature": decoding.temperature}
         if chat:
-            body["messages"] = [
-                {"role": message.role, "content": message.content} for message in request.messages
-            ]
+            body["messages"] = [message.to_json() for message in request.messages]
             body[self._probe.limit_name] = decoding.max_tokens
+            body |= self._begun(request.begin)
+            if request.begin:
+                body["messages"].append(Message(ASSISTANT, request.begin).to_json())
         else:
             body |= {"prompt": request.text + request.begin, "max_tokens": decoding.max_tokens}
         if TOKEN_PROBABILITIES in self.can:
@@ -208,6 +213,11 @@ class ServerBackend(Backend):
             body["stop"] = list(decoding.stop)
         return {**body, **self._constraint(request, chat)}
 
+    def _begun(self, begin: str) -> dict[str, Any]:
+        """What vLLM needs to go on with a reply; others do so by themselves."""
+        goes_on = {"continue_final_message": True, "add_generation_prompt": False}
+        return goes_on if begin and self._client.server.program == VLLM else {}
+
     def _constraint(self, request: GenerationRequest, chat: bool) -> dict[str, Any]:
         """The fields that restrict the reply. Raises ModelError if the server cannot do that."""
         choices, schema, known = request.choices, request.schema, self._probe.constraints
@@ -218,7 +228,7 @@ class ServerBackend(Backend):
             return {"grammar": probe.grammar(choices), "structured_outputs": listed}
         if FORMAT in known and chat:
             wrapped = schema if schema is not None else _wrapping(choices)
-            return {**probe.response_format(wrapped), **({} if schema else {_WRAPPED: True})}
+            return probe.response_format(wrapped)
         if FIELDS in known:
             return {"json_schema": schema, "structured_outputs": {"json": schema}}
         raise ModelError(
@@ -227,7 +237,7 @@ class ServerBackend(Backend):
         )
 
 
-_WRAPPED, _ANSWER = "wrapped", "answer"
+_ANSWER = "answer"
 
 
 def _wrapping(choices: Sequence[str]) -> dict[str, Any]:
@@ -240,18 +250,14 @@ def _wrapping(choices: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _without_wrapping(body: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in body.items() if name != _WRAPPED}
-
-
-def _unwrapped(reply: Reply) -> Reply:
-    """The text within a reply of `_wrapping`; the reply itself if it was cut off."""
-    try:
-        text = str(json.loads(reply.text)[_ANSWER])
-    except (ValueError, TypeError, KeyError):
-        return reply
-    counts = reply.prompt_tokens, reply.reply_tokens, reply.seconds
-    return Reply(text, reply.finish, (), *counts)
+def _finished(reply: Reply, request: GenerationRequest, body: Mapping[str, Any]) -> Reply:
+    """A reply without its beginning that was sent, and without what choices are wrapped in."""
+    if request.begin and request.messages:
+        reply = replace(reply, text=reply.text.removeprefix(request.begin))
+    if request.choices and "response_format" in body:
+        with suppress(ValueError, TypeError, KeyError):  # it was cut off
+            reply = replace(reply, text=str(json.loads(reply.text)[_ANSWER]), tokens=())
+    return reply
 
 
 def _always(_number: int, _reply: Reply) -> bool:

@@ -53,7 +53,10 @@ class ServerInfo(BackendInfo):
         if "#" not in name:
             return super().find(name, at_hand)
         address, model = servers.split_path(name)
-        known = next((one for one in at_hand.servers if one.address == address), Server(address))
+        for listed in self.models(at_hand):
+            if listed.path == servers.model_path(address, model):
+                return listed
+        known = next((it for it in at_hand.servers if it.address == address), Server(address))
         return _model(known, model, name)
 
     def measure(self, model: PromptModel, options: Mapping[str, Any]) -> Measure:

@@ -89,7 +89,10 @@ class Step:
 
 
 async def forced(client: Client, model: str, prompts: Sequence[Prompt]) -> list[list[float]]:
-    steps = [await _steps(client, prompt) for prompt in prompts]
+    texts = list(dict.fromkeys(prompt.before + prompt.answer for prompt in prompts))
+    tokenized = await client.each([partial(tokenize, client, text) for text in texts])
+    tokens = dict(zip(texts, tokenized, strict=True))
+    steps = [_steps(prompt, tokens[prompt.before + prompt.answer] or []) for prompt in prompts]
     # those with the same beginning follow each other: the server need not compute it again
     needed = sorted({step for group in steps for step in group}, key=lambda step: step.before)
     answers = await client.each([partial(force, client, model, step) for step in needed])
@@ -97,9 +100,8 @@ async def forced(client: Client, model: str, prompts: Sequence[Prompt]) -> list[
     return [[_known(logprobs[step]) for step in group] for group in steps]
 
 
-async def _steps(client: Client, prompt: Prompt) -> list[Step]:
+def _steps(prompt: Prompt, tokens: Sequence[tuple[int, bytes]]) -> list[Step]:
     text = prompt.before + prompt.answer
-    tokens = await tokenize(client, text)
     pieces = b"".join(piece for _id, piece in tokens)
     shift = pieces.find(text.encode())  # a token for the beginning, a space of SentencePiece
     if shift < 0:
