@@ -136,6 +136,29 @@ def test_a_prompt_needs_a_template_that_can_be_read_and_a_layer_of_classes(call,
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("jobs_in_process")
+def test_replies_are_written_and_read_in_the_form_of_the_answer(ask, call, copy_sample, tmp_path):
+    sample = copy_sample(tmp_path)
+    template = tmp_path / "t.jinja"
+    template.write_text("{{ text }}\nTopic: {{ answer }}")
+    asked = ("prompt", sample, "--template", template, "--layer", "class", "--max-tokens", 4)
+    gpt = ("--model", "starter-gpt")
+
+    free = ask("prompt", *asked, *gpt, "--form", "first", "--word", "delay=late")
+    restricted = ask("prompt", *asked, *gpt, "--form", "first", "--constrained", "--name", "c")
+
+    assert free["no_answer"] == sum(free["no_answer_reasons"].values()) > 0
+    assert restricted["no_answer"] == 0 and restricted["form"] == "first"
+    assert free["calibration"] == "none" and free["unplaced"] == 0
+    again = ask("evaluate", "evaluate", sample, "--run", "prompt-1")
+    assert again["no_answer"] == free["no_answer"] and again["scores"] == free["scores"]
+    code, _out, err = call(*asked, "--model", "starter-bert", "--form", "first")
+    assert code == 1 and "starter-bert cannot answer in the form 'first'" in err
+    code, _out, err = call(*asked, *gpt, "--form", "quotes")
+    assert code == 1 and "does not fit the layer" in err
+
+
+@pytest.mark.process
 def test_a_template_that_runs_without_end_is_ended(call, copy_sample, tmp_path):
     sample = copy_sample(tmp_path)
     (tmp_path / "t.jinja").write_text(

@@ -1,6 +1,7 @@
 """Prompts about every kind of layer are runs like trained ones: scores, errors, suggestions."""
 
 import json
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -239,6 +240,23 @@ def test_a_question_that_cannot_be_read_is_no_answer_and_the_others_count(
 
     assert run.scores["dev"] == {"answer_exact_match": 0.75, "answer_f1": 0.75}
     assert results.evaluate_stored(project, run, "dev").no_answer == 1
+
+
+def test_the_command_line_repeats_how_the_model_answers(project, add_gold, answered):
+    add_gold(*KINDS["class"])
+    chosen = replace(
+        spec("reason", marker="So:", samples=3),
+        words={"yes": ("sure", "yes")},
+        decoding=Decoding(samples=3, temperature=0.5, seed=7, stop=("\n",)),
+    )
+
+    run = answered(chosen, [["So: sure"] * 3] * 2)
+
+    words = shlex.split(prompt.command(project, run))
+    after = [words[words.index(option) + 1] for option in ("--form", "--marker", "--samples")]
+    assert after == ["reason", "So:", "3"]
+    assert [word for word in words if word.startswith("yes=")] == ["yes=sure", "yes=yes"]
+    assert words[words.index("--stop") + 1] == "\\n"
 
 
 def test_a_reply_can_be_restricted_to_what_the_form_reads(project, queue, add_gold):

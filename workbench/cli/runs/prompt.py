@@ -14,7 +14,9 @@ from workbench.base.errors import Cancelled, JobFailed, WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.cli.choices import explicit_options
 from workbench.cli.output import as_json, emit, note, plain, say, table
+from workbench.cli.runs import prompt_options
 from workbench.cli.runs.evaluate import intervals_json, scores_json, show_intervals, show_scores
+from workbench.cli.runs.prompt_options import answer_options
 from workbench.cli.session import CommandSession, key_values, project_argument, session
 from workbench.text.columns import numbered
 
@@ -95,17 +97,7 @@ if TYPE_CHECKING:
     show_default=True,
     help=_("Split to evaluate on. An evaluation on test counts as a view of the test score."),
 )
-@click.option(
-    "--calibration",
-    type=click.Choice(("none", "content-free", "pmi")),
-    default="content-free",
-    show_default=True,
-    help=_(
-        "Divide the probability of each label by its prior, the probability without the text: "
-        "content-free uses the texts “N/A”, a mask token and the empty text, pmi (pointwise "
-        "mutual information) the empty text only."
-    ),
-)
+@answer_options
 @click.option("--name", default="", help=_("Name of the run. [default: prompt-1, prompt-2, …]"))
 @click.option(
     "--resume",
@@ -126,14 +118,16 @@ def prompt(
     order: str,
     seed: int,
     split: str,
-    calibration: str,
     name: str,
     resume: str | None,
     as_json: bool,
+    **answers: Any,
 ) -> None:
     """Score a prompt on FILE: the label whose words are most probable at their place is the answer.
 
-    For multiple choice it is the choice whose text, or letter, is most probable per subword.
+    For multiple choice it is the choice whose text, or letter, is most probable per subword. With
+    another --form the model writes a reply, from which classes, numbers, spans or answers are read;
+    one that cannot be read is no answer, which is wrong.
 
     The same score table as a trained run's. The starters are small teaching models: expect the
     mechanism, not the scores.
@@ -144,7 +138,7 @@ def prompt(
     {% endfor %}{{ text }} Topic: {{ label }}
     """  # noqa: D301 (click does not wrap a paragraph after this mark)
     from workbench.operations.prompts import prompt as operations
-    from workbench.operations.prompts import prompt_fill, prompt_models
+    from workbench.operations.prompts import prompt_fill, prompt_models, prompt_reading
     from workbench.operations.runs import results
     from workbench.prompting.spec import PromptSpec
 
@@ -183,10 +177,11 @@ def prompt(
             seed=seed,
             name=name,
             allow_pickle=card.pickled,
-            calibration=calibration,
             backend=backend,
             options=prompt_models.options(backend, settings),
+            **prompt_options.settings(answers, chosen),
         )
+        prompt_reading.check_model(card, spec, chosen)
         prepared = operations.prepare(opened.project, spec, split=split)
         _note_what_did_not_fit(prepared)
         example = operations.example(opened.project, prepared)
@@ -255,6 +250,7 @@ def _show(message: dict[str, Any], evaluation: Evaluation, as_json: bool) -> Non
         show_scores(_("Prompt {prompt}", prompt=message["prompt"]), message)
         show_intervals(evaluation)
         _show_prior(message)
+        _show_unread(message)
 
 
 def _show_prior(report: dict[str, Any]) -> None:
@@ -266,6 +262,29 @@ def _show_prior(report: dict[str, Any]) -> None:
         )
         say(message)
         table(numbered((_("Label"), _("Prior"))), report["prior"].items())
+
+
+def _show_unread(report: dict[str, Any]) -> None:
+    """How many replies hold no answer, and why; how many quoted strings have no place."""
+    from workbench.text.fields import FromReply
+
+    if n := report["no_answer"]:
+        say()
+        unread = ngettext(
+            "{n:,} document without an answer, which is wrong:",
+            "{n:,} documents without an answer, which is wrong:",
+            n,
+        )
+        say(unread)
+        for reason, count in report["no_answer_reasons"].items():
+            say(f"  {count:,}  {FromReply(reason).reason}")
+    if n := report["unplaced"]:
+        unplaced = ngettext(
+            "{n:,} quoted string is not in its text.",
+            "{n:,} quoted strings are not in their texts.",
+            n,
+        )
+        say(unplaced)
 
 
 def read_template(template: Path) -> str:
@@ -328,8 +347,12 @@ def _run(
         "model": spec.model_name,
         "backend": spec.backend,
         "shots": spec.shots,
-        "calibration": spec.calibration,
+        "calibration": outcome.calibration or "none",
         "prior": outcome.prior,
+        "form": spec.answer.form,
+        "no_answer": evaluation.no_answer,
+        "no_answer_reasons": dict(outcome.no_answer),
+        "unplaced": outcome.unplaced,
         "dropped": outcome.dropped,
         "cut": outcome.cut,
         "known": outcome.known,

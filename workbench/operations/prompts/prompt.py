@@ -29,7 +29,7 @@ from workbench.operations.runs.kinds.prompt.info import INFO
 from workbench.prompting import transcript
 from workbench.prompting.backends import spec as backends
 from workbench.prompting.results import PromptResult
-from workbench.prompting.spec import SCORED, PromptSpec
+from workbench.prompting.spec import MENTIONS, SCORED, Decoding, PromptSpec
 from workbench.storage.runs import prompts, replies, runs
 from workbench.storage.runs.runs import Failure
 from workbench.tasks import spec as tasks
@@ -277,7 +277,31 @@ def command(project: Project, run: Run) -> str:
         words += ["--set", f"{name}={'auto' if value is None else value}"]
     words += ["--layer", spec.layer, "--shots", str(spec.shots), "--order", spec.order]
     words += ["--seed", str(spec.seed), "--split", run.spec["split"]]
-    return shlex.join(("glossbench", "prompt", *words, "--calibration", spec.calibration))
+    words += ["--calibration", spec.calibration, *_answer_words(spec)]
+    return shlex.join(("glossbench", "prompt", *words))
+
+
+def _answer_words(spec: PromptSpec) -> list[str]:
+    """The options of how the model answers, without those at their default."""
+    answer, decoding, usual = spec.answer, spec.decoding, Decoding()
+    words = ["--form", answer.form] if answer.form != SCORED else []
+    for label, names in spec.words.items():
+        for name in names:
+            words += ["--word", f"{label}={name}"]
+    texts = {"pattern": answer.pattern, "marker": answer.marker}
+    for option, text in texts.items():
+        words += [f"--{option}", text] if text else []
+    words += ["--mentions", answer.mentions] if answer.mentions != MENTIONS[0] else []
+    words += ["--constrained"] if answer.constrained else []
+    words += ["--chat"] if spec.chat else []
+    for option in ("max_tokens", "temperature", "top_k", "top_p", "samples"):
+        value = getattr(decoding, option)
+        if value != getattr(usual, option):
+            words += [f"--{option.replace('_', '-')}", str(value)]
+    words += ["--sampling-seed", str(decoding.seed)] if decoding.seed != usual.seed else []
+    for stop in decoding.stop:
+        words += ["--stop", stop.replace("\n", "\\n")]
+    return words
 
 
 def run(project: Project, queue: Queue, spec: PromptSpec, *, split: str = "dev") -> Run:

@@ -15,6 +15,7 @@ from workbench.base.i18n import _
 from workbench.prompting.answers import forms
 from workbench.prompting.answers.forms import AnswerForm
 from workbench.prompting.answers.target import ANSWER, CLASS, OUTPUTS, SPANS, Target, Value
+from workbench.prompting.backends.spec import ABILITIES
 from workbench.prompting.generation import FAILED
 from workbench.prompting.spec import SCORED, AnswerSpec, Decoding, PromptSpec
 from workbench.storage.documents import documents as stored_documents
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.prompting.answers.reading import Reader
     from workbench.prompting.answers.target import Reading
+    from workbench.prompting.backends.spec import PromptModel
     from workbench.text.fields import Field, Prediction, WordTag
 
 LogProbs = Mapping[str, Sequence[float]]
@@ -78,6 +80,40 @@ def fitting_answer(layer: Layer | None, answer: AnswerSpec) -> AnswerSpec:
     fitting = forms.fitting(output_of(info), choices=info.texts == CHOICES)
     known = {form.id for form in fitting}
     return answer if answer.form in known else replace(answer, form=fitting[0].id)
+
+
+def unfit(
+    form: AnswerForm,
+    layer: Layer | None,
+    model: PromptModel | None,
+    *,
+    chat: bool = False,
+    constrained: bool = False,
+) -> str:
+    """Why a form cannot be used for a layer with a model, "" if it can; None: any model."""
+    info = task_of(layer) if layer is not None else None
+    if info is None:
+        return ""
+    can = ABILITIES if model is None else model.can
+    choices = info.texts == CHOICES
+    return forms.unfit(
+        form, output_of(info), can, choices=choices, chat=chat, constrained=constrained
+    )
+
+
+def check_model(model: PromptModel, spec: PromptSpec, layer: Layer) -> None:
+    """Raises SpecError if a model cannot answer in the form of a prompt."""
+    form, constrained = forms.get(spec.answer.form), spec.answer.constrained
+    if why := unfit(form, layer, model, chat=spec.chat, constrained=constrained):
+        raise SpecError(
+            _(
+                "{model} cannot answer in the form {form!r}: {why}.",
+                model=model.name,
+                form=form.id,
+                why=why,
+            ),
+            hint=_("Choose another form, or another model."),
+        )
 
 
 def decoding(spec: PromptSpec) -> Decoding:
@@ -214,7 +250,7 @@ def _batch_priors(
         known = {
             labels: dict(batch) if {*labels} == {*batch} else own for labels, own in known.items()
         }
-    by_words = {}
+    by_words: dict[tuple[str, ...], Mapping[str, float]] = {}
     for logprobs in documents:
         labels = tuple(dict.fromkeys(words.get(word, word) for word in logprobs))
         by_words[tuple(logprobs)] = known[labels]

@@ -1,0 +1,153 @@
+"""Options of commands that ask prompts: how the model answers, and how a reply is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from workbench.base.i18n import _
+from workbench.prompting.spec import CALIBRATION, CALIBRATIONS, MENTIONS, AnswerSpec, Decoding
+
+if TYPE_CHECKING:
+    from workbench.text.labels import Layer
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+DEFAULT = Decoding()
+
+
+def _words(
+    _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
+) -> dict[str, tuple[str, ...]]:
+    """label → its words, from LABEL=WORD. Raises BadParameter."""
+    words: dict[str, tuple[str, ...]] = {}
+    for value in values:
+        label, sign, word = value.partition("=")
+        if not sign or not word:
+            raise click.BadParameter(_("{value!r} is not of the form LABEL=WORD.", value=value))
+        words[label] = (*words.get(label, ()), word)
+    return words
+
+
+OPTIONS = (
+    click.option(
+        "--calibration",
+        type=click.Choice(CALIBRATIONS),
+        default=CALIBRATION,
+        show_default=True,
+        help=_(
+            "Divide the probability of each label by its prior: content-free takes that of the "
+            "texts “N/A”, a mask token and the empty text, pmi (pointwise mutual information) that "
+            "of the empty text only, batch the mean over the documents of the run."
+        ),
+    ),
+    click.option(
+        "--word",
+        "words",
+        multiple=True,
+        callback=_words,
+        metavar="LABEL=WORD",
+        help=_(
+            "A word that stands for a label in place of its name; a label may have several. "
+            "Without a label, =WORD, it stands for no label, span or answer."
+        ),
+    ),
+    click.option(
+        "--form",
+        metavar="ID",
+        help=_(
+            "How the model answers: scored (probability of the label words), first, choice, "
+            "several, number, quotes, tags, answer, json, regex or reason. [default: the first "
+            "one that fits the layer]"
+        ),
+    ),
+    click.option("--pattern", default="", help=_("Regular expression that finds the answer.")),
+    click.option(
+        "--mentions",
+        type=click.Choice(MENTIONS),
+        default=MENTIONS[0],
+        show_default=True,
+        help=_("Occurrences of a quoted string that are spans; order: by order of mention."),
+    ),
+    click.option(
+        "--marker", default="", help=_("What the answer follows after reasons. [default: Answer:]")
+    ),
+    click.option(
+        "--constrained", is_flag=True, help=_("Restrict replies to what the form can read.")
+    ),
+    click.option("--chat", is_flag=True, help=_("Send the prompt as a conversation.")),
+    click.option(
+        "--max-tokens",
+        type=click.IntRange(1),
+        default=DEFAULT.max_tokens,
+        show_default=True,
+        help=_("Maximum tokens of a reply."),
+    ),
+    click.option(
+        "--temperature",
+        type=click.FloatRange(0, 10),
+        default=DEFAULT.temperature,
+        show_default=True,
+        help=_("Of sampling; 0 takes the most probable token."),
+    ),
+    click.option("--top-k", type=click.IntRange(0), default=DEFAULT.top_k, help=_("0 for all.")),
+    click.option(
+        "--top-p", type=click.FloatRange(0, 1), default=DEFAULT.top_p, help=_("1 for all.")
+    ),
+    click.option(
+        "--sampling-seed",
+        type=int,
+        default=DEFAULT.seed,
+        show_default=True,
+        help=_("Random seed of sampling."),
+    ),
+    click.option("--stop", multiple=True, metavar="TEXT", help=_("A text that ends a reply.")),
+    click.option(
+        "--samples",
+        type=click.IntRange(1, 100),
+        default=DEFAULT.samples,
+        show_default=True,
+        help=_("Replies per document, of which the majority decides (self-consistency)."),
+    ),
+)  # fmt: skip
+
+
+def answer_options(command: Command) -> Command:
+    """Adds OPTIONS to a command, which gets them by name."""
+    for option in reversed(OPTIONS):
+        command = option(command)
+    return command
+
+
+def settings(options: Mapping[str, Any], layer: Layer) -> dict[str, Any]:
+    """The settings of a PromptSpec from the values of OPTIONS."""
+    from workbench.operations.prompts import prompt_reading
+
+    answer = AnswerSpec(
+        pattern=options["pattern"],
+        mentions=options["mentions"],
+        constrained=options["constrained"],
+        marker=options["marker"],
+    )
+    if options["form"]:
+        answer = replace(answer, form=options["form"])
+    else:
+        answer = prompt_reading.fitting_answer(layer, answer)
+    decoding = Decoding(
+        max_tokens=options["max_tokens"],
+        temperature=options["temperature"],
+        top_k=options["top_k"],
+        top_p=options["top_p"],
+        seed=options["sampling_seed"],
+        stop=tuple(text.replace("\\n", "\n") for text in options["stop"]),
+        samples=options["samples"],
+    )
+    return {
+        "answer": answer,
+        "decoding": decoding,
+        "words": options["words"],
+        "chat": options["chat"],
+        "calibration": options["calibration"],
+    }
