@@ -53,7 +53,7 @@ def main(count: int) -> None:
         project = make(Path(folder), count)
         model = str(resource("models") / "starter-bert")
         for case, shots in (("prompts that fit", 6), ("examples left out", 40)):
-            spec = PromptSpec(prompt.default_template(None), model, shots=shots)
+            spec = PromptSpec(prompt.templates()[0].source, model, shots=shots)
             collected = []
             before = time.process_time()
             took = measure(

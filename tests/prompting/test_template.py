@@ -2,7 +2,6 @@ import pytest
 
 from workbench.base.errors import SpecError
 from workbench.prompting.base import Example, Labels, Request, TemplateError
-from workbench.prompting.built_in import built_in
 from workbench.prompting.template import Conversation, Template, TooLong
 from workbench.runtime.chat_template import ChatTemplate
 
@@ -36,18 +35,6 @@ def test_examples_come_before_the_text():
     assert (
         result.before == "No seat. => crowding\nIt ate my coin. => ticket machine\nLate again. => "
     )
-
-
-def test_a_file_in_the_folder_of_templates_is_offered_under_its_title(tmp_path, monkeypatch):
-    (tmp_path / "90-own.jinja").write_text(
-        "{#- A template of one line -#}\n{{ text }}: {{ label }}"
-    )
-    monkeypatch.setattr("workbench.base.paths.resource", lambda name: tmp_path)
-
-    (template,) = built_in()
-
-    assert (template.id, template.title) == ("90-own", "A template of one line")
-    assert fill(template.source).text == "Late again.: delay"
 
 
 @pytest.mark.parametrize(
@@ -165,20 +152,6 @@ def test_a_prompt_of_more_than_a_million_characters_is_not_made():
         fill("{% for i in range(900000) %}two words, {% endfor %}{{ label }}")
 
 
-@pytest.mark.parametrize("template", built_in(), ids=lambda template: template.id)
-def test_every_template_that_ships_works_and_has_a_title(template):
-    found = fill(
-        template.source,
-        "ticket machine",
-        "TEXT",
-        text_b="OTHER",
-        examples=(Example("EXAMPLE", "delay", "SECOND"),),
-    )
-
-    assert template.title and template.title not in found.text
-    assert found.answer in ("ticket machine", "B") and "TEXT" in found.before
-
-
 def test_a_label_is_written_with_each_of_its_words():
     labels = Labels(("pos", "neg"), {"neg": "criticism"}, {"pos": ("great", "good")})
     source = (
@@ -226,7 +199,7 @@ def test_a_prompt_that_the_model_continues_ends_where_the_answer_begins():
     expected = "Ada met Bob. => Ada\tBob\nIt rains. => delay\nLate again. =>"
     for rest in ("", " {{ label }}.\n", " {{ answer }}", " {{ letter }}"):
         found = fill(source + rest, "", examples=examples)
-        assert (found.text.rstrip(), found.answer, found.after) == (expected, "", "")
+        assert (found.text, found.answer, found.after) == (expected, "", "")
 
 
 def test_an_example_has_its_spans_and_its_number():
@@ -274,7 +247,7 @@ def test_a_template_is_split_into_messages_in_the_chat_template_of_the_model():
 
     text = "<s>" + "".join(f"<|{role}|>{content}" for role, content in TURNS) + "<|go|>About: "
     assert (scored.before, scored.answer, scored.after) == (text, "delay", "")
-    assert (continued.text, continued.answer) == (text, "")
+    assert (continued.text, continued.answer) == (text.rstrip(), "")
     assert scored.messages == continued.messages == (*TURNS, ("assistant", "About:"))
 
 

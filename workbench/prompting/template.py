@@ -85,8 +85,8 @@ class Template:
         The template writes a candidate as `label`, a word or the text of a choice, or as `letter`,
         A for the first candidate. If it does so more than once, the last occurrence is scored. In a
         prompt without candidates, it ends where the template writes `label` or `answer`, if it
-        does. Raises TemplateError for any error in the template, TooLong for a prompt of more than
-        MAX_PROMPT_CHARS characters.
+        does, without the space before it, which models write themselves. Raises TemplateError for
+        any error in the template, TooLong for a prompt of more than MAX_PROMPT_CHARS characters.
         """
         values = _values(request, labels, instruction)
         self._environment.marks = _free_marks((self.source, *_texts(values)))
@@ -135,6 +135,7 @@ class Template:
         contents = [first, *turns[1::2]]
         if label is None:
             answer = after = ""
+            contents[-1] = contents[-1].rstrip(" ") if found else contents[-1]
         after = "".join(after.replace(closing, "").split(turn)[::2])
         if chat is None:
             text = "".join(contents)

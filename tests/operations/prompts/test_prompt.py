@@ -248,7 +248,7 @@ def test_a_pair_is_without_both_texts(project, queue, add_layer, add_documents):
 def test_choices_are_scored_for_each_document_with_a_prior_of_its_own(
     project, queue, choice_documents
 ):
-    shipped = prompt.default_template(prompt_fill.choose_layer(project, "answer")[0])
+    shipped = prompt.templates_for(prompt_fill.choose_layer(project, "answer")[0])[0].source
 
     run = prompt.run(project, queue, spec(template=shipped, layer="answer", shots=1))
 
@@ -440,15 +440,6 @@ def test_what_the_project_knows_is_not_sent_again(project, queue, partly):
     assert [answer["known"] for answer in answers.values()] == [True, True]
     other = prompt.run(project, queue, spec(calibration="none", shots=1))
     assert transcript.answers(paths.run_folder(project.path, other.id)) == {}
-
-
-def test_templates_are_kept_in_the_project_and_can_be_undone(project):
-    prompt.save(project, "mine", "{{ text }} {{ label }}")
-    prompt.save(project, "mine", "{{ text }}: {{ label }}")
-
-    assert [template.body for template in prompt.saved(project)] == ["{{ text }}: {{ label }}"]
-    project.undo()
-    assert [template.body for template in prompt.saved(project)] == ["{{ text }} {{ label }}"]
 
 
 @pytest.mark.slow

@@ -30,7 +30,7 @@ from workbench.prompting import transcript
 from workbench.prompting.backends import spec as backends
 from workbench.prompting.results import PromptResult
 from workbench.prompting.spec import MENTIONS, SCORED, Decoding, PromptSpec
-from workbench.storage.runs import prompts, replies, runs
+from workbench.storage.runs import replies, runs
 from workbench.storage.runs.runs import Failure
 from workbench.tasks import spec as tasks
 from workbench.text.document import CHOICES, Document
@@ -99,11 +99,13 @@ def templates() -> tuple[BuiltIn, ...]:
     return built_in()
 
 
-def default_template(layer: Layer | None) -> str:
-    """The source that the page opens with: one that works for the layer."""
-    known: dict[str, str] = {template.id: template.source for template in templates()}
-    fitting = {2: "40-pair", CHOICES: "60-choices"}
-    return known[fitting.get(layer.texts if layer is not None else 1, "10-few-shot")]
+def templates_for(layer: Layer | None) -> tuple[BuiltIn, ...]:
+    """Those that fit a layer, the one to begin with first; all without a layer."""
+    if layer is None:
+        return templates()
+    info = prompt_reading.task_of(layer)
+    output = prompt_reading.output_of(info) if info is not None else ""
+    return tuple(each for each in templates() if each.fits(layer, output))
 
 
 # ---------------------------------------------------------------- running
@@ -574,25 +576,3 @@ def _predictions(
         answers[id] if document.questions or not info.asks else nothing
         for id, document in by_id.items()
     ]
-
-
-# ---------------------------------------------------------------- templates kept in the project
-
-
-def saved(project: Project) -> tuple[prompts.StoredPrompt, ...]:
-    return prompts.all(project.db)
-
-
-def save(project: Project, name: str, body: str, *, origin: object = None) -> None:
-    """Save a template under a name, as one undo step. Earlier texts remain as older versions.
-
-    Raises SpecError for an empty name.
-    """
-    if not name.strip():
-        raise SpecError(_("A template needs a name."))
-    with project.edit(_("Save prompt {name}", name=name), origin=origin):
-        this = prompts.by_name(project.db, name)
-        if this is None:
-            prompts.add(project.db, name, body)
-        else:
-            prompts.add_version(project.db, this.id, body)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import N_, _
+from workbench.operations.prompts import prompt_versions
 from workbench.operations.runs.run_results import planned, trained
 from workbench.training.spec import all_options
 
@@ -76,9 +77,13 @@ def _settings(run: Run) -> Iterator[tuple[str, object]]:
     yield "seed", spec.get("seed")
     for name, value in {**spec.get("options", {}), **result.options, **_plan(run)}.items():
         yield name, value
-    for name, value in spec.items():
-        if name not in _NOT_SETTINGS:
-            yield name, value
+    if prompt := prompt_versions.spec_of_run(run):
+        yield "template", prompt.template
+        yield from ((row.title, row.value) for row in prompt_versions.settings(prompt, own=True))
+    else:
+        for name, value in spec.items():
+            if name not in _NOT_SETTINGS:
+                yield name, value
     if used := result.used or spec.get("plan", {}).get("used", {}):
         yield "training_documents", used.get("train")
     yield "data", run.data_fingerprint or None

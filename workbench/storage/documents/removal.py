@@ -87,7 +87,7 @@ def mentions(db: Database, ids: Sequence[int], redact: Callable[[str], str]) -> 
     """
     statements = (
         f"select body from note where document_id is null or document_id not {_THESE}",
-        "select body from prompt_version where ?1 is not null",
+        "select body || spec from prompt_version where ?1 is not null",
         "select body from pattern where ?1 is not null",
         "select spec from saved_filter where ?1 is not null",
         "select guideline from layer where ?1 is not null",

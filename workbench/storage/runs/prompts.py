@@ -90,3 +90,12 @@ def add_version(
         (*row, json.dumps(spec, ensure_ascii=False, sort_keys=True)),
     )
     return PromptVersion(new_id(inserted), *row, spec=spec)
+
+
+def rename(db: Database, id: int, name: str) -> None:
+    db.writer.execute("update prompt set name = ? where id = ?", (name, id))
+
+
+def delete(db: Database, id: int) -> None:
+    """Delete a prompt with its versions."""
+    db.writer.execute("delete from prompt where id = ?", (id,))

@@ -14,13 +14,13 @@ from workbench.base.events import Signal
 from workbench.base.settings import Settings
 from workbench.jobs.events import Finished, Output, Started
 from workbench.operations.documents import corpus
-from workbench.operations.prompts import prompt
+from workbench.operations.prompts import prompt_versions
+from workbench.operations.runs import results
 from workbench.operations.runs.run_recorder import wire
 from workbench.project.project import Project
 from workbench.prompting import transcript
 from workbench.storage.labels import labels
 from workbench.ui.panels.prompts.state import PromptsState
-from workbench.ui.panels.prompts.templates import OWN
 
 pytestmark = pytest.mark.process  # the worker that renders templates
 
@@ -97,7 +97,7 @@ def test_what_is_wrong_with_a_template_is_reported_and_holds_the_run_back(state,
     state.draft.change(template="{{ text }")
 
     assert "Line 1" in state.preview.problem and not state.run.ready and context.faults == []
-    assert state.prompt.chosen == OWN
+    assert state.prompt.edited and state.prompt.number == 0
 
 
 def test_a_template_that_runs_without_end_is_reported_and_the_next_good_one_previews(state):
@@ -194,14 +194,15 @@ def _answer(job, label):
             file.add([transcript.answer(number, line, {"logprobs": scores, "seconds": 0.1})])
 
 
-def test_a_template_that_was_edited_is_kept_in_the_project_when_it_is_run(state, context):
-    state.draft.change(template="{{ text }} is about {{ label }}")
+def test_a_prompt_is_saved_when_it_is_run_and_its_run_names_the_version(state, context):
+    state.draft.change(template="{{ text }} is about {{ label }}", shots=2)
     state.run.run_on_dev()
 
-    assert [template.body for template in prompt.saved(context.project)] == [
-        "{{ text }} is about {{ label }}"
-    ]
-    assert state.prompt.chosen.startswith("saved ")
+    (saved,) = prompt_versions.every(context.project)
+    assert (saved.name, saved.body) == ("Few-shot class", "{{ text }} is about {{ label }}")
+    run = results.run(context.project, state.run.live.run_id)
+    assert (run.spec["prompt_name"], run.spec["prompt_version"]) == ("Few-shot class", 1)
+    assert not state.prompt.edited and state.prompt.number == 1
 
 
 def test_stop_and_cancel_reach_the_job(state, context):

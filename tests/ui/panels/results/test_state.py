@@ -405,7 +405,8 @@ def test_a_prompt_run_is_described_with_its_calibration_and_prior(project):
 
     result = dict(describe(runs.get(project.db, run.id)))
 
-    assert (result["Examples"], result["Calibration"]) == ("6, balanced", "content-free")
+    assert (result["Examples"], result["Selection of examples"]) == ("6", "balanced")
+    assert result["Calibration"] == "content-free"
     assert (result["Prior of praise"], result["Prior of delay"]) == ("61.0%", "39.0%")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtGui import (
     QColor,
@@ -39,15 +41,26 @@ class MonoText(QPlainTextEdit):
 
     def highlight(self, cursor: QTextCursor | None, ground: str, *, whole_line: bool) -> None:
         """Set the background of a range; None removes it."""
-        if cursor is None:
-            self.setExtraSelections([])
-            return
-        selection = QTextEdit.ExtraSelection()
-        style = QTextCharFormat()
-        style.setBackground(QColor(theme.colour(ground)))
-        style.setProperty(QTextFormat.Property.FullWidthSelection, whole_line)
-        selection.format, selection.cursor = style, cursor
-        self.setExtraSelections([selection])
+        self.setExtraSelections([] if cursor is None else [_selection(cursor, ground, whole_line)])
+
+    def mark_lines(self, grounds: Sequence[str]) -> None:
+        """Set the background of each line; "" for none."""
+        document = self.document()
+        self.setExtraSelections(
+            [
+                _selection(QTextCursor(document.findBlockByNumber(number)), ground, True)
+                for number, ground in enumerate(grounds)
+                if ground
+            ]
+        )
+
+
+def _selection(cursor: QTextCursor, ground: str, whole_line: bool) -> QTextEdit.ExtraSelection:
+    selection, style = QTextEdit.ExtraSelection(), QTextCharFormat()
+    style.setBackground(QColor(theme.colour(ground)))
+    style.setProperty(QTextFormat.Property.FullWidthSelection, whole_line)
+    selection.format, selection.cursor = style, cursor
+    return selection
 
 
 class TemplateEditor(MonoText):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.events import State
+from workbench.base.i18n import _
 from workbench.operations.prompts import prompt_models
 
 if TYPE_CHECKING:
     from workbench.operations.prompts.prompt_models import AskableModel, Unavailable
+    from workbench.prompting.spec import PromptSpec
     from workbench.ui.panels.prompts.draft import PromptDraft
 
 STARTERS = ("starter-bert", "starter-gpt")
@@ -54,6 +57,30 @@ class ModelState(State):
     def choose(self, key: str) -> None:
         """Select another model; options are kept if the backend is the same."""
         self.draft.change(**self.settings(key))
+
+    def found(self, spec: PromptSpec) -> PromptSpec:
+        """Settings with the model that they name; with the selected one if there is none here."""
+        named = (
+            it
+            for it in self.models
+            if (it.backend, it.model.name) == (spec.backend, spec.model_name)
+        )
+        choice = next(named, None)
+        if choice is not None:
+            pickled = choice.model.pickled
+            return replace(spec, model=choice.model.path, allow_pickle=pickled)
+        own = self.draft.spec
+        if spec.model_name:
+            message = _("Model {name} is not available here.", name=spec.model_name)
+            self.draft.context.note(message)
+        return replace(
+            spec,
+            backend=own.backend,
+            model=own.model,
+            model_name=own.model_name,
+            allow_pickle=own.allow_pickle,
+            options=own.options,
+        )
 
     def settings(self, key: str) -> dict[str, Any]:
         """The fields of a prompt that name a model."""

@@ -1,63 +1,248 @@
-"""Which prompt is edited: the templates that ship with the application and those of the project."""
+"""Which prompt of the project is edited, in which version, and what can be done with it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.events import State
-from workbench.operations.prompts import prompt
+from workbench.base.i18n import _
+from workbench.operations.prompts import prompt, prompt_versions
 from workbench.operations.schema import labels
-from workbench.ui.panels.prompts.templates import OWN, Known, known_templates, unused_name
+from workbench.ui.style import run_text
 
 if TYPE_CHECKING:
+    from workbench.operations.prompts.prompt_versions import PromptDifference
+    from workbench.prompting.built_in import BuiltIn
+    from workbench.prompting.spec import PromptSpec
+    from workbench.storage.runs.prompts import PromptVersion, StoredPrompt
+    from workbench.storage.runs.runs import Run
+    from workbench.text.labels import Layer
     from workbench.ui.panels.prompts.draft import PromptDraft
 
 
-class PromptState(State):
-    """known: the templates to start from. chosen: id of the one that is edited, OWN if none."""
+@dataclass(frozen=True)
+class VersionRow:
+    """A version of the prompt. run, metric, score: of its latest run with a score on dev, or ""."""
 
-    def __init__(self, draft: PromptDraft) -> None:
+    number: int
+    at: str
+    run: str = ""
+    metric: str = ""
+    score: str = ""
+
+
+FindModel = Callable[["PromptSpec"], "PromptSpec"]
+
+
+class PromptState(State):
+    """prompts: of the project. templates: to begin with, those that fit the layer. runs: the latest
+    run with a score, by `prompt_versions.identity`. number: the version that the settings are
+    compared with, 0 for a prompt that is not saved, which is called `title`. edited: they differ
+    from it. read_only: an earlier version is shown as it was; `unlock` allows to edit it.
+    """
+
+    def __init__(self, draft: PromptDraft, find_model: FindModel) -> None:
+        """find_model: the settings with the model that they name, or another one."""
         super().__init__()
-        self.draft, self.project = draft, draft.project
-        self.known: tuple[Known, ...] = ()
-        self.chosen = ""
+        self.draft, self.project, self.context = draft, draft.project, draft.context
+        self.prompts: tuple[StoredPrompt, ...] = ()
+        self.templates: tuple[BuiltIn, ...] = ()
+        self.runs: Mapping[str, Run] = {}
+        self.number, self.edited, self.read_only = 0, False, False
+        self._find_model, self._unlocked = find_model, False
+        self.title = ""
         self.listen(draft.changed, self._draft_changed)
 
-    def load(self, layer: str) -> dict[str, Any]:
-        """Read the templates again. Returns the settings to change: a template if there is none."""
-        self.update(known=known_templates(self.project))
-        source = self.draft.spec.template
-        self.update(chosen=self._id_of(source))
-        return {} if source else {"template": self._default(layer)}
+    # ---------------------------------------------------------------- what is edited
 
-    def choose(self, id: str) -> None:
-        template = next((known for known in self.known if known.id == id), None)
+    @property
+    def name(self) -> str:
+        return self.draft.spec.prompt_name
+
+    @property
+    def prompt(self) -> StoredPrompt | None:
+        return next((prompt for prompt in self.prompts if prompt.name == self.name), None)
+
+    @property
+    def version(self) -> PromptVersion | None:
+        versions = self.prompt.versions if self.prompt else ()
+        return next((each for each in versions if each.number == self.number), None)
+
+    @property
+    def latest(self) -> int:
+        """The number of the latest version, 0 for a prompt that is not saved."""
+        return self.prompt.versions[-1].number if self.prompt else 0
+
+    @property
+    def versions(self) -> tuple[VersionRow, ...]:
+        """Those of the prompt, newest first."""
+        versions = self.prompt.versions if self.prompt else ()
+        return tuple(map(self._row, reversed(versions)))
+
+    def _row(self, version: PromptVersion) -> VersionRow:
+        assert self.prompt is not None
+        spec = prompt_versions.spec_of(self.prompt, version, self.draft.spec)
+        run = self.runs.get(prompt_versions.identity(spec))
+        if run is None:
+            return VersionRow(version.number, version.at)
+        names = run_text.score_names(run.scores["dev"], run.spec.get("task", ""))
+        metric = run_text.score_title(names[0]) if names else ""
+        return VersionRow(version.number, version.at, run.name, metric, run_text.main_score(run))
+
+    def difference(self, before: int, after: int) -> PromptDifference | None:
+        """What one version of the prompt has that the other has not; None if one is missing."""
+        prompt, spec = self.prompt, self.draft.spec
+        known = {each.number: each for each in prompt.versions} if prompt else {}
+        if prompt is None or not {before, after} <= known.keys():
+            return None
+        return prompt_versions.difference(
+            prompt_versions.spec_of(prompt, known[before], spec),
+            prompt_versions.spec_of(prompt, known[after], spec),
+        )
+
+    def load(self, layer: str) -> dict[str, Any]:
+        """Read the prompts again. Returns the settings to change: a template if there is none."""
+        layers = {each.name: each for each in labels.layers(self.project)}
+        self.update(
+            prompts=prompt_versions.every(self.project),
+            templates=prompt.templates_for(layers.get(layer)),
+            runs=prompt_versions.runs_of(self.project),
+        )
+        settings: dict[str, Any] = {}
+        if not self.draft.spec.template:
+            settings = self._beginning(layers.get(layer))
+        elif self.name and self.prompt is None:  # it was deleted
+            self.update(title=self.name)
+            settings = {"prompt_name": "", "prompt_version": 0}
+        elif self.number > self.latest:  # undone
+            settings = {"prompt_version": self.latest}
+        self._compare()
+        return settings
+
+    def _beginning(self, layer: Layer | None) -> dict[str, Any]:
+        """The settings of the first template that fits a layer."""
+        templates = prompt.templates_for(layer) or prompt.templates()
+        self.update(title=_(templates[0].title))
+        return {**templates[0].settings(self.draft.spec), "prompt_name": "", "prompt_version": 0}
+
+    # ---------------------------------------------------------------- choosing
+
+    def choose(self, name: str) -> None:
+        """Edit a prompt of the project, in its latest version."""
+        prompt = next((prompt for prompt in self.prompts if prompt.name == name), None)
+        if prompt is not None:
+            self._show(prompt, prompt.versions[-1])
+
+    def choose_version(self, number: int) -> None:
+        prompt = self.prompt
+        version = (
+            next((it for it in prompt.versions if it.number == number), None) if prompt else None
+        )
+        if prompt is not None and version is not None:
+            self._show(prompt, version)
+
+    def choose_template(self, id: str) -> None:
+        """Begin a prompt with a template."""
+        template = next((each for each in self.templates if each.id == id), None)
         if template is not None:
-            self.draft.change(template=template.source)
+            self.update(title=_(template.title))
+            about = {"prompt_name": "", "prompt_version": 0}
+            self.draft.change(**template.settings(self.draft.spec), **about)
 
     def choose_layer(self, layer: str) -> None:
         """Answer another layer, with a template that fits unless one was written."""
-        untouched = self.draft.spec.template in {
-            known.source for known in self.known if known.builtin
-        }
-        template = {"template": self._default(layer)} if untouched else {}
-        self.draft.change(layer=layer, **template)
+        layers = {each.name: each for each in labels.layers(self.project)}
+        sources = {template.source for template in prompt.templates()}
+        untouched = self.draft.spec.template in sources
+        settings = self._beginning(layers.get(layer)) if untouched else {}
+        self.update(templates=prompt.templates_for(layers.get(layer)))
+        self.draft.change(**{**settings, "layer": layer})
+
+    def unlock(self) -> None:
+        """Edit an earlier version: a change of it becomes the latest version."""
+        self._unlocked = True
+        self._compare()
+
+    def _show(self, prompt: StoredPrompt, version: PromptVersion) -> None:
+        spec = self.context.attempt(prompt_versions.spec_of, prompt, version, self.draft.spec)
+        if spec is None:
+            return
+        if spec.layer not in [name for name, _count in self.draft.layers]:
+            spec = replace(spec, layer=self.draft.spec.layer)
+        self._unlocked = False
+        if not self.draft.load(self._find_model(spec)):
+            self._compare()
+
+    def read_runs(self) -> None:
+        """A run has ended."""
+        self.update(runs=prompt_versions.runs_of(self.project))
+
+    # ---------------------------------------------------------------- changing
 
     def keep(self) -> None:
-        """Save the template in the project if it was edited."""
-        if self.chosen != OWN:
-            return
-        name, source = unused_name(self.known), self.draft.spec.template
-        self.draft.context.attempt(lambda: prompt.save(self.project, name, source))
+        """Save the prompt before it is run, so that the run names its version."""
+        if self.edited or not self.number:
+            self.save()
 
-    def _default(self, layer: str) -> str:
-        """The source of the first template that fits a layer."""
-        layers = labels.layers(self.project)
-        return prompt.default_template(next((it for it in layers if it.name == layer), None))
+    def save(self, name: str = "") -> bool:
+        """Save the settings as a version of the prompt, or as a prompt with another name."""
+        own = self.name or prompt_versions.free_name(self.project, self.title)
+        spec = self.draft.spec
+        saved = self.context.attempt(prompt_versions.save, self.project, name or own, spec)
+        if saved is not None:
+            self._unlocked = False
+            about = {"prompt_name": saved.prompt_name, "prompt_version": saved.prompt_version}
+            self.draft.change(**about)
+            self._read()
+        return saved is not None
 
-    def _id_of(self, source: str) -> str:
-        return next((known.id for known in self.known if known.source == source), OWN)
+    def rename(self, name: str) -> bool:
+        before = self.name
+        self.context.attempt(prompt_versions.rename, self.project, before, name)
+        done = name.strip() in [each.name for each in prompt_versions.every(self.project)]
+        if done:
+            self.draft.change(prompt_name=name.strip())
+            self._read()
+        return done
+
+    def duplicate(self) -> None:
+        copy = self.context.attempt(prompt_versions.duplicate, self.project, self.name)
+        if copy is not None:
+            self._read()
+            self.choose(copy.name)
+
+    def delete(self) -> None:
+        """Delete the prompt with its versions; its settings stay on the page."""
+        name = self.name
+        self.context.attempt(prompt_versions.delete, self.project, name)
+        self.context.note(_("Deleted prompt {name}.", name=name), self.context.undo)
+
+    def restore(self, number: int) -> None:
+        """Make an earlier version the latest one."""
+        restored = self.context.attempt(prompt_versions.restore, self.project, self.name, number)
+        if restored is not None:
+            self._read()
+            self.choose_version(restored.number)
+
+    def _read(self) -> None:
+        self.update(prompts=prompt_versions.every(self.project))
+        self._compare()
+
+    # ---------------------------------------------------------------- compared with the version
 
     def _draft_changed(self, fields: frozenset[str]) -> None:
-        if "template" in fields:
-            self.update(chosen=self._id_of(self.draft.spec.template))
+        if "spec" in fields:
+            self._compare()
+
+    def _compare(self) -> None:
+        spec = self.draft.spec
+        number = spec.prompt_version if self.prompt else 0
+        self.update(number=min(number, self.latest))
+        prompt, version, edited = self.prompt, self.version, True
+        if prompt is not None and version is not None:
+            saved = prompt_versions.spec_of(prompt, version, spec)
+            edited = prompt_versions.identity(saved) != prompt_versions.identity(spec)
+        earlier = self.number < self.latest and not edited
+        self.update(edited=edited, read_only=earlier and not self._unlocked)

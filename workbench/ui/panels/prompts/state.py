@@ -33,8 +33,8 @@ class PromptsState(State):
         self.context = context
         self.draft = PromptDraft(context)
         self.project = self.draft.project
-        self.prompt = PromptState(self.draft)
         self.models = ModelState(self.draft)
+        self.prompt = PromptState(self.draft, self.models.found)
         self.preview = PreviewState(self.draft)
         self.run = RunState(self.draft, self.preview, self.prompt.keep)
         self.answers = AnswersState(self.draft, self.edit)
@@ -104,6 +104,8 @@ class PromptsState(State):
 
     def _run_changed(self, fields: frozenset[str]) -> None:
         """The answers of a run that has ended are the first ones to look at."""
+        if "figures" in fields:
+            self.prompt.read_runs()
         if "figures" in fields and self.run.live is not None:
             self.answers.refresh(self.run.live.run_id)
 
@@ -116,5 +118,5 @@ class PromptsState(State):
         if any(changes.touches(table) for table in ("document", "mark", "state", "label")):
             self.preview.forget_documents()
         # the rest is read when the page is shown again
-        if any(changes.touches(table) for table in ("layer", "label", "prompt")):
+        if any(changes.touches(table) for table in ("layer", "label", "prompt", "prompt_version")):
             self.refresh()

@@ -21,6 +21,7 @@ from workbench.ui.panels.prompts.preview_tab import PreviewTab
 from workbench.ui.panels.prompts.prompt_box import PromptBox
 from workbench.ui.panels.prompts.state import TABS, PromptsState
 from workbench.ui.panels.prompts.template_box import TemplateBox
+from workbench.ui.panels.prompts.words_box import WordsBox
 from workbench.ui.style import formats
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.controls.button import Button
@@ -58,7 +59,7 @@ class PromptsView(View):
         hint = _("Write a prompt, choose examples and a model, and evaluate it like a run")
         header = PageHeader(_("Prompts"), hint, self._suggest)
         fill_with(self, header, (self._stack, 1), gap=0)
-        for of_page in (state.draft, state.models, state.preview, state.run):
+        for of_page in (state.draft, state.prompt, state.models, state.preview, state.run):
             self.shows(of_page, self._render_page)
         for counted in (state.answers, state.grid):
             self.shows(counted, self._show_titles)
@@ -93,9 +94,11 @@ class PromptsView(View):
         state = self.state
         self.template = TemplateBox(state.draft, state.preview)
         self.model = ModelBox(state.draft, state.models)
+        self.prompt, self.words = PromptBox(state.prompt), WordsBox(state.draft)
         boxes: tuple[Part, ...] = (
-            PromptBox(state.prompt),
+            self.prompt,
             self.template,
+            self.words,
             ExamplesBox(state.draft),
             AnswerBox(state.draft, state.prompt),
             self.model,
@@ -108,6 +111,7 @@ class PromptsView(View):
             self.try_text,
             self.add_to_grid,
         )
+        self._settings = boxes[2:]  # disabled for an earlier version that is shown as it was
         for part in (*boxes, actions):
             self._add(part)
         above = column(
@@ -214,6 +218,10 @@ class PromptsView(View):
     def _render_page(self, fields: frozenset[str]) -> None:
         if concerns(fields, "layers", "models", "unavailable"):
             self._show_page()
+        if concerns(fields, "read_only"):
+            self.template.set_read_only(self.state.prompt.read_only)
+            for box in self._settings:
+                box.setEnabled(not self.state.prompt.read_only)
         self._suggest.setEnabled(self.state.run.suggests)
 
     def _show_page(self) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
-from workbench.operations.prompts import prompt
+from workbench.operations.prompts import prompt, prompt_versions
 from workbench.operations.runs.kinds.base import Kind
 from workbench.operations.runs.kinds.contract import model_name
 from workbench.operations.runs.kinds.prompt.info import INFO
@@ -37,9 +37,7 @@ class PromptKind(Kind):
         return replace(prompt.spec_of(run), layer=run.layer)
 
     def identity(self, spec: PromptSpec) -> str:
-        model = spec.model_name or spec.model
-        plain = replace(spec, name="", model=model, device="auto", allow_pickle=False)
-        return str(sorted(replace(plain, prompt_name="", prompt_version=0).to_json().items()))
+        return prompt_versions.identity(spec)
 
     def start(
         self,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.base.i18n import N_, _
 from workbench.base.terms import term
+from workbench.operations.prompts import prompt_versions
 from workbench.operations.runs import ensemble, run_results
 from workbench.pretraining.spec import objectives
 from workbench.prompting.results import PromptResult
@@ -56,7 +57,7 @@ def describe(run: Run) -> Iterator[tuple[str, str]]:
         yield _("Seed"), str(spec["seed"])
     trained = result if isinstance(result, TrainResult) else None
     if isinstance(result, PromptResult):
-        yield from _describe_prompt(spec, result)
+        yield from _describe_prompt(run, result)
     if used := (trained and trained.used) or spec.get("plan", {}).get("used", {}):
         yield (
             _("Documents used"),
@@ -151,11 +152,15 @@ def _adaptation(adaptation: Adaptation) -> Iterator[tuple[str, object]]:
             )
 
 
-def _describe_prompt(spec: Mapping[str, Any], result: PromptResult) -> Iterator[tuple[str, str]]:
+def _describe_prompt(run: Run, result: PromptResult) -> Iterator[tuple[str, str]]:
     """(name, value) of what a prompt run has in addition to the settings of every run."""
-    if "shots" in spec:
-        yield _("Examples"), f"{spec['shots']}, {term(spec.get('order', 'balanced'))}"
-    yield _("Calibration"), term(spec.get("calibration", "none"))
+    if (spec := prompt_versions.spec_of_run(run)) is not None:
+        if spec.prompt_name:
+            about = _("{name}, version {number}", name=spec.prompt_name, number=spec.prompt_version)
+            yield _("Prompt"), about
+        yield _("Template"), spec.template
+        for row in prompt_versions.settings(spec, own=True):
+            yield row.title, row.value
     for label, share in (result.prior or {}).items():
         yield _("Prior of {label}", label=label), f"{formats.points(share)}%"
 
