@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from workbench.base.costs import PredictionCost
+from workbench.base.costs import THOUSAND, PredictionCost
+from workbench.base.i18n import _
 from workbench.base.records import from_plain, to_plain
 from workbench.metrics import evaluation
 from workbench.metrics.evaluation import Evaluation
@@ -61,3 +62,44 @@ class PromptResult:
         known = {name: value for name, value in raw.items() if value is not None}
         result = from_plain(cls, {**known, "evaluations": {}})
         return replace(result, evaluations=evaluation.from_json(raw))
+
+
+@dataclass(frozen=True)
+class PromptCost:
+    """What answers cost for 1,000 documents, known ones at what they took at their time.
+
+    seconds: of waiting for answers. prompt_tokens, reply_tokens: None if the model does not count
+    them; price: None without prices.
+    """
+
+    seconds: float | None = None
+    prompt_tokens: float | None = None
+    reply_tokens: float | None = None
+    price: float | None = None
+
+    @property
+    def text(self) -> str:
+        """The price, else the seconds."""
+        if self.price is not None:
+            return f"{self.price:.3g}"
+        return "–" if self.seconds is None else _("{n:.0f} s", n=self.seconds)
+
+
+def cost(results: Sequence[PromptResult], prices: Sequence[float] = ()) -> PromptCost:
+    """The mean over runs. prices: of a million tokens sent and received, 0 or nothing for none."""
+    thousands = sum(result.n for result in results) / THOUSAND
+    seconds = sum(result.answer_seconds for result in results)
+    sent = sum(result.prompt_tokens for result in results)
+    received = sum(result.reply_tokens for result in results)
+    if not thousands:
+        return PromptCost()
+    counts = (sent / thousands, received / thousands) if sent or received else (None, None)
+    whole = price(sent, received, prices)
+    return PromptCost(seconds / thousands or None, *counts, whole and whole / thousands)
+
+
+def price(sent: int, received: int, prices: Sequence[float]) -> float | None:
+    """Of tokens; None if none were counted, or without prices."""
+    if not (sent or received) or not any(prices):
+        return None
+    return (sent * prices[0] + received * prices[1]) / 1_000_000

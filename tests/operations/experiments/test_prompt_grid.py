@@ -80,9 +80,10 @@ def test_the_rows_have_means_costs_and_a_verdict(project, queue, work):
     assert (grid.status, len(queue.jobs)) == ("done", 4)
     assert none.summary.mean == two.summary.mean == pytest.approx(1 / 3)
     assert len(none.runs) == 1 and len(two.runs) == 3 and two.interval is not None
-    assert two.cost.seconds == 500  # 2 s for 4 documents
-    assert (two.cost.prompt_tokens, two.cost.reply_tokens) == (100_000, 2000)
-    assert two.cost.price == pytest.approx(0.1 + 0.02)  # 1 and 10 per million tokens
+    costs = two.cost
+    assert costs.seconds == 500  # 2 s for 4 documents
+    assert (costs.prompt_tokens, costs.reply_tokens) == (100_000, 2000)
+    assert costs.price == pytest.approx(0.1 + 0.02)  # 1 and 10 per million tokens
     rows = [record(prompt_grid.columns(grid.score), row) for row in measured.rows]
     assert [(row["prompt"], row["shots"], row["seeds"]) for row in rows] == [
         ("mine@2", 0, 1),

@@ -23,8 +23,9 @@ from workbench.operations.documents import queries
 from workbench.operations.evaluation import quality, scoring
 from workbench.operations.runs import missing, predict, results
 from workbench.operations.runs.kinds import contract as kinds
-from workbench.operations.runs.run_results import outcome
+from workbench.operations.runs.run_results import outcome, prices
 from workbench.operations.runs.trained_on import TrainedOn, TrainingTexts
+from workbench.prompting.results import PromptCost, PromptResult, cost
 from workbench.storage.labels import labels
 from workbench.tasks import spec as tasks
 from workbench.text.rows import row_id
@@ -50,8 +51,8 @@ class BoardEntry:
     label; None unless it was scored on the test set of the board. problem: why it was not.
     changed: documents or gold differ from those that the run itself reported its scores on.
     seconds: training time, None for systems that are not trained. bytes: of the weights.
-    cpu: seconds of CPU time per 1,000 documents. None: not known. trained_on: the documents of the
-    test set that were in its training data.
+    cpu: seconds of CPU time per 1,000 documents. cost: of the answers to a prompt. None: not known.
+    trained_on: the documents of the test set that were in its training data.
     """
 
     run: Run
@@ -63,6 +64,7 @@ class BoardEntry:
     parameters: int | None = None
     bytes: int | None = None
     cpu: float | None = None
+    cost: PromptCost | None = None
     trained_on: tuple[TrainedOn, ...] = ()
 
     @cached_property
@@ -291,6 +293,7 @@ def _with_costs(
         parameters=result.parameters if isinstance(result, TrainResult) else None,
         bytes=weight_bytes(project, run),
         cpu=cpu_seconds(project, run),
+        cost=cost([result], prices(run)) if isinstance(result, PromptResult) else None,
     )
 
 

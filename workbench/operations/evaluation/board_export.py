@@ -51,7 +51,11 @@ def _entry(entry: BoardEntry) -> dict[str, Any]:
         "seconds": entry.seconds,
         "parameters": entry.parameters,
         "bytes": entry.bytes,
-        "cpu_seconds_per_1000": entry.cpu,
+        **{
+            column.key: column.value(entry)
+            for column in cost_columns()
+            if column.key.endswith("_per_1000")
+        },
         "trained_on": [to_plain(overlap) for overlap in entry.trained_on],
     }
 
@@ -123,7 +127,26 @@ def cost_columns() -> tuple[Column, ...]:
             key="cpu_seconds_per_1000",
             hint=hint,
         ),
+        Column(
+            _("Cost / 1,000"),
+            lambda entry: entry.cost and entry.cost.seconds,
+            kind=ValueKind.NUMBER,
+            display=lambda entry: entry.cost and entry.cost.text,
+            key="answer_seconds_per_1000",
+            hint=_(
+                "Of a prompt for 1,000 documents: the price of its tokens where the server has "
+                "prices, otherwise the seconds of waiting for answers"
+            ),
+        ),
+        *(
+            Column("", partial(_of_cost, name), key=f"{name}_per_1000")
+            for name in ("prompt_tokens", "reply_tokens", "price")
+        ),
     )
+
+
+def _of_cost(name: str, entry: BoardEntry) -> float | None:
+    return None if entry.cost is None else getattr(entry.cost, name)
 
 
 def _score_column(name: str) -> Column:

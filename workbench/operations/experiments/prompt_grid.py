@@ -22,6 +22,7 @@ from workbench.operations.runs import results, run_results
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.kinds.prompt.info import INFO
 from workbench.prompting.answers import forms
+from workbench.prompting.results import PromptCost, cost
 from workbench.prompting.spec import SCORED, PromptSpec
 from workbench.storage.labels import labels
 from workbench.storage.runs import runs
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
 FILE = "prompt_grid.json"  # with the last grid on each layer
 DRAWN = ("balanced", "random")  # selections of examples that depend on the seed
-THOUSAND = 1000  # documents that costs are stated for
 PROMPT, FINE_TUNED = "prompt", "fine-tuned"
 
 
@@ -240,32 +240,17 @@ def title(spec: PromptSpec) -> str:
 
 
 @dataclass(frozen=True)
-class Cost:
-    """What the answers of a row cost, means over its runs.
+class RowCost(PromptCost):
+    """What a row costs for 1,000 documents, and means over its runs.
 
     n: answered documents of a run. no_answer: those from whose reply nothing can be read; failed:
-    requests answered by an error; left_out: examples per document that did not fit. seconds,
-    prompt_tokens, reply_tokens: per 1,000 documents, answers that were known before at what they
-    took; None if unknown. price: per 1,000 documents, None if the model has none.
+    requests answered by an error; left_out: examples per document that did not fit.
     """
 
     n: int = 0
     no_answer: float = 0.0
     failed: float = 0.0
     left_out: float = 0.0
-    seconds: float | None = None
-    prompt_tokens: float | None = None
-    reply_tokens: float | None = None
-    price: float | None = None
-
-    @property
-    def text(self) -> str:
-        """Per 1,000 documents."""
-        if self.price is not None:
-            return f"{self.price:.3g}"
-        if self.seconds is not None:
-            return _("{n:.0f} s", n=self.seconds)
-        return "–"
 
 
 @dataclass(frozen=True)
@@ -279,7 +264,7 @@ class GridRow:
     group: str
     spec: PromptSpec
     summary: Summary
-    cost: Cost = Cost()
+    cost: RowCost = RowCost()
     interval: tuple[float, float] | None = None
     is_error: bool = False
 
@@ -381,17 +366,13 @@ def columns(score: str) -> tuple[Column, ...]:
             "kind": ValueKind.SHARE,
         }
 
-    def of_cost(name: str) -> Any:
-        return lambda row: getattr(row.cost, name) if row.runs else None
+    def number(title: str, name: str, digits: int, hint: str = "") -> Column:
+        def value(row: GridRow) -> float | None:
+            known: float | None = getattr(row.cost, name)
+            return known if row.runs else None
 
-    costs = (
-        (_("No answer"), "no_answer", 0, _("Documents from whose reply nothing can be read")),
-        (_("Left out"), "left_out", 1, _("Examples per document that did not fit")),
-        (_("s / 1,000"), "seconds", 1, _("Seconds for 1,000 documents")),
-        (_("Tokens in / 1,000"), "prompt_tokens", 0, ""),
-        (_("Tokens out / 1,000"), "reply_tokens", 0, ""),
-        (_("Price / 1,000"), "price", 4, ""),
-    )
+        return Column(title, value, kind=ValueKind.NUMBER, digits=digits, hint=hint, key=name)
+
     return (
         Column(_("Prompt"), lambda row: prompt_title(row.spec), key="prompt"),
         Column(_("Model"), lambda row: row.spec.model_name or row.spec.model, key="model"),
@@ -421,38 +402,27 @@ def columns(score: str) -> tuple[Column, ...]:
             kind=ValueKind.COUNT,
             key="n",
         ),
-        *(
-            Column(name, of_cost(key), kind=ValueKind.NUMBER, digits=digits, hint=hint, key=key)
-            for name, key, digits, hint in costs
-        ),
+        number(_("No answer"), "no_answer", 0, _("Documents from whose reply nothing can be read")),
+        number(_("Left out"), "left_out", 1, _("Examples per document that did not fit")),
+        number(_("s / 1,000"), "seconds", 1, _("Seconds for 1,000 documents")),
+        number(_("Tokens in / 1,000"), "prompt_tokens", 0),
+        number(_("Tokens out / 1,000"), "reply_tokens", 0),
+        number(_("Price / 1,000"), "price", 4),
     )
 
 
-def _cost(cells: Sequence[Cell]) -> Cost:
+def _cost(cells: Sequence[Cell]) -> RowCost:
     finished = [cell.run for cell in cells if cell.run is not None and cell.status == DONE]
     outcomes = [run_results.prompted(run) for run in finished]
-    n = sum(outcome.n for outcome in outcomes)
+    n, count = sum(outcome.n for outcome in outcomes), len(outcomes)
     if not n:
-        return Cost()
-    thousands, count = n / THOUSAND, len(outcomes)
-    tokens = [sum(outcome.prompt_tokens for outcome in outcomes)]
-    tokens.append(sum(outcome.reply_tokens for outcome in outcomes))
-    sent, received = (value / thousands if any(tokens) else None for value in tokens)
-    prices = finished[0].spec.get("prices") or ()
-    price = None
-    if any(prices) and any(tokens):
-        paid = sum(number * each for number, each in zip(tokens, prices, strict=True))
-        price = paid / 1_000_000 / thousands
-    seconds = sum(outcome.answer_seconds for outcome in outcomes)
-    return Cost(
-        round(n / count),
-        sum(sum(outcome.no_answer.values()) for outcome in outcomes) / count,
-        sum(outcome.failed for outcome in outcomes) / count,
-        sum(outcome.dropped for outcome in outcomes) / n,
-        seconds / thousands if seconds else None,
-        sent,
-        received,
-        price,
+        return RowCost()
+    return RowCost(
+        **vars(cost(outcomes, run_results.prices(finished[0]))),
+        n=round(n / count),
+        no_answer=sum(sum(outcome.no_answer.values()) for outcome in outcomes) / count,
+        failed=sum(outcome.failed for outcome in outcomes) / count,
+        left_out=sum(outcome.dropped for outcome in outcomes) / n,
     )
 
 

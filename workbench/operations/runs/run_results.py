@@ -33,6 +33,11 @@ def prompted(run: Run) -> PromptResult:
     return PromptResult.from_json(run.result)
 
 
+def prices(run: Run) -> tuple[float, ...]:
+    """Of a million tokens sent and received when a prompt run was started; () without any."""
+    return tuple(run.spec.get("prices") or ())
+
+
 def columns(result: TrainResult | PromptResult) -> dict[str, Any]:
     """The columns of a run that hold a result."""
     return columns_of_form(result.to_json())

@@ -410,6 +410,24 @@ def test_a_prompt_run_is_described_with_its_calibration_and_prior(project):
     assert (result["Prior of praise"], result["Prior of delay"]) == ("61.0%", "39.0%")
 
 
+def test_a_prompt_run_is_described_with_what_its_answers_cost(project):
+    result = {"n": 50, "known": 10, "no_answer": {"empty": 2}, "answer_seconds": 5.0}
+    result |= {"prompt_tokens": 10_000, "reply_tokens": 1000}
+    result |= {"sent_prompt_tokens": 8000, "sent_reply_tokens": 800}
+    with project.write():
+        run = runs.add(project.db, "p", "prompt", spec={"prices": [2.0, 10.0]}, result=result)
+
+    rows = dict(describe(runs.get(project.db, run.id)))
+
+    assert rows["Answered documents"] == "50"
+    assert rows["Answers known before, not sent"] == "10"
+    assert rows["Documents without a readable answer"] == "2" and "Failed requests" not in rows
+    assert (rows["Tokens of prompts"], rows["Tokens of replies"]) == ("10,000", "1,000")
+    assert rows["Price of what was sent"] == "0.024"  # 8,000 × 2 + 800 × 10, of a million
+    assert rows["Price per 1,000 documents"] == "0.6"
+    assert rows["Waiting per 1,000 documents, s"] == "100"
+
+
 def test_the_settings_tell_how_the_language_model_was_adapted(project):
     adapted = {"objective": "masked_lm", "path": "adapted", "documents": 600, "held_out": 150}
     adapted |= {"steps": 2, "before": {"perplexity": 161.93}, "after": {"perplexity": 142.67}}

@@ -85,7 +85,7 @@ class BoardTable(Table):
 
     def _all_columns(self, state: BoardState) -> tuple[Column, ...]:
         system, _kind, made_from = system_columns()
-        seconds, size, cpu = titled(cost_columns())
+        seconds, size, cpu, cost = titled(cost_columns())
         return (
             Column(
                 "",
@@ -138,6 +138,7 @@ class BoardTable(Table):
             Column.of(seconds, 112),
             Column.of(size, 76, tip=_parameters),
             Column.of(cpu, 118),
+            Column.of(cost, 112),
         )
 
     @property

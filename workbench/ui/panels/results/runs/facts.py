@@ -11,7 +11,7 @@ from workbench.base.terms import term
 from workbench.operations.prompts import prompt_versions
 from workbench.operations.runs import ensemble, run_results
 from workbench.pretraining.spec import objectives
-from workbench.prompting.results import PromptResult
+from workbench.prompting.results import PromptResult, cost, price
 from workbench.training.results import Adaptation, TrainResult
 from workbench.training.spec import all_options
 from workbench.ui.style import formats
@@ -163,6 +163,33 @@ def _describe_prompt(run: Run, result: PromptResult) -> Iterator[tuple[str, str]
             yield row.title, row.value
     for label, share in (result.prior or {}).items():
         yield _("Prior of {label}", label=label), f"{formats.points(share)}%"
+    yield from _costs(spec.get("prices") or (), result)
+
+
+def _costs(prices: Sequence[float], result: PromptResult) -> Iterator[tuple[str, str]]:
+    """(name, value) of what the answers of a prompt run cost."""
+    if result.n:
+        yield _("Answered documents"), f"{result.n:,}"
+    counts = (
+        (_("Answers known before, not sent"), result.known),
+        (_("Documents without a readable answer"), sum(result.no_answer.values())),
+        (_("Failed requests"), result.failed),
+        (_("Tokens of prompts"), result.prompt_tokens),
+        (_("Tokens of replies"), result.reply_tokens),
+    )
+    for title, n in counts:
+        if n:
+            yield title, f"{n:,}"
+    paid = price(result.sent_prompt_tokens, result.sent_reply_tokens, prices)
+    each = cost([result], prices)
+    values = (
+        (_("Price of what was sent"), paid),
+        (_("Price per 1,000 documents"), each.price),
+        (_("Waiting per 1,000 documents, s"), each.seconds),
+    )
+    for title, value in values:
+        if value is not None:
+            yield title, formats.significant(value, 4)
 
 
 def files_below(folder: Path) -> tuple[tuple[str, int], ...]:
