@@ -59,6 +59,16 @@ def test_too_many_examples_lose_the_last_ones_first():
     assert (result.dropped, result.cut, result.tokens) == (2, False, 13)
 
 
+def test_whole_examples_are_left_out_by_importance_whatever_their_order_in_the_prompt():
+    keys = (3.0, 0.5, 2.0, 1.0)  # the most important one comes last
+    result = budget(14).fit(PromptInput("one two three", EXAMPLES, keys=keys))
+
+    assert result.examples == (EXAMPLES[1], EXAMPLES[0])
+    assert result.left_out == EXAMPLES[2:]
+    whole = budget().fit(PromptInput("one two three", EXAMPLES, keys=keys))
+    assert whole.examples == tuple(EXAMPLES[n] for n in (1, 3, 2, 0))
+
+
 def test_a_text_that_is_too_long_alone_is_cut_at_its_end():
     result = fitted(text="word " * 50, limit=14)
 

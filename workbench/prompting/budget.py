@@ -41,7 +41,7 @@ class PromptInput:
     """A document and its examples, most important first. `name` identifies it in errors.
 
     With `choices`, their numbers are its candidates; question, choices and metadata are never
-    truncated.
+    truncated. keys: one for each example, ascending in the prompt; () if it has their order.
     """
 
     text: str
@@ -51,6 +51,15 @@ class PromptInput:
     question: str = ""
     choices: tuple[str, ...] = ()
     meta: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    keys: tuple[float, ...] = ()
+
+    def first(self, number: int) -> tuple[Example, ...]:
+        """The most important examples in the order of the prompt."""
+        examples = self.examples[:number]
+        if not self.keys:
+            return examples
+        order = sorted(range(len(examples)), key=self.keys.__getitem__)
+        return tuple(examples[at] for at in order)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +68,8 @@ class Fitted:
 
     `tokens` is the length of the longest, special tokens included.
 
-    `dropped` examples did not fit, those of `left_out`; `cut` is true if the text was truncated, by
-    `characters`.
+    `dropped` examples did not fit, those of `left_out`, the least important ones; `cut` is true if
+    the text was truncated, by `characters`.
     """
 
     labels: tuple[str, ...]
@@ -188,7 +197,7 @@ class Budget:
         rendered, tokens = fitted
         cut = not whole or length < max(len(text), len(text_b))
         characters = sum(max(0, len(whole) - length) for whole in (document.text, document.text_b))
-        examples, left_out = document.examples[:number], document.examples[number:]
+        examples, left_out = document.first(number), document.examples[number:]
         dropped, prompts = len(left_out), rendered.prompts
         return Fitted(labels, prompts, examples, tokens, dropped, cut, characters, left_out)
 
@@ -261,7 +270,7 @@ class _Prober:
         request = Request(
             document.text[:length],
             document.text_b[:length],
-            document.examples[:number],
+            document.first(number),
             labels,
             document.question,
             document.choices,

@@ -117,14 +117,16 @@ def prepare(
     *,
     split: str = "dev",
     fillers: Fillers | None = None,
+    queue: Queue | None = None,
     watch: Watch = QUIET,
 ) -> PreparedPrompt:
     """Fill the prompts of a whole split, about 1,500 documents a second. For a thread.
 
-    Raises WorkbenchError.
+    queue: of the jobs that the selection of examples needs, unless `fillers` are given. Raises
+    WorkbenchError.
     """
     if fillers is None:
-        with Fillers(project) as own_fillers:
+        with Fillers(project, queue=queue) as own_fillers:
             return prepare(project, spec, split=split, fillers=own_fillers, watch=watch)
     filler = fillers.filler(spec, watch=watch)
     documents = _sampled(
@@ -308,7 +310,7 @@ def _answer_words(spec: PromptSpec) -> list[str]:
 
 def run(project: Project, queue: Queue, spec: PromptSpec, *, split: str = "dev") -> Run:
     """Prepare and start in one call, for callers that may block."""
-    return kinds.start(project, queue, prepare(project, spec, split=split))
+    return kinds.start(project, queue, prepare(project, spec, split=split, queue=queue))
 
 
 def _spec_json(spec: PromptSpec, prepared: PreparedPrompt) -> dict[str, object]:
@@ -544,7 +546,7 @@ def answers(
     """
     spec = spec_of(this)
     servers.check_consent(project, spec.backend, spec.model)
-    with Fillers(project) as fillers:
+    with Fillers(project, queue=queue) as fillers:
         lines, _dropped, _cut = filled(fillers.filler(spec), documents)
     folder = scratch.make("prompt")
     about = {"project": project.uid, "id": this.id, "purpose": "predict"}

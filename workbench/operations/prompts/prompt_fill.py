@@ -28,15 +28,18 @@ from workbench.text.rows import row_id
 from workbench.text.spans import Span
 
 if TYPE_CHECKING:
+    from workbench.base.settings import Settings
+    from workbench.jobs.queue import Queue
     from workbench.operations.prompts.prompt_render import Renderer
     from workbench.project.project import Project
     from workbench.prompting.base import Example, Rendered, Request
     from workbench.prompting.budget import Budget, Fitted, PromptInput
     from workbench.prompting.score import LabelAnswer
-    from workbench.prompting.shots import Shot, Shots
+    from workbench.prompting.shots import Chosen, Shot, Shots
 
 LONGEST_TEMPLATE = 200_000  # characters
 EMPTY: Mapping[str, Any] = {}
+_SELECTION = "order seed every_label pinned source_run vectors diversity answer".split()  # settings
 _META = "meta"  # a template without this word does not use the metadata
 
 PromptTable = Mapping[str, tuple[str, str, str]]  # label → before, answer, after
@@ -124,10 +127,18 @@ class Fillers:
     which examples are drawn. May be used on any thread; close it at the end.
     """
 
-    def __init__(self, project: Project, renderer: Renderer | None = None):
+    def __init__(
+        self,
+        project: Project,
+        renderer: Renderer | None = None,
+        *,
+        queue: Queue | None = None,
+        settings: Settings | None = None,
+    ):
+        """queue: for jobs that compute vectors or predictions for the selection of examples."""
         from workbench.operations.prompts.prompt_render import Renderer
 
-        self.project = project
+        self.project, self._queue, self._settings = project, queue, settings
         self.renderer: Renderer = renderer or Renderer()
         self._measure: tuple[tuple[object, ...], Measure] | None = None
         self._shots: tuple[tuple[object, ...], Shots] | None = None
@@ -180,18 +191,28 @@ class Fillers:
             known = self._measure = (key, measure)
         return known[1]
 
-    def shots(self, spec: PromptSpec, layer: Layer, task: str) -> Shots:
-        """An order of the training documents; of none where no examples are asked for."""
+    def shots(self, spec: PromptSpec, layer: Layer, task: str, watch: Watch = QUIET) -> Shots:
+        """What selects examples; of no documents where no examples are asked for."""
+        from workbench.operations.prompts import prompt_examples
         from workbench.prompting.shots import Shots
 
         if not spec.shots:
             return Shots(())
         words = tuple(sorted(spec.words.items()))
-        key = (layer, task, spec.order, spec.seed, spec.answer, words)
+        key = (layer, task, words, *(getattr(spec, name) for name in _SELECTION))
         known = self._shots
         if known is None or known[0] != key:
             pool = tuple(_pool(self.project, spec, task, layer))
-            known = self._shots = (key, Shots(pool, order=spec.order, seed=spec.seed))
+            selected = prompt_examples.shots(
+                self.project,
+                spec,
+                layer,
+                pool,
+                queue=self._queue,
+                settings=self._settings,
+                watch=watch,
+            )
+            known = self._shots = (key, selected)
         return known[1]
 
 
@@ -243,7 +264,7 @@ class Filler:
             errors=renderer.errors,
             written=self.written,
         )
-        self.shots: Shots = fillers.shots(spec, layer, self.task)
+        self.shots: Shots = fillers.shots(spec, layer, self.task, watch)
         self._content_free = _content_free_texts(spec, measure)
         self._asking = asking(spec)
 
@@ -259,22 +280,33 @@ class Filler:
         """The prompts of many documents, in order; much faster than one by one."""
         return self.budget.fit_all(self._asked(document) for document in documents)
 
+    def chosen(self, document: Document) -> tuple[Chosen, ...]:
+        """The examples selected for a document, the most important first, before any is left out
+        to fit.
+        """
+        return self.shots.take(
+            self.spec.shots,
+            document_id=document.id,
+            text_hash=document.text_hash,
+            texts=[text for _name, text in document.texts],
+        )
+
     def _asked(self, document: Document, *, named: bool = True) -> PromptInput:
         from workbench.prompting.budget import PromptInput
+        from workbench.prompting.shots import keys
 
-        examples = self.shots.take(
-            self.spec.shots, document_id=document.id, text_hash=document.text_hash
-        )
+        chosen = self.chosen(document)
         second = dict(document.texts).get(TEXT_B, "")
         name = document.key if named else ""
         return PromptInput(
             document.text,
-            examples,
+            tuple(item.shot.example for item in chosen),
             second,
             name,
             self._question(document),
             document.choices,
             document.meta if _META in self.spec.template else {},
+            keys(chosen, self.spec.arrangement, self.spec.seed),
         )
 
     def parts(self, document: Document) -> list[Document]:

@@ -32,6 +32,7 @@ if not TYPE_CHECKING:
 MAX_SIGNATURE_ROWS = 160  # length of a signature
 MISSED = 1e-3  # probability to miss a pair at the threshold, if MAX_SIGNATURE_ROWS allows it
 SEED = 20_011
+SIMILARITY = 0.8  # default threshold
 ALL_PAIRS = 20  # texts in one bucket up to which each is compared with each
 MAX_CACHED_WORDS = 500_000  # hashes of words that are remembered
 MAX_CACHED_PAIRS = 2_000_000  # pairs that are remembered as not similar
@@ -102,48 +103,18 @@ class DisjointSets:
         return self.head(number) == self.head(other)
 
 
-class NearDuplicates:
-    """Add texts in batches, then ask for `links`. Its files are in `folder`, an empty one.
+class Shingles:
+    """Hashes of the shingles of texts; size: words of each. A shorter text is one shingle."""
 
-    threshold: Jaccard similarity from which two texts are near-duplicates, in (0, 1].
-    size: words of a shingle; a shorter text is one shingle.
-    """
-
-    def __init__(self, folder: Path, *, threshold: float = 0.8, size: int = 2):
-        self.threshold, self.size, self.count = threshold, size, 0
-        self.bands, self.rows = bands_of(threshold)
-        random = np.random.default_rng(SEED)
-        length = self.bands * self.rows
-        self._xor = random.integers(0, 2**63, length, dtype=np.uint64)
-        self._times = random.integers(0, 2**63, length, dtype=np.uint64) * np.uint64(2)
-        self._times += np.uint64(1)
+    def __init__(self, size: int = 2):
+        self.size = size
         self._known: dict[str, int] = {}
-        self._ends: list[np.ndarray] = [np.zeros(1, dtype=np.int64)]
-        self._folder = folder
 
-    # ------------------------------------------------------------ adding
+    def of(self, texts: Sequence[str]) -> np.ndarray:
+        """uint64 (K,) of one document, sorted, without repetition."""
+        return np.unique(self.of_all([texts])[0])
 
-    def add(self, batch: Sequence[Sequence[str]]) -> None:
-        """Add documents, each as its texts."""
-        if not batch:
-            return
-        shingles, starts = self._shingles_of(batch)
-        self._append("shingles", shingles)
-        ends = np.append(starts[1:], len(shingles))
-        self._ends.append(self._ends[-1][-1] + ends)
-        self.count += len(batch)
-        for number in range(self.bands):
-            key = np.zeros(len(batch), dtype=np.uint64)
-            for row in range(number * self.rows, (number + 1) * self.rows):
-                values = (shingles ^ self._xor[row]) * self._times[row]
-                key = _mixed(key + np.minimum.reduceat(values, starts))
-            self._append(f"band-{number}", key)
-
-    def _append(self, name: str, values: np.ndarray) -> None:
-        with open(self._folder / name, "ab") as file:
-            values.tofile(file)
-
-    def _shingles_of(self, batch: Sequence[Sequence[str]]) -> tuple[np.ndarray, np.ndarray]:
+    def of_all(self, batch: Sequence[Sequence[str]]) -> tuple[np.ndarray, np.ndarray]:
         """uint64 shingles of the documents one after another, int64 where each begins."""
         hashes: list[int] = []
         counts = np.empty(len(batch), dtype=np.int64)
@@ -176,6 +147,48 @@ class NearDuplicates:
             raw = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
             hashed = self._known[word] = int.from_bytes(raw, "little")
         return hashed
+
+
+class NearDuplicates:
+    """Add texts in batches, then ask for `links`. Its files are in `folder`, an empty one.
+
+    threshold: Jaccard similarity from which two texts are near-duplicates, in (0, 1].
+    size: words of a shingle; a shorter text is one shingle.
+    """
+
+    def __init__(self, folder: Path, *, threshold: float = SIMILARITY, size: int = 2):
+        self.threshold, self.count = threshold, 0
+        self._shingles = Shingles(size)
+        self.bands, self.rows = bands_of(threshold)
+        random = np.random.default_rng(SEED)
+        length = self.bands * self.rows
+        self._xor = random.integers(0, 2**63, length, dtype=np.uint64)
+        self._times = random.integers(0, 2**63, length, dtype=np.uint64) * np.uint64(2)
+        self._times += np.uint64(1)
+        self._ends: list[np.ndarray] = [np.zeros(1, dtype=np.int64)]
+        self._folder = folder
+
+    # ------------------------------------------------------------ adding
+
+    def add(self, batch: Sequence[Sequence[str]]) -> None:
+        """Add documents, each as its texts."""
+        if not batch:
+            return
+        shingles, starts = self._shingles.of_all(batch)
+        self._append("shingles", shingles)
+        ends = np.append(starts[1:], len(shingles))
+        self._ends.append(self._ends[-1][-1] + ends)
+        self.count += len(batch)
+        for number in range(self.bands):
+            key = np.zeros(len(batch), dtype=np.uint64)
+            for row in range(number * self.rows, (number + 1) * self.rows):
+                values = (shingles ^ self._xor[row]) * self._times[row]
+                key = _mixed(key + np.minimum.reduceat(values, starts))
+            self._append(f"band-{number}", key)
+
+    def _append(self, name: str, values: np.ndarray) -> None:
+        with open(self._folder / name, "ab") as file:
+            values.tofile(file)
 
     # ------------------------------------------------------------ asking
 
