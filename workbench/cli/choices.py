@@ -35,4 +35,5 @@ class ContributionChoice(click.Choice[str]):
 def explicit_options(*names: str) -> list[str]:
     """Those of the parameters of the running command that are not at their default: `--name`."""
     source = click.get_current_context().get_parameter_source
-    return [f"--{name}" for name in names if source(name) is not ParameterSource.DEFAULT]
+    changed = [name for name in names if source(name) is not ParameterSource.DEFAULT]
+    return [f"--{name.replace('_', '-')}" for name in changed]

@@ -1,10 +1,12 @@
 """Examples come from the training split only, by vectors, by uncertainty, or by hand."""
 
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from workbench.active import job as order_job
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.paths import resource
 from workbench.inspection.corpus.index import Writer
@@ -51,7 +53,7 @@ def examples(project, queue):
         def of(spec, id, limit=None):
             filler = fillers.filler(spec)
             filler.budget.limit = limit or filler.budget.limit
-            return prompt_examples.of_document(filler, project, documents.get(project.db, id))
+            return prompt_fill.examples(filler, documents.get(project.db, id))
 
         yield of
 
@@ -164,8 +166,15 @@ def test_without_a_queue_a_missing_index_is_an_error(project):
         alone.filler(spec(order="nearest"))
 
 
-def test_the_most_uncertain_documents_of_a_run_are_examples(project, topics, examples):
+def test_the_most_uncertain_documents_of_a_run_are_examples(project, topics, queue, examples):
     layer, ids = topics
+
+    def worker(job):
+        for _message in order_job.run(job.spec.params, Path(job.spec.folder)):
+            pass
+        job.end()
+
+    queue.worker = worker
     run = store_predictions(project, layer, ids[:8], (0.9, 0.5, 0.99, 0.8, 1.0, 1.0, 1.0, 1.0))
 
     result = examples(spec(order="uncertain", source_run=run), ids[8])

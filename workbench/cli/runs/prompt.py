@@ -16,7 +16,7 @@ from workbench.cli.choices import explicit_options
 from workbench.cli.output import as_json, emit, note, plain, say, table
 from workbench.cli.runs import prompt_options
 from workbench.cli.runs.evaluate import intervals_json, scores_json, show_intervals, show_scores
-from workbench.cli.runs.prompt_options import answer_options
+from workbench.cli.runs.prompt_options import answer_options, example_options
 from workbench.cli.session import CommandSession, key_values, project_argument, session
 from workbench.text.columns import numbered
 
@@ -73,23 +73,7 @@ if TYPE_CHECKING:
     help=_("Set an option of the backend."),
 )
 @click.option("--layer", help=_("Layer to answer about."))
-@click.option(
-    "--shots",
-    type=click.IntRange(0, 64),
-    default=0,
-    show_default=True,
-    help=_("Number of labelled examples in each prompt, from the training split."),
-)
-@click.option(
-    "--order",
-    type=click.Choice(("balanced", "random")),
-    default="balanced",
-    show_default=True,
-    help=_("How examples are sampled."),
-)
-@click.option(
-    "--seed", type=int, default=1, show_default=True, help=_("Random seed of the examples.")
-)
+@example_options
 @click.option(
     "--split",
     type=click.Choice(("train", "dev", "test")),
@@ -114,14 +98,11 @@ def prompt(
     yes_send: bool,
     settings: dict[str, str],
     layer: str | None,
-    shots: int,
-    order: str,
-    seed: int,
     split: str,
     name: str,
     resume: str | None,
     as_json: bool,
-    **answers: Any,
+    **options: Any,
 ) -> None:
     """Score a prompt on FILE: the label whose words are most probable at their place is the answer.
 
@@ -149,18 +130,19 @@ def prompt(
             resumed = operations.prepare_resume(opened.project, earlier)
             example = operations.example(opened.project, resumed)
             agree(opened.project, operations.spec_of(earlier), example, yes_send)
-            message, evaluation = _run(opened, resumed, earlier.spec["model_name"])
-        return _show(message, evaluation, as_json)
+            report, evaluation = _run(opened, resumed, earlier.spec["model_name"])
+        return _show(report, evaluation, as_json)
     if template is None or (model is None and not server):
         raise click.UsageError(_("--template and --model are needed."))
     if server and backend:
         raise click.UsageError(_("--server and --backend exclude each other."))
-    if not shots and (options := explicit_options("order", "seed")):
-        unused = _(
+    names = ("order", "seed", "every_label", "arrangement", "vectors", "uncertain_run")
+    if not (options["shots"] or options["pins"]) and (unused := explicit_options(*names)):
+        message = _(
             "{options} without effect: no examples are sampled without --shots.",
-            options=", ".join(options),
+            options=", ".join(unused),
         )
-        note(unused)
+        note(message)
     with session(file) as opened:
         backend, card = _model(opened, backend, server, model or "")
         source = read_template(template)
@@ -172,22 +154,23 @@ def prompt(
             model=card.path,
             model_name=card.name,
             layer=chosen.name,
-            shots=shots,
-            order=order,
-            seed=seed,
             name=name,
             allow_pickle=card.pickled,
             backend=backend,
             options=prompt_models.options(backend, settings),
-            **prompt_options.settings(answers, chosen),
+            **prompt_options.settings(options, chosen),
+            **prompt_options.selection(opened.project, chosen, options),
         )
         prompt_reading.check_model(card, spec, chosen)
-        prepared = operations.prepare(opened.project, spec, split=split)
+        with opened.progress(_("Preparing prompts")) as watch:
+            prepared = operations.prepare(
+                opened.project, spec, split=split, queue=opened.queue, watch=watch
+            )
         _note_what_did_not_fit(prepared)
         example = operations.example(opened.project, prepared)
         agree(opened.project, prepared.spec, example, yes_send)
-        message, evaluation = _run(opened, prepared, spec.model_name)
-    _show(message, evaluation, as_json)
+        report, evaluation = _run(opened, prepared, spec.model_name)
+    _show(report, evaluation, as_json)
 
 
 def _model(
@@ -303,11 +286,14 @@ def read_template(template: Path) -> str:
 
 
 def _note_what_did_not_fit(prepared: PreparedPrompt) -> None:
+    from workbench.operations.prompts import prompt_examples
+
     if n := prepared.dropped:
         left_out = ngettext(
-            "{n:,} example did not fit and was left out.",
-            "{n:,} examples did not fit and were left out.",
+            "{n:,} example did not fit and was left out; of a prompt, first {first}.",
+            "{n:,} examples did not fit and were left out; of a prompt, first {first}.",
             n,
+            first=prompt_examples.dropped_first(prepared.spec),
         )
         note(left_out)
     if n := prepared.cut:

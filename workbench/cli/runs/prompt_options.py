@@ -1,4 +1,4 @@
-"""Options of commands that ask prompts: how the model answers, and how a reply is read."""
+"""Options of commands that ask prompts: the examples, how the model answers, how it is read."""
 
 from __future__ import annotations
 
@@ -9,9 +9,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from workbench.base.i18n import _
-from workbench.prompting.spec import CALIBRATION, CALIBRATIONS, MENTIONS, AnswerSpec, Decoding
+from workbench.cli.choices import explicit_options
+from workbench.prompting.spec import (
+    ARRANGEMENTS,
+    CALIBRATION,
+    CALIBRATIONS,
+    MENTIONS,
+    MOST_SHOTS,
+    SELECTIONS,
+    AnswerSpec,
+    Decoding,
+)
 
 if TYPE_CHECKING:
+    from workbench.project.project import Project
     from workbench.text.labels import Layer
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -151,3 +162,94 @@ def settings(options: Mapping[str, Any], layer: Layer) -> dict[str, Any]:
         "chat": options["chat"],
         "calibration": options["calibration"],
     }
+
+
+# ---------------------------------------------------------------- examples
+
+EXAMPLE_OPTIONS = (
+    click.option(
+        "--shots",
+        type=click.IntRange(0, MOST_SHOTS),
+        default=0,
+        show_default=True,
+        help=_("Number of labelled examples in each prompt, from the training split."),
+    ),
+    click.option(
+        "--order",
+        type=click.Choice(SELECTIONS),
+        default="balanced",
+        show_default=True,
+        help=_(
+            "How examples are selected. By vectors, for each document: nearest, nearest-balanced "
+            "(rounds over the labels), mmr (maximal marginal relevance: similar to the document, "
+            "different from each other). The same for all: balanced, random, uncertain (high "
+            "entropy under a run), pinned. The document itself and similar texts are left out."
+        ),
+    ),
+    click.option(
+        "--seed", type=int, default=1, show_default=True, help=_("Random seed of the examples.")
+    ),
+    click.option("--every-label", is_flag=True, help=_("Each label occurs, if there is room.")),
+    click.option(
+        "--arrangement",
+        type=click.Choice(ARRANGEMENTS),
+        default="fixed",
+        show_default=True,
+        help=_(
+            "Order in the prompt: fixed (the most important first), shuffled by the seed, "
+            "nearest-last."
+        ),
+    ),
+    click.option(
+        "--vectors",
+        metavar="MODEL",
+        default="",
+        help=_("Pretrained model whose vectors compare texts. [default: the first one]"),
+    ),
+    click.option(
+        "--diversity",
+        type=click.FloatRange(0, 1),
+        default=0.5,
+        show_default=True,
+        help=_("For mmr: weight of the difference between examples."),
+    ),
+    click.option(
+        "--uncertain-run",
+        metavar="RUN",
+        help=_("For uncertain: the run. [default: the newest one of the layer]"),
+    ),
+    click.option(
+        "--pin",
+        "pins",
+        multiple=True,
+        metavar="KEY",
+        help=_("Document to show as an example, again for more; then the order is pinned."),
+    ),
+)
+
+
+def example_options(command: Command) -> Command:
+    """Adds EXAMPLE_OPTIONS to a command, which gets them by name."""
+    for option in reversed(EXAMPLE_OPTIONS):
+        command = option(command)
+    return command
+
+
+def selection(project: Project, layer: Layer, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a prompt that its `EXAMPLE_OPTIONS` give. Raises WorkbenchError."""
+    from workbench.operations.prompts import prompt_examples
+    from workbench.operations.runs import results
+
+    names = ("shots", "order", "seed", "every_label", "arrangement", "vectors", "diversity")
+    settings = {name: options[name] for name in names}
+    run, pins = options["uncertain_run"], options["pins"]
+    if run:
+        settings["source_run"] = results.run_named(project, run).id
+    if pins:
+        settings["pinned"] = prompt_examples.pin(project, layer, pins)
+        explicit = explicit_options("order", "shots")
+        settings["order"] = options["order"] if "--order" in explicit else "pinned"
+        settings["shots"] = options["shots"] if "--shots" in explicit else len(settings["pinned"])
+    if settings["order"] == "pinned" and not pins:
+        raise click.UsageError(_("--order pinned needs --pin."))
+    return settings

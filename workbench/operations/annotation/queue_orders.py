@@ -179,18 +179,57 @@ def compute(project: Project, queue: Queue, spec: OrderSpec, *, watch: Watch = Q
         scratch.remove(folder)
 
 
+def scores(
+    project: Project,
+    queue: Queue,
+    spec: OrderSpec,
+    ids: Sequence[int],
+    *,
+    watch: Watch = QUIET,
+) -> dict[int, float]:
+    """Document id → its score by a strategy, for any documents; nothing is kept but predictions.
+
+    Raises as `compute`.
+    """
+    import numpy as np
+
+    check(project, spec)
+    folder = scratch.make("order")
+    try:
+        output, _index = _Computation(project, queue, spec, folder, watch, ids).run()
+        with np.load(output, allow_pickle=False) as arrays:
+            return dict(zip(arrays["ids"].tolist(), arrays["scores"].tolist(), strict=True))
+    finally:
+        scratch.remove(folder)
+
+
 class _Computation:
-    """An order that is computed; `folder` is for the files of its job."""
+    """An order that is computed; `folder` is for the files of its job. ids: of the unfinished
+    documents by default.
+    """
 
     def __init__(
-        self, project: Project, queue: Queue, request: OrderSpec, folder: Path, watch: Watch
+        self,
+        project: Project,
+        queue: Queue,
+        request: OrderSpec,
+        folder: Path,
+        watch: Watch,
+        ids: Sequence[int] | None = None,
     ):
         self._project, self._queue, self._wanted = project, queue, request
         self._folder, self._watch = folder, watch
         self._needs = needs(request.strategy)
-        self._ids: Sequence[int] = listing.ids(project.db, unfinished(request.layer))
+        if ids is None:
+            ids = listing.ids(project.db, unfinished(request.layer))
+        self._ids: Sequence[int] = ids
 
     def order(self) -> QueueOrder:
+        output, index = self.run()
+        return self._keep(output, index)
+
+    def run(self) -> tuple[Path, str]:
+        """The file with ids, scores and control documents, and the index that was read."""
         if DECISIONS in self._needs:
             for run in self._runs:
                 self._predict(run)
@@ -207,7 +246,7 @@ class _Computation:
         )  # fmt: skip
         self._queue.run(spec, self._watch)
         self._watch.at(1.0)
-        return self._keep(Path(params["output"]), index)
+        return Path(params["output"]), index
 
     @property
     def _runs(self) -> tuple[Run, ...]:

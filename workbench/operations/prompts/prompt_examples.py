@@ -16,7 +16,6 @@ from workbench.base.watch import QUIET, Watch
 from workbench.inspection.corpus.spec import IndexFiles
 from workbench.operations.annotation import queue_orders
 from workbench.operations.inspecting import corpus_index, inspect
-from workbench.operations.runs import predict
 from workbench.storage.documents import documents
 from workbench.storage.documents import statistics as stored
 from workbench.storage.queries import listing
@@ -29,12 +28,10 @@ if TYPE_CHECKING:
     from workbench.base.settings import Settings
     from workbench.jobs.queue import Queue
     from workbench.operations.inspecting.inspect import InspectableModel
-    from workbench.operations.prompts.prompt_fill import Filler
     from workbench.project.project import Project
     from workbench.prompting.shots import Chosen, Shot, Shots, Vectors
     from workbench.prompting.spec import PromptSpec
     from workbench.storage.runs.runs import Run
-    from workbench.text.document import Document
 
 BEGINNING = 400  # characters of an example in a list
 
@@ -163,23 +160,10 @@ def _entropies(
     watch: Watch,
 ) -> dict[int, float]:
     """Document id → entropy of what a run predicts, in nats; what is missing is predicted."""
-    from workbench.active.base import Pool
-    from workbench.active.job import decisions_of
-    from workbench.active.strategies import Entropy
-
-    entropies: dict[int, float] = {}
-    for start in range(0, len(ids), queue_orders.PREDICTED):
-        page = ids[start : start + queue_orders.PREDICTED]
-        records = documents.records(project.db, layers=(), ids=page)
-        texts = [record.document for record in records if record.document.text.strip()]
-        known = predict.stored(project, run, texts)
-        if queue is not None:
-            known = predict.predictions(project, queue, run, texts, watch=watch)
-        predictions = list(known.values())
-        decisions = decisions_of(predictions, layer.names)
-        scores = Entropy().scores(Pool(len(predictions), decisions=decisions))
-        entropies |= dict(zip(known, scores.tolist(), strict=True))
-    return entropies
+    if queue is None:
+        raise WorkbenchError(_("The uncertainty of the documents is not computed."))
+    order = queue_orders.OrderSpec("entropy", layer, (run,), share=0.0)
+    return queue_orders.scores(project, queue, order, ids, watch=watch)
 
 
 # ---------------------------------------------------------------- what was selected
@@ -250,12 +234,6 @@ def rows(
         )
         for item in chosen
     )
-
-
-def of_document(filler: Filler, project: Project, document: Document) -> tuple[ExampleRow, ...]:
-    """The examples of a document. Not for the main thread."""
-    fitted = filler.fit(document)
-    return rows(project, filler.chosen(document), fitted.examples, filler.spec.seed)
 
 
 def reason(chosen: Chosen, seed: int) -> str:

@@ -30,6 +30,7 @@ from workbench.text.spans import Span
 if TYPE_CHECKING:
     from workbench.base.settings import Settings
     from workbench.jobs.queue import Queue
+    from workbench.operations.prompts.prompt_examples import ExampleRow
     from workbench.operations.prompts.prompt_render import Renderer
     from workbench.project.project import Project
     from workbench.prompting.base import Example, Rendered, Request
@@ -236,6 +237,7 @@ class Filler:
 
         info = prompt_reading.task_of(layer)
         assert info is not None  # those of `fitting_layers` have one
+        self.project = fillers.project
         self.spec, self.layer, self.info, self.task = spec, layer, info, info.id
         self.form = prompt_reading.form_of(info, spec.answer.form)
         if self.form.generated:
@@ -544,6 +546,15 @@ def ranked(
     from workbench.prompting.score import answers
 
     return answers(logprobs, method, without_text)
+
+
+def examples(filler: Filler, document: Document) -> tuple[ExampleRow, ...]:
+    """The examples of a document, the most important first. Not for the main thread."""
+    from workbench.operations.prompts import prompt_examples
+
+    fitted = filler.fit(document)
+    chosen = filler.chosen(document)
+    return prompt_examples.rows(filler.project, chosen, fitted.examples, filler.spec.seed)
 
 
 def preview(filler: Filler, document: Document | None, *, label: str = "") -> PromptPreview:
