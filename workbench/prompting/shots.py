@@ -320,3 +320,11 @@ def keys(chosen: Sequence[Chosen], arrangement: str, seed: int = 1) -> tuple[flo
             return tuple(item.similarity or 0.0 for item in chosen)
         return tuple(-float(number) for number in range(len(chosen)))
     return ()
+
+
+def arranged(chosen: Sequence[Chosen], arrangement: str, seed: int = 1) -> tuple[Chosen, ...]:
+    """The examples in the order of the prompt."""
+    sort_keys = keys(chosen, arrangement, seed)
+    if not sort_keys:
+        return tuple(chosen)
+    return tuple(chosen[at] for at in sorted(range(len(chosen)), key=sort_keys.__getitem__))

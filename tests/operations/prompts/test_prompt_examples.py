@@ -104,7 +104,8 @@ def test_only_documents_of_the_training_split_are_ever_examples(
         for order in SELECTIONS:
             filler = fillers.filler(spec(order=order, shots=64, pinned=tuple(ids), seed=seed))
             for at, id in enumerate(ids):
-                chosen = filler.chosen(documents.get(project.db, id))
+                document = documents.get(project.db, id)
+                chosen = prompt_fill.selected(filler.shots, filler.spec, document)
                 texts = {item.shot.example.text for item in chosen}
                 assert {item.shot.document_id for item in chosen} <= usable
                 assert rows[at][0] not in texts

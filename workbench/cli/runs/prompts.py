@@ -14,14 +14,16 @@ from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.runs.evaluate import SPLITS
 from workbench.cli.runs.follow import check_complete, follow_experiment
 from workbench.cli.runs.prompt import read_template
+from workbench.cli.runs.prompt_options import example_options, selection
 from workbench.cli.session import numbers, project_argument, reading, session
-from workbench.text.columns import TERMINAL
+from workbench.text.columns import TERMINAL, record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from workbench.operations.experiments.prompt_grid import GridResult, GridSpec, PromptGrid
     from workbench.project.project import Project
+    from workbench.prompting.spec import PromptSpec
 
 SEGMENTS = ("disagreements", "both-wrong", "no-answer", "all")  # as in operations, without numpy
 LONGEST = 60  # characters of a text that are printed
@@ -88,6 +90,67 @@ def compare(
         say(operations.verdict(comparison))
     say()
     table(operations.columns(comparison, longest=LONGEST), rows)
+
+
+@prompts.command("examples")
+@project_argument
+@click.argument("keys", nargs=-1, required=True, metavar="KEY…")
+@click.option("--layer", help=_("Layer that the prompts answer."))
+@click.option("--run", "run_name", metavar="RUN", help=_("A run of a prompt, with its settings."))
+@example_options
+@as_json
+def examples(
+    file: Path,
+    keys: tuple[str, ...],
+    layer: str | None,
+    run_name: str | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """List the examples that a prompt shows for documents of FILE, and why each was selected.
+
+    Which of them fit is known for the model of a --run; without one, all are listed.
+    """
+    from workbench.operations.prompts import prompt_examples, prompt_fill
+
+    with session(file) as opened:
+        spec = _selecting(opened.project, layer, run_name, options)
+        with (
+            opened.progress(_("Selecting examples")) as watch,
+            prompt_fill.Fillers(opened.project, queue=opened.queue) as fillers,
+        ):
+            rows = prompt_fill.examples_of(fillers, spec, keys, watch=watch)
+    if as_json:
+        columns = prompt_examples.columns()
+        return emit(
+            {
+                "order": spec.order,
+                "dropped_first": prompt_examples.dropped_first(spec),
+                "documents": [
+                    {"key": key, "examples": [record(columns, row) for row in listed]}
+                    for key, listed in rows.items()
+                ],
+            }
+        )
+    for key, listed in rows.items():
+        say(key)
+        table(prompt_examples.columns(), listed)
+    say(_("Left out first: {first}.", first=prompt_examples.dropped_first(spec)))
+
+
+def _selecting(
+    project: Project, layer: str | None, run_name: str | None, options: dict[str, Any]
+) -> PromptSpec:
+    from workbench.operations.prompts import prompt, prompt_fill
+    from workbench.operations.runs import results
+    from workbench.prompting.spec import PromptSpec
+
+    if run_name is not None:
+        return prompt.spec_of(results.run_named(project, run_name))
+    chosen, _remark = prompt_fill.choose_layer(project, layer)
+    if not options["shots"] and not options["pins"]:
+        options["shots"] = PromptSpec.shots
+    return PromptSpec("", "", layer=chosen.name, **selection(project, chosen, options))
 
 
 # ---------------------------------------------------------------- grids

@@ -103,7 +103,7 @@ class Experiment:
         if isinstance(problem, Exception):
             self._end("paused", str(problem))
         while (cell := self._next()) is not None:
-            prepared = yield partial(self._prepare, cell)
+            prepared = yield partial(self._prepare, cell, queue)
             if isinstance(prepared, Exception):
                 self._data.setdefault(cell.kind, "")
                 cell.status, cell.message = FAILED, str(prepared)
@@ -159,9 +159,10 @@ class Experiment:
         self.changed.emit()
         return cell
 
-    def _prepare(self, cell: Cell) -> kinds.PreparedOnData:
+    def _prepare(self, cell: Cell, queue: Queue) -> kinds.PreparedOnData:
         name = runs.free_name(self.project.db, cell.name or cell.kind)
-        return kinds.named(cell.kind).prepare(self.project, replace(cell.spec, name=name))
+        spec = replace(cell.spec, name=name)
+        return kinds.named(cell.kind).prepare(self.project, spec, queue=queue)
 
     def _begin(self, queue: Queue, cell: Cell, prepared: kinds.PreparedOnData) -> Run | None:
         """Start the run of a cell; None if there is nothing to wait for."""

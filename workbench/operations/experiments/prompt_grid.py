@@ -32,6 +32,7 @@ from workbench.text.document import CHOICES
 
 if TYPE_CHECKING:
     from workbench.base.settings import Settings
+    from workbench.jobs.queue import Queue
     from workbench.operations.evaluation.quality import Evidence
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
@@ -127,9 +128,9 @@ class PromptGrid(Experiment):
     def check(self) -> None:
         keep(self.project, self.spec)
 
-    def _prepare(self, cell: Cell) -> kinds.PreparedOnData:
+    def _prepare(self, cell: Cell, queue: Queue) -> kinds.PreparedOnData:
         """The run of a cell, or what is missing of one that was cancelled or killed."""
-        prepared = super()._prepare(cell)
+        prepared = super()._prepare(cell, queue)
         kind = kinds.named(INFO.id)
         identity = kind.identity(cell.spec)
         for run in reversed(runs.all(self.project.db)):

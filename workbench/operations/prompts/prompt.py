@@ -21,7 +21,7 @@ from workbench.jobs.events import Finished
 from workbench.jobs.spec import JobSpec
 from workbench.operations.evaluation import scoring
 from workbench.operations.models import installed
-from workbench.operations.prompts import prompt_models, prompt_reading, servers
+from workbench.operations.prompts import prompt_examples, prompt_models, prompt_reading, servers
 from workbench.operations.prompts.prompt_fill import Filler, Fillers
 from workbench.operations.runs import new_runs, predict, results, run_recorder, run_results, train
 from workbench.operations.runs.kinds import contract as kinds
@@ -280,6 +280,7 @@ def command(project: Project, run: Run) -> str:
     for name, value in spec.options.items():
         words += ["--set", f"{name}={'auto' if value is None else value}"]
     words += ["--layer", spec.layer, "--shots", str(spec.shots), "--order", spec.order]
+    words += prompt_examples.arguments(project, spec)
     words += ["--seed", str(spec.seed), "--split", run.spec["split"]]
     words += ["--calibration", spec.calibration, *_answer_words(spec)]
     return shlex.join(("glossbench", "prompt", *words))

@@ -20,6 +20,7 @@ from workbench.storage.documents import documents
 from workbench.storage.documents import statistics as stored
 from workbench.storage.queries import listing
 from workbench.storage.queries.listing import Filter
+from workbench.storage.runs import runs
 from workbench.text.columns import Column, ValueKind
 from workbench.text.labels import Layer
 from workbench.text.rows import row_id
@@ -270,6 +271,22 @@ def dropped_first(spec: PromptSpec) -> str:
     if spec.every_label:
         return _("{first}, of each label the best one last", first=_(_DROPPED[spec.order]))
     return _(_DROPPED[spec.order])
+
+
+def arguments(project: Project, spec: PromptSpec) -> list[str]:
+    """The options of the command line that select the same examples, besides --shots, --order and
+    --seed.
+    """
+    words = ["--every-label"] if spec.every_label else []
+    words += ["--arrangement", spec.arrangement] if spec.arrangement != "fixed" else []
+    words += ["--vectors", spec.vectors] if spec.vectors else []
+    words += ["--diversity", f"{spec.diversity:g}"] if spec.order == "mmr" else []
+    if spec.source_run is not None:
+        known = {run.id: run.name for run in runs.all(project.db)}
+        if spec.source_run in known:
+            words += ["--uncertain-run", known[spec.source_run]]
+    keys = stored.keys(project.db, spec.pinned)
+    return words + [word for id in spec.pinned if id in keys for word in ("--pin", keys[id])]
 
 
 # ---------------------------------------------------------------- picked by hand

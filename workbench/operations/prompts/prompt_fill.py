@@ -282,22 +282,11 @@ class Filler:
         """The prompts of many documents, in order; much faster than one by one."""
         return self.budget.fit_all(self._asked(document) for document in documents)
 
-    def chosen(self, document: Document) -> tuple[Chosen, ...]:
-        """The examples selected for a document, the most important first, before any is left out
-        to fit.
-        """
-        return self.shots.take(
-            self.spec.shots,
-            document_id=document.id,
-            text_hash=document.text_hash,
-            texts=[text for _name, text in document.texts],
-        )
-
     def _asked(self, document: Document, *, named: bool = True) -> PromptInput:
         from workbench.prompting.budget import PromptInput
         from workbench.prompting.shots import keys
 
-        chosen = self.chosen(document)
+        chosen = selected(self.shots, self.spec, document)
         second = dict(document.texts).get(TEXT_B, "")
         name = document.key if named else ""
         return PromptInput(
@@ -552,9 +541,51 @@ def examples(filler: Filler, document: Document) -> tuple[ExampleRow, ...]:
     """The examples of a document, the most important first. Not for the main thread."""
     from workbench.operations.prompts import prompt_examples
 
-    fitted = filler.fit(document)
-    chosen = filler.chosen(document)
+    fitted, chosen = filler.fit(document), selected(filler.shots, filler.spec, document)
     return prompt_examples.rows(filler.project, chosen, fitted.examples, filler.spec.seed)
+
+
+def examples_of(
+    fillers: Fillers, spec: PromptSpec, keys: Sequence[str], *, watch: Watch = QUIET
+) -> dict[str, tuple[ExampleRow, ...]]:
+    """Key of each document → its examples; without a model in `spec`, as if all fitted.
+
+    Raises SpecError for an unknown key.
+    """
+    rows: dict[str, tuple[ExampleRow, ...]] = {}
+    filler = fillers.filler(spec, watch=watch) if spec.model else None
+    for key in keys:
+        this = documents.by_key(fillers.project.db, key)
+        if this is None:
+            raise SpecError(_("There is no document {key!r}.", key=key))
+        rows[key] = examples(filler, this) if filler else _selected(fillers, spec, this, watch)
+    return rows
+
+
+def _selected(
+    fillers: Fillers, spec: PromptSpec, document: Document, watch: Watch
+) -> tuple[ExampleRow, ...]:
+    from workbench.operations.prompts import prompt_examples
+    from workbench.prompting.shots import arranged
+
+    layer, _remark = choose_layer(fillers.project, spec.layer or None)
+    info = prompt_reading.task_of(layer)
+    assert info is not None  # those of `fitting_layers` have one
+    chosen = selected(fillers.shots(spec, layer, info.id, watch), spec, document)
+    order = [item.shot.example for item in arranged(chosen, spec.arrangement, spec.seed)]
+    return prompt_examples.rows(fillers.project, chosen, order, spec.seed)
+
+
+def selected(shots: Shots, spec: PromptSpec, document: Document) -> tuple[Chosen, ...]:
+    """The examples selected for a document, the most important first, before any is left out to
+    fit.
+    """
+    return shots.take(
+        spec.shots,
+        document_id=document.id,
+        text_hash=document.text_hash,
+        texts=[text for _name, text in document.texts],
+    )
 
 
 def preview(filler: Filler, document: Document | None, *, label: str = "") -> PromptPreview:

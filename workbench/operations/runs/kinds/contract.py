@@ -80,9 +80,11 @@ class RunKind(Protocol):
     info: RunKindInfo
     predictor: str = PREDICTOR  # of the job that predicts with `model`
 
-    def prepare(self, project: Project, spec: Any, *, watch: Watch = QUIET) -> PreparedOnData:
+    def prepare(
+        self, project: Project, spec: Any, *, queue: Queue | None = None, watch: Watch = QUIET
+    ) -> PreparedOnData:
         """What `start` needs for a run with settings of the kind's own class. Not for the main
-        thread. Raises WorkbenchError or Cancelled.
+        thread. queue: of the jobs that it needs before. Raises WorkbenchError or Cancelled.
         """
         raise SpecError(_("Runs of the kind {kind} cannot be started.", kind=self.info.id))
 

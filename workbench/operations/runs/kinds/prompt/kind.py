@@ -29,9 +29,14 @@ class PromptKind(Kind):
     info = INFO
 
     def prepare(
-        self, project: Project, spec: PromptSpec, *, watch: Watch = QUIET
+        self,
+        project: Project,
+        spec: PromptSpec,
+        *,
+        queue: Queue | None = None,
+        watch: Watch = QUIET,
     ) -> prompt.PreparedPrompt:
-        return prompt.prepare(project, spec, watch=watch)
+        return prompt.prepare(project, spec, queue=queue, watch=watch)
 
     def settings(self, run: Run) -> PromptSpec:
         return replace(prompt.spec_of(run), layer=run.layer)

@@ -33,7 +33,12 @@ class FineTuningKind(Kind):
         return train.command(project, run)
 
     def prepare(
-        self, project: Project, spec: TrainSpec, *, watch: Watch = QUIET
+        self,
+        project: Project,
+        spec: TrainSpec,
+        *,
+        queue: Queue | None = None,
+        watch: Watch = QUIET,
     ) -> train.PreparedTraining:
         return train.prepare(project, spec, watch=watch)
 
