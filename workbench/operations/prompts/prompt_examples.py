@@ -269,7 +269,7 @@ def reason(chosen: Chosen, seed: int) -> str:
 def dropped_first(spec: PromptSpec) -> str:
     """Which example is left out first if a prompt is too long."""
     if spec.every_label:
-        return _("{first}, of each label the best one last", first=_(_DROPPED[spec.order]))
+        return _("{first}; the best one of each label last", first=_(_DROPPED[spec.order]))
     return _(_DROPPED[spec.order])
 
 
