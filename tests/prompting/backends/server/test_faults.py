@@ -92,7 +92,7 @@ def test_a_server_that_stays_busy_ends_the_work_and_keeps_what_was_answered(serv
         (slow(3), "No reply within 1 seconds"),
         (trickling, "No reply within 1 seconds"),
     ],
-    ids=str,
+    ids="500 cut half html deep none text other long gzip slow trickling".split(),
 )
 def test_a_wrong_reply_fails_alone_with_a_message(serving, wrong, says):
     _server, backend = serving(
