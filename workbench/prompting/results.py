@@ -93,9 +93,13 @@ def cost(results: Sequence[PromptResult], prices: Sequence[float] = ()) -> Promp
     received = sum(result.reply_tokens for result in results)
     if not thousands:
         return PromptCost()
-    counts = (sent / thousands, received / thousands) if sent or received else (None, None)
-    whole = price(sent, received, prices)
-    return PromptCost(seconds / thousands or None, *counts, whole and whole / thousands)
+    whole, is_counted = price(sent, received, prices), bool(sent or received)
+    return PromptCost(
+        seconds / thousands or None,
+        sent / thousands if is_counted else None,
+        received / thousands if is_counted else None,
+        whole and whole / thousands,
+    )
 
 
 def price(sent: int, received: int, prices: Sequence[float]) -> float | None:

@@ -186,9 +186,10 @@ def test_the_answers_to_unlabelled_documents_become_suggestions(state, context):
     assert context.notes[-1].startswith("prompt-1 created 120 suggestions.")
 
 
-def _answer(job, label):
+def _answer(job, label, most=None):
     with transcript.AnswerFile(Path(job.spec.folder)) as file:
-        for number, line in enumerate(transcript.prompts(Path(job.spec.params["prompts"]))):
+        lines = transcript.prompts(Path(job.spec.params["prompts"]))
+        for number, line in enumerate(lines[:most]):
             chosen = label if line["document_id"] is not None else None
             scores = {name: [-1.0] if name == chosen else [-4.0] for name in line["prompts"]}
             file.add([transcript.answer(number, line, {"logprobs": scores, "seconds": 0.1})])
@@ -211,6 +212,23 @@ def test_stop_and_cancel_reach_the_job(state, context):
     state.run.cancel()
 
     assert context.queue.jobs[-1].asked == ["stop", "cancel"]
+
+
+def test_a_cancelled_run_with_answers_goes_on(state, context):
+    state.run.run_on_dev()
+    job = context.queue.jobs[-1]
+    _answer(job, "delay", most=10)
+    context.queue.tell(job, Finished("cancelled"))
+    assert state.run.can_resume and state.run.live.status == "cancelled"
+
+    state.run.resume()
+
+    again = context.queue.jobs[-1]
+    assert again is not job and again.spec.folder == job.spec.folder
+    assert not state.run.can_resume and state.run.running
+    _answer(again, "delay")
+    context.queue.tell(again, Finished("done", {"n": 60, "seconds": 1.0, "versions": {}}))
+    assert state.run.evaluation.n == 60 and not state.run.can_resume
 
 
 def test_cancelling_while_the_prompts_are_filled_starts_no_run(state, context):

@@ -101,7 +101,15 @@ class Outcome(QFrame):
         )
         cancel = Button(_("Cancel"), "x", small=True, on=state.cancel, name=_("Cancel the run"))
         results = Button(_("Show in Results"), "chart-column", small=True, on=state.show_results)
-        self.job = JobView(state, stop, cancel, results, gap=8)
+        self._resume = Button(
+            _("Resume"),
+            "play",
+            small=True,
+            on=state.resume,
+            tip=_("Send the prompts that have no answers yet"),
+            name=_("Resume the run"),
+        )
+        self.job = JobView(state, stop, cancel, results, self._resume, gap=8)
         self._figures = row(gap=28)
         self._figures_of: tuple[str, ...] = ()  # the scores that are shown
         self._numbers: list[_Number] = []
@@ -240,6 +248,7 @@ class Outcome(QFrame):
         self._space.setVisible(not by_label)
         self.job.show_job(live, self._when(live))
         self.job.meter.setVisible(live.active)
+        self._resume.setVisible(state.can_resume and not live.active and not state.preparing)
         if scored:
             self._show_scores()
 

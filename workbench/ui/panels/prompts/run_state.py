@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from workbench.jobs.queue import Job
     from workbench.metrics.evaluation import Evaluation
     from workbench.operations.annotation.suggest import Suggested
-    from workbench.operations.prompts.prompt import PreparedPrompt
+    from workbench.operations.prompts.prompt import PreparedPrompt, ResumedPrompt
     from workbench.operations.prompts.prompt_fill import Fillers
     from workbench.storage.runs.runs import Run
     from workbench.ui.panels.prompts.draft import PromptDraft
@@ -43,7 +43,8 @@ class Renders(Protocol):
 class RunState(State):
     """preparing, prepared: while prompts are rendered, and the share of them. live: the run while
     it is followed. evaluation, figures, prior: of the run after its end: its scores, the names of
-    those above the table, and the prior of each label.
+    those above the table, and the prior of each label. can_resume: it ended before all prompts were
+    answered.
     """
 
     def __init__(self, draft: PromptDraft, renders: Renders, keep: Callable[[], None]) -> None:
@@ -51,7 +52,7 @@ class RunState(State):
         super().__init__()
         self.draft, self.context, self.project = draft, draft.context, draft.project
         self.queue = draft.context.queue
-        self.preparing, self.prepared = False, 0.0
+        self.preparing, self.prepared, self.can_resume = False, 0.0, False
         self.live: JobProgress | None = None
         self.evaluation: Evaluation | None = None
         self.figures: tuple[str, ...] = ()
@@ -81,16 +82,6 @@ class RunState(State):
         spec, project, fillers = self.draft.spec, self.project, self._renders.fillers
         self.update(preparing=True, prepared=0.0)
 
-        def start(prepared: PreparedPrompt) -> None:
-            self.update(preparing=False)
-            run = self.context.attempt(kinds.start, project, self.queue, prepared)
-            if run is not None:
-                self.context.drop(INTERVALS)
-                self.update(live=JobProgress(run.id, run.name, run.name), evaluation=None)
-                self._unfollow()
-                self._unfollow = self.context.follow(run, self._on_event)
-                self.context.commands_changed()
-
         def failed(error: Exception) -> None:
             self.update(preparing=False)
             self.context.fail(error)
@@ -99,10 +90,28 @@ class RunState(State):
         self.context.task(
             RENDER,
             partial(prompt.prepare, project, spec, fillers=fillers),
-            start,
+            self._start,
             failed=failed,
             progress=lambda watch: self.update(prepared=watch.share),
         )
+
+    def _start(self, prepared: PreparedPrompt | ResumedPrompt) -> None:
+        self.update(preparing=False)
+        run = self.context.attempt(kinds.start, self.project, self.queue, prepared)
+        if run is not None:
+            self.context.drop(INTERVALS)
+            live = JobProgress(run.id, run.name, run.name)
+            self.update(live=live, evaluation=None, can_resume=False)
+            self._unfollow()
+            self._unfollow = self.context.follow(run, self._on_event)
+            self.context.commands_changed()
+
+    def resume(self) -> None:
+        """Send what the run that is shown has no answers to."""
+        if self.live is not None and self.can_resume:
+            run = results.run(self.project, self.live.run_id)
+            work = partial(prompt.prepare_resume, self.project, run)
+            self.context.task(RENDER, work, self._start)
 
     def stop(self) -> None:
         """End the run and keep the predictions so far."""
@@ -112,7 +121,7 @@ class RunState(State):
             self.changed.emit(frozenset({"live"}))
 
     def cancel(self) -> None:
-        """End the run, or the rendering of its prompts, and keep nothing."""
+        """End the run, or the rendering of its prompts; answers that arrived are kept."""
         if self.preparing:
             self.context.drop(RENDER)
             self.update(preparing=False)
@@ -151,7 +160,9 @@ class RunState(State):
                 prior = run_results.prompted(run).prior or {}
                 self.update(evaluation=evaluation, figures=names[:FIGURES], prior=prior)
                 self._add_intervals(run, evaluation)
-        if live.status == "cancelled":
+        left = [run for run in results.all_runs(self.project) if run.id == live.run_id]
+        self.update(can_resume=any(prompt.can_resume(self.project, run) for run in left))
+        if live.status == "cancelled" and not self.can_resume:
             self.update(live=None)
         self.context.commands_changed()
 

@@ -44,6 +44,14 @@ class ResultsPanel(Panel):
             group="one",
         ),
         Command(
+            "results.resume",
+            _("Re&sume prompt run"),
+            lambda p: p.state.actions.resume(),
+            "Run",
+            enabled=lambda p: p.state.selection.can_resume,
+            group="one",
+        ),
+        Command(
             "results.inspect",
             _("&Inspect this run"),
             lambda p: p.state.actions.inspect(),

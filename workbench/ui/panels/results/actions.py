@@ -11,6 +11,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.watch import Watch
 from workbench.jobs.events import Finished
 from workbench.operations.annotation import suggest as suggestions
+from workbench.operations.prompts import prompt
 from workbench.operations.runs import (
     baselines,
     ensemble,
@@ -255,6 +256,21 @@ class RunActions:
         """Turn a run whose worker died into a stopped run."""
         run_id = self.selection.shown_run.id
         self.context.attempt(run_recorder.keep_checkpoint, self.project, run_id)
+
+    def resume(self) -> None:
+        """Send what a prompt run has no answers to."""
+        selection, context, project = self.selection, self.context, self.project
+        if not selection.can_resume:
+            return
+
+        def begin(prepared: prompt.ResumedPrompt) -> None:
+            run = context.attempt(kinds.start, project, context.queue, prepared)
+            if run is not None:
+                selection.refresh()
+                context.note(_("{name} goes on.", name=run.name))
+
+        work = partial(prompt.prepare_resume, project, selection.shown_run)
+        context.task("resume", work, begin)
 
     def _not_done(self, error: Exception) -> None:
         """The running operation on the selected run has failed, or was cancelled."""

@@ -14,6 +14,7 @@ from workbench.base.events import Signal, State
 from workbench.base.i18n import _
 from workbench.operations.evaluation import quality
 from workbench.operations.inspecting import inspect
+from workbench.operations.prompts import prompt
 from workbench.operations.runs import (
     baselines,
     block_states,
@@ -350,6 +351,12 @@ class RunSelection(State):
             and not self.project.read_only
             and run_recorder.checkpoint_found(self.project, run.id)
         )
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether the selected run is a prompt that ended before all its prompts were answered."""
+        run, project = self.run, self.project
+        return run is not None and not project.read_only and prompt.can_resume(project, run)
 
     @property
     def errors(self) -> tuple[ErrorRow, ...]:

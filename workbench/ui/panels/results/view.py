@@ -167,7 +167,14 @@ class ResultsView(WatchingView):
     def _one_run(self) -> QFrame:
         state, head = self.state, self._head_of_run()
         self._keep = Button(_("Keep best checkpoint"), small=True, on=state.actions.keep_checkpoint)
-        self._message = Callout("", "bad", self._keep)
+        self._resume = Button(
+            _("Resume"),
+            small=True,
+            on=state.actions.resume,
+            tip=_("Send the prompts that have no answers yet"),
+            name=_("Resume the run"),
+        )
+        self._message = Callout("", "bad", self._keep, self._resume)
         leave = icon_button(
             "x", _("Do not suggest for them"), lambda: state.update(asked=()), small=True
         )
@@ -417,6 +424,7 @@ class ResultsView(WatchingView):
             run.failure.details if tone != "accent" and text != self._selection.problem else "",
         )
         self._keep.setVisible(bool(text) and self._selection.can_keep_checkpoint)
+        self._resume.setVisible(bool(text) and self._selection.can_resume)
 
     def _show_advice(self) -> None:
         """What the training suggests to do next, beside its scores."""
@@ -461,6 +469,14 @@ class ResultsView(WatchingView):
             return text or _("The application exited during this run."), "warn"
         if text and run.status not in ("done", "stopped"):
             return text, "bad"
+        if self._selection.can_resume:
+            message = ngettext(
+                "{answered:,} of {n:,} prompt of this run is answered.",
+                "{answered:,} of {n:,} prompts of this run are answered.",
+                run.spec.get("documents", 0),
+                answered=run.result.get("n", 0),
+            )
+            return message, "accent"
         if reason := missing_task(run):
             return reason, "warn"
         if self._selection.lost_weights:

@@ -163,7 +163,7 @@ def _describe_prompt(run: Run, result: PromptResult) -> Iterator[tuple[str, str]
             yield row.title, row.value
     for label, share in (result.prior or {}).items():
         yield _("Prior of {label}", label=label), f"{formats.points(share)}%"
-    yield from _costs(spec.get("prices") or (), result)
+    yield from _costs(run_results.prices(run), result)
 
 
 def _costs(prices: Sequence[float], result: PromptResult) -> Iterator[tuple[str, str]]:

@@ -172,6 +172,7 @@ class RunTable(QFrame):
             _choice("export", _("&Export model"), actions.export, selection.usable),
             SEPARATOR,
             _choice("again", _("Train &again"), actions.train_again, selection.can_train_again),
+            _choice("resume", _("Re&sume prompt"), actions.resume, selection.can_resume),
             _choice("test", _("Show &test score"), actions.show_test, selection.can_show_test),
             _choice("errors", _("Review e&rrors"), actions.review_errors, bool(selection.errors)),
             _choice("average", _("A&verage two runs"), actions.average, not actions.no_average),
