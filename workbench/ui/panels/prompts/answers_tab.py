@@ -307,7 +307,7 @@ class AnswerDetail(QFrame):
 
     def _show_sent(self) -> None:
         if (chosen := self.state.row) is not None:
-            dialog = ExactPrompt(self.window(), chosen.key, self.state.exchanges)
+            dialog = ExactPrompt(self.window(), chosen, self.state.exchanges)
             dialog.exec()
             dialog.deleteLater()
 
@@ -336,7 +336,8 @@ class AnswerDetail(QFrame):
         QTimer.singleShot(0, self, self._fit_text)  # when the text has its new width
 
     def _fit_text(self) -> None:
-        high = min(self._text.content_height() + 2, theme.px(MOST_TEXT))
+        frame = self._text.height() - self._text.viewport().height()
+        high = min(self._text.content_height() + frame + 2, theme.px(MOST_TEXT))
         if high != self._text.height():
             self._text.setFixedHeight(high)
 
@@ -398,9 +399,9 @@ class AnswerOfRun(QFrame):
 class ExactPrompt(Dialog):
     """What was sent for a document to each run."""
 
-    def __init__(self, parent: QWidget, key: str, exchanges: Sequence[Exchange | None]):
-        super().__init__(parent, _("Exact prompt"), key, width=760)
-        self._exchanges = exchanges
+    def __init__(self, parent: QWidget, chosen: AnswerRow, exchanges: Sequence[Exchange | None]):
+        super().__init__(parent, _("Exact prompt"), chosen.key, width=760)
+        self._chosen, self._exchanges = chosen, exchanges
         letters = (_("A"), _("B"))
         known = [side for side, exchange in enumerate(exchanges) if exchange is not None]
         self._side = Segments(*((side, letters[side]) for side in known), name=_("Prompt"))
@@ -421,7 +422,8 @@ class ExactPrompt(Dialog):
     def _show_side(self, side: object) -> None:
         self._side.set(side)
         names = [(number, name) for number, (name, *_parts) in enumerate(self._sent())]
-        fill(self._name, names, 0)
+        predicted = _side(self._chosen, int(str(side))).text  # of scored labels, that one
+        fill(self._name, names, next((at for at, name in names if name == predicted), 0))
         self._name.setVisible(len(names) > 1)
         self._show_part()
 

@@ -131,7 +131,7 @@ class GridTab(Tab):
             "model": {"width": 96, "most": 180, "tip": lambda item: item.title},
             "shots": {"width": 96, "most": 160, "display": self._shots_text},
             "mean": {"width": None, "display": self._score_text, "tip": self._tip},
-            "seeds": {"width": 56},
+            "seeds": {"width": 68},
             "no_answer": {"width": 94},
             "seconds": {"width": 80},
         }
