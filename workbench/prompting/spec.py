@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from workbench.base.errors import SpecError
-from workbench.base.i18n import _
+from workbench.base.i18n import N_, _
+from workbench.base.options import MAX_SEED, Option
 from workbench.base.records import JsonRecord
 
 MOST_SHOTS = 64
@@ -21,6 +22,118 @@ SELECTIONS = ("balanced", "random", "nearest", "nearest-balanced", "mmr", "uncer
 ARRANGEMENTS = ("fixed", "shuffled", "nearest-last")
 SCORED = "scored"  # the answer form of label words compared by probability
 MENTIONS = ("all", "first", "order")
+
+
+ANSWER_OPTIONS = (  # of AnswerSpec, besides its form
+    Option(
+        "pattern",
+        "text",
+        "",
+        N_("Regular expression whose first group, or all that it matches, is the answer."),
+        title=N_("Pattern"),
+    ),
+    Option(
+        "marker",
+        "text",
+        "",
+        N_("What the answer follows after the reasons; “Answer:” if empty."),
+        title=N_("Marker"),
+    ),
+    Option(
+        "mentions",
+        "choice",
+        MENTIONS[0],
+        N_(
+            "Which occurrences of a quoted string are spans. By order of mention: a repeated "
+            "string is the next occurrence."
+        ),
+        choices=MENTIONS,
+        choice_titles=(N_("All occurrences"), N_("The first one"), N_("By order of mention")),
+        title=N_("Occurrences"),
+    ),
+    Option(
+        "constrained",
+        "bool",
+        False,
+        N_("Restrict replies to what the form can read: the label words, or JSON."),
+        title=N_("Only valid replies"),
+    ),
+)
+DECODING_OPTIONS = (  # of Decoding
+    Option(
+        "samples",
+        "int",
+        1,
+        N_(
+            "Replies per document, of which the majority is the answer and the agreement the "
+            "confidence (self-consistency, Wang et al. 2023)."
+        ),
+        low=1,
+        high=100,
+        title=N_("Samples"),
+    ),
+    Option(
+        "temperature",
+        "float",
+        0.0,
+        N_("Divides the logits before sampling; 0 takes the most probable token."),
+        low=0.0,
+        high=10.0,
+        title=N_("Temperature"),
+    ),
+    Option(
+        "max_tokens",
+        "int",
+        64,
+        N_("Maximum tokens of a reply."),
+        low=1,
+        high=100_000,
+        title=N_("Longest reply"),
+    ),
+    Option(
+        "top_k",
+        "int",
+        0,
+        N_("Sample from so many of the most probable tokens; 0 for all."),
+        low=0,
+        title="top-k",
+    ),
+    Option(
+        "top_p",
+        "float",
+        1.0,
+        N_("Sample from the most probable tokens with this total probability; 1 for all."),
+        low=0.0,
+        high=1.0,
+        title="top-p",
+    ),
+    Option(
+        "seed",
+        "int",
+        1,
+        N_("Random seed of sampling."),
+        low=0,
+        high=MAX_SEED,
+        title=N_("Seed of sampling"),
+    ),
+    Option(
+        "stop",
+        "text",
+        "",
+        N_("Texts that end a reply, separated by “ | ”; \\n is a line break."),
+        title=N_("Ends at"),
+    ),
+)
+STOPS = " | "  # separates the texts of the option `stop`
+
+
+def stop_texts(text: str) -> tuple[str, ...]:
+    """The texts that end a reply, from the option."""
+    return tuple(each.replace("\\n", "\n") for each in text.split(STOPS) if each)
+
+
+def stop_option(texts: tuple[str, ...]) -> str:
+    return STOPS.join(each.replace("\n", "\\n") for each in texts)
 
 
 @dataclass(frozen=True)

@@ -11,22 +11,24 @@ import click
 from workbench.base.i18n import _
 from workbench.cli.choices import explicit_options
 from workbench.prompting.spec import (
+    ANSWER_OPTIONS,
     ARRANGEMENTS,
     CALIBRATION,
     CALIBRATIONS,
-    MENTIONS,
+    DECODING_OPTIONS,
     MOST_SHOTS,
     SELECTIONS,
     AnswerSpec,
     Decoding,
+    stop_texts,
 )
 
 if TYPE_CHECKING:
+    from workbench.base.options import Option
     from workbench.project.project import Project
     from workbench.text.labels import Layer
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-DEFAULT = Decoding()
 
 
 def _words(
@@ -40,6 +42,20 @@ def _words(
             raise click.BadParameter(_("{value!r} is not of the form LABEL=WORD.", value=value))
         words[label] = (*words.get(label, ()), word)
     return words
+
+
+def _option(option: Option) -> Callable[[Command], Command]:
+    """The command line option of a setting; `--seed` is that of the examples."""
+    name = {"seed": "sampling-seed"}.get(option.name, option.name.replace("_", "-"))
+    bounds: dict[str, Any] = {"min": option.low, "max": option.high}
+    more: dict[str, Any] = {"default": option.default, "show_default": option.kind != "text"}
+    if option.kind == "bool":
+        more = {"is_flag": True}
+    elif option.choices:
+        more["type"] = click.Choice(option.choices)
+    elif option.kind in ("int", "float"):
+        more["type"] = (click.IntRange if option.kind == "int" else click.FloatRange)(**bounds)
+    return click.option(f"--{name}", help=_(option.help), **more)
 
 
 OPTIONS = (
@@ -74,54 +90,9 @@ OPTIONS = (
             "one that fits the layer]"
         ),
     ),
-    click.option("--pattern", default="", help=_("Regular expression that finds the answer.")),
-    click.option(
-        "--mentions",
-        type=click.Choice(MENTIONS),
-        default=MENTIONS[0],
-        show_default=True,
-        help=_("Occurrences of a quoted string that are spans; order: by order of mention."),
-    ),
-    click.option(
-        "--marker", default="", help=_("What the answer follows after reasons. [default: Answer:]")
-    ),
-    click.option(
-        "--constrained", is_flag=True, help=_("Restrict replies to what the form can read.")
-    ),
+    *(_option(option) for option in ANSWER_OPTIONS),
     click.option("--chat", is_flag=True, help=_("Send the prompt as a conversation.")),
-    click.option(
-        "--max-tokens",
-        type=click.IntRange(1),
-        default=DEFAULT.max_tokens,
-        show_default=True,
-        help=_("Maximum tokens of a reply."),
-    ),
-    click.option(
-        "--temperature",
-        type=click.FloatRange(0, 10),
-        default=DEFAULT.temperature,
-        show_default=True,
-        help=_("Of sampling; 0 takes the most probable token."),
-    ),
-    click.option("--top-k", type=click.IntRange(0), default=DEFAULT.top_k, help=_("0 for all.")),
-    click.option(
-        "--top-p", type=click.FloatRange(0, 1), default=DEFAULT.top_p, help=_("1 for all.")
-    ),
-    click.option(
-        "--sampling-seed",
-        type=int,
-        default=DEFAULT.seed,
-        show_default=True,
-        help=_("Random seed of sampling."),
-    ),
-    click.option("--stop", multiple=True, metavar="TEXT", help=_("A text that ends a reply.")),
-    click.option(
-        "--samples",
-        type=click.IntRange(1, 100),
-        default=DEFAULT.samples,
-        show_default=True,
-        help=_("Replies per document, of which the majority decides (self-consistency)."),
-    ),
+    *(_option(option) for option in DECODING_OPTIONS),
 )  # fmt: skip
 
 
@@ -136,25 +107,13 @@ def settings(options: Mapping[str, Any], layer: Layer) -> dict[str, Any]:
     """The settings of a PromptSpec from the values of OPTIONS."""
     from workbench.operations.prompts import prompt_reading
 
-    answer = AnswerSpec(
-        pattern=options["pattern"],
-        mentions=options["mentions"],
-        constrained=options["constrained"],
-        marker=options["marker"],
-    )
+    answer = AnswerSpec(**{option.name: options[option.name] for option in ANSWER_OPTIONS})
     if options["form"]:
         answer = replace(answer, form=options["form"])
     else:
         answer = prompt_reading.fitting_answer(layer, answer)
-    decoding = Decoding(
-        max_tokens=options["max_tokens"],
-        temperature=options["temperature"],
-        top_k=options["top_k"],
-        top_p=options["top_p"],
-        seed=options["sampling_seed"],
-        stop=tuple(text.replace("\\n", "\n") for text in options["stop"]),
-        samples=options["samples"],
-    )
+    values = {**options, "seed": options["sampling_seed"], "stop": stop_texts(options["stop"])}
+    decoding = Decoding(**{option.name: values[option.name] for option in DECODING_OPTIONS})
     return {
         "answer": answer,
         "decoding": decoding,

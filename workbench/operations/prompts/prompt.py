@@ -29,7 +29,13 @@ from workbench.operations.runs.kinds.prompt.info import INFO
 from workbench.prompting import transcript
 from workbench.prompting.backends import spec as backends
 from workbench.prompting.results import PromptResult
-from workbench.prompting.spec import MENTIONS, SCORED, Decoding, PromptSpec
+from workbench.prompting.spec import (
+    ANSWER_OPTIONS,
+    DECODING_OPTIONS,
+    SCORED,
+    PromptSpec,
+    stop_option,
+)
 from workbench.storage.runs import replies, runs
 from workbench.storage.runs.runs import Failure
 from workbench.tasks import spec as tasks
@@ -288,24 +294,19 @@ def command(project: Project, run: Run) -> str:
 
 def _answer_words(spec: PromptSpec) -> list[str]:
     """The options of how the model answers, without those at their default."""
-    answer, decoding, usual = spec.answer, spec.decoding, Decoding()
+    answer, decoding = spec.answer, spec.decoding
     words = ["--form", answer.form] if answer.form != SCORED else []
     for label, names in spec.words.items():
         for name in names:
             words += ["--word", f"{label}={name}"]
-    texts = {"pattern": answer.pattern, "marker": answer.marker}
-    for option, text in texts.items():
-        words += [f"--{option}", text] if text else []
-    words += ["--mentions", answer.mentions] if answer.mentions != MENTIONS[0] else []
-    words += ["--constrained"] if answer.constrained else []
+    values = {**answer.to_json(), **decoding.to_json(), "stop": stop_option(decoding.stop)}
+    for option in (*ANSWER_OPTIONS, *DECODING_OPTIONS):
+        name = {"seed": "sampling-seed"}.get(option.name, option.name.replace("_", "-"))
+        if values[option.name] != option.default:
+            words += (
+                [f"--{name}"] if option.kind == "bool" else [f"--{name}", str(values[option.name])]
+            )
     words += ["--chat"] if spec.chat else []
-    for option in ("max_tokens", "temperature", "top_k", "top_p", "samples"):
-        value = getattr(decoding, option)
-        if value != getattr(usual, option):
-            words += [f"--{option.replace('_', '-')}", str(value)]
-    words += ["--sampling-seed", str(decoding.seed)] if decoding.seed != usual.seed else []
-    for stop in decoding.stop:
-        words += ["--stop", stop.replace("\n", "\\n")]
     return words
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.prompting.answers import forms
-from workbench.prompting.answers.forms import AnswerForm
+from workbench.prompting.answers.forms import AnswerForm as AnswerForm
 from workbench.prompting.answers.target import ANSWER, CLASS, OUTPUTS, SPANS, Target, Value
 from workbench.prompting.backends.spec import ABILITIES
 from workbench.prompting.generation import FAILED
@@ -72,14 +72,40 @@ def form_of(info: TaskInfo, answer_form: str) -> AnswerForm:
     )
 
 
-def fitting_answer(layer: Layer | None, answer: AnswerSpec) -> AnswerSpec:
-    """The answer settings of a prompt about another layer: with a form that fits it."""
+def fitting_forms(layer: Layer | None) -> tuple[AnswerForm, ...]:
+    """The forms of answers about a layer, the default one first."""
     info = task_of(layer) if layer is not None else None
     if info is None:
+        return ()
+    return forms.fitting(output_of(info), choices=info.texts == CHOICES)
+
+
+def form(answer: AnswerSpec) -> AnswerForm:
+    """Raises SpecError naming the forms."""
+    return forms.get(answer.form)
+
+
+def fault_of(answer: AnswerSpec) -> str:
+    """Why replies cannot be read with these settings, such as their pattern; "" if they can."""
+    try:
+        if form(answer).generated:
+            forms.reader(answer)
+    except SpecError as error:
+        return str(error)
+    return ""
+
+
+def asks_for_spans(layer: Layer | None) -> bool:
+    info = task_of(layer) if layer is not None else None
+    return info is not None and output_of(info) == SPANS
+
+
+def fitting_answer(layer: Layer | None, answer: AnswerSpec) -> AnswerSpec:
+    """The answer settings of a prompt about another layer: with a form that fits it."""
+    fitting = fitting_forms(layer)
+    if not fitting or answer.form in {form.id for form in fitting}:
         return answer
-    fitting = forms.fitting(output_of(info), choices=info.texts == CHOICES)
-    known = {form.id for form in fitting}
-    return answer if answer.form in known else replace(answer, form=fitting[0].id)
+    return replace(answer, form=fitting[0].id)
 
 
 def unfit(

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import (
     QComboBox,
@@ -19,8 +19,10 @@ from workbench.base.options import Option
 from workbench.operations.prompts.prompt_models import AskableModel, Unavailable
 from workbench.project.project import Project
 from workbench.prompting.score import LabelAnswer
+from workbench.prompting.spec import AnswerSpec
 from workbench.storage.labels import labels
 from workbench.ui.panels.prompts import scorer
+from workbench.ui.panels.prompts.answer_box import AnswerBox
 from workbench.ui.panels.prompts.view import NO_LAYER, NO_MODEL
 from workbench.ui.project.job_progress import JobProgress
 
@@ -303,3 +305,68 @@ def test_while_a_run_goes_on_the_answers_to_one_text_can_be_looked_at(panel):
     panel.state.run.changed.emit(frozenset({"live"}))
     assert outcome._which.value() == "text" and outcome._pages.currentIndex() == 1
     panel.state.run.live = None
+
+
+def refused(box):
+    """The disabled items of a combo box with the reason."""
+    model = box.model()
+    return {
+        box.itemData(n): box.itemData(n, Qt.ItemDataRole.ToolTipRole)
+        for n in range(box.count())
+        if not model.item(n).isEnabled()
+    }
+
+
+def test_a_form_that_the_model_cannot_do_is_disabled_with_the_reason(panel, qtbot):
+    forms = named(panel, QComboBox, "What counts as an answer")
+    reasons = refused(forms)
+    assert set(reasons) == {"first", "json", "regex", "reason"}
+    assert "cannot write replies" in read(reasons["first"])
+
+    panel.state.models.choose("starter-gpt")
+    assert refused(forms) == {}
+
+    panel.state.draft.change(answer=AnswerSpec("first"))
+    qtbot.waitUntil(lambda: panel.state.run.ready, timeout=20_000)
+    panel.state.models.choose("starter-bert")
+    box = panel.view.findChild(AnswerBox)
+    assert "cannot write replies" in box.problem.text() and not panel.state.run.ready
+
+
+def test_the_settings_of_an_answer_are_those_of_its_form(panel, qtbot):
+    state, box = panel.state, panel.view.findChild(AnswerBox)
+    calibration = named(panel, QComboBox, "Calibration")
+    assert calibration.isVisible() and box.settings.names() == ()
+
+    state.models.choose("starter-gpt")
+    state.draft.change(answer=AnswerSpec("regex"))
+    assert not calibration.isVisible() and box.settings.names() == ("pattern",)
+    box.settings.control("pattern").setText("(")
+    box.settings.control("pattern").textEdited.emit("(")
+    assert state.draft.spec.answer.pattern == "("
+    qtbot.waitUntil(lambda: not state.run.ready, timeout=20_000)
+    assert "no regular expression" in state.preview.problem
+
+    state.draft.change(answer=AnswerSpec("first"))
+    assert box.settings.names() == ("constrained",)
+    box.settings.control("constrained").click()
+    assert state.draft.spec.answer.constrained
+    box.decoding.control("samples").setText("5")
+    box.decoding.control("samples").textEdited.emit("5")
+    assert state.draft.spec.decoding.samples == 5
+    box.decoding.control("stop").setText("\\n\\n | ###")
+    box.decoding.control("stop").textEdited.emit("")
+    assert state.draft.spec.decoding.stop == ("\n\n", "###")
+
+
+def test_another_layer_brings_a_form_that_fits(panel, qtbot):
+    state, box = panel.state, panel.view.findChild(AnswerBox)
+    state.models.choose("starter-gpt")
+
+    state.prompt.choose_layer("spans")
+
+    assert state.draft.spec.answer.form == "quotes"
+    assert box.settings.names() == ("mentions",)
+    qtbot.waitUntil(lambda: state.run.ready, timeout=20_000)
+    state.prompt.choose_layer("class")
+    assert state.draft.spec.answer.form == "scored"

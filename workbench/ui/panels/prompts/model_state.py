@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.events import State
 from workbench.base.i18n import _
-from workbench.operations.prompts import prompt_models
+from workbench.operations.prompts import prompt_models, prompt_reading
 
 if TYPE_CHECKING:
     from workbench.operations.prompts.prompt_models import AskableModel, Unavailable
+    from workbench.operations.prompts.prompt_reading import AnswerForm
     from workbench.prompting.spec import PromptSpec
     from workbench.ui.panels.prompts.draft import PromptDraft
 
@@ -44,6 +45,18 @@ class ModelState(State):
             (it for it in self.models if (it.backend, it.model.path, it.model.name) == selected),
             None,
         )
+
+    def refuses(self, form: AnswerForm, *, constrained: bool = False) -> str:
+        """Why the selected model cannot answer in a form about the layer, "" if it can."""
+        draft, model = self.draft, self.choice.model if self.choice else None
+        chat = draft.spec.chat
+        return prompt_reading.unfit(form, draft.layer, model, chat=chat, constrained=constrained)
+
+    @property
+    def problem(self) -> str:
+        """Why the selected model cannot answer the prompt, "" if it can."""
+        answer = self.draft.spec.answer
+        return self.refuses(prompt_reading.form(answer), constrained=answer.constrained)
 
     @property
     def key(self) -> str:

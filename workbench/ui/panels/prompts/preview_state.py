@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from workbench.operations.prompts.prompt import LabelAnswer
     from workbench.text.document import Document
     from workbench.ui.panels.prompts.draft import PromptDraft
+    from workbench.ui.panels.prompts.model_state import ModelState
 
 PREVIEW = "preview"  # task
 
@@ -25,9 +26,10 @@ class PreviewState(State):
     for the document, asking: while they are computed, asked: number of requests.
     """
 
-    def __init__(self, draft: PromptDraft) -> None:
+    def __init__(self, draft: PromptDraft, models: ModelState) -> None:
         super().__init__()
         self.draft, self.context, self.project = draft, draft.context, draft.project
+        self._models = models
         self.document: Document | None = None
         self.label = ""
         self.prompt: PromptPreview | None = None
@@ -49,7 +51,7 @@ class PreviewState(State):
     @property
     def ready(self) -> bool:
         """Whether the prompt can be run on dev."""
-        fits = self.prompt is not None and not self.problem
+        fits = self.prompt is not None and not self.problem and not self._models.problem
         return bool(fits and self.dev and not self.project.read_only)
 
     # ---------------------------------------------------------------- the document

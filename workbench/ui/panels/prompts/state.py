@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.events import State
 from workbench.base.registry import registry
+from workbench.ui.panels.prompts.answer_state import AnswerState
 from workbench.ui.panels.prompts.answers_state import AnswersState
 from workbench.ui.panels.prompts.draft import PromptDraft
 from workbench.ui.panels.prompts.free_text_state import FreeTextState
@@ -35,7 +36,8 @@ class PromptsState(State):
         self.project = self.draft.project
         self.models = ModelState(self.draft)
         self.prompt = PromptState(self.draft, self.models.found)
-        self.preview = PreviewState(self.draft)
+        self.answer = AnswerState(self.draft, self.models)
+        self.preview = PreviewState(self.draft, self.models)
         self.run = RunState(self.draft, self.preview, self.prompt.keep)
         self.answers = AnswersState(self.draft, self.edit)
         self.grid = GridState(self.draft, self.models, self.prompt.keep, self.show_answers)
@@ -48,7 +50,7 @@ class PromptsState(State):
 
     @property
     def parts(self) -> tuple[State, ...]:
-        own = (self.draft, self.prompt, self.models, self.preview, self.run)
+        own = (self.draft, self.prompt, self.models, self.answer, self.preview, self.run)
         return (*own, self.answers, self.grid, self.free_text)
 
     def close(self) -> None:

@@ -100,7 +100,7 @@ class PromptsView(View):
             self.template,
             self.words,
             ExamplesBox(state.draft),
-            AnswerBox(state.draft, state.prompt),
+            AnswerBox(state.answer, state.prompt),
             self.model,
         )
         actions = ActionsBox(
