@@ -1,6 +1,13 @@
 """`prompts grid`: a table with costs and a verdict, as text and JSON, and going on with it."""
 
+from contextlib import closing
+from dataclasses import replace
+
 import pytest
+
+from workbench.operations.prompts import prompt_versions
+from workbench.project.project import Project
+from workbench.prompting.spec import PromptSpec
 
 pytestmark = [pytest.mark.process, pytest.mark.usefixtures("jobs_in_process")]
 
@@ -38,14 +45,32 @@ def test_a_grid_needs_a_prompt_a_model_or_an_earlier_one(call, copy_sample, tmp_
     sample = copy_sample(tmp_path)
 
     code, _out, err = call("prompts", "grid", sample)
-    assert code == 2 and "--template and --model are needed" in err
+    assert code == 2 and "--model and --template, or --prompt, are needed" in err
     code, _out, err = call("prompts", "grid", sample, "--resume")
     assert code == 1 and "No grid was started" in err
 
 
+def test_prompts_of_the_project_are_asked_with_their_own_settings(
+    ask, copy_sample, template, tmp_path
+):
+    sample = copy_sample(tmp_path)
+    spec = PromptSpec(template.read_text(), "", model_name="starter-gpt", layer="class")
+    with closing(Project.open(sample)) as project:
+        for text in ("first", "second"):
+            prompt_versions.save(project, "mine", replace(spec, instruction=text))
+
+    options = ("--prompt", "mine@1", "--prompt", "mine", "--shots", "0", "--plan")
+    report = ask("prompts-grid", "prompts", "grid", sample, *options)
+
+    assert [(row["prompt"], row["model"], row["status"]) for row in report["rows"]] == [
+        ("mine@1", "starter-gpt", "waiting"),
+        ("mine@2", "starter-gpt", "waiting"),
+    ]
+
+
 def test_a_cell_that_cannot_run_is_named(call, copy_sample, template, tiny_model, tmp_path):
     sample = copy_sample(tmp_path)
-    options = ("--template", template, "--model", "starter-bert", "--answer", "first")
+    options = ("--template", template, "--model", "starter-bert", "--form", "first")
 
     code, out, err = call("prompts", "grid", sample, *options, "--shots", "0")
 

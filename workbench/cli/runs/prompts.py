@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +14,16 @@ from workbench.base.terms import term
 from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.runs.evaluate import SPLITS
 from workbench.cli.runs.follow import check_complete, follow_experiment
-from workbench.cli.runs.prompt import read_template
-from workbench.cli.runs.prompt_options import example_options, selection
+from workbench.cli.runs.prompt import agree, read_template
+from workbench.cli.runs.prompt_options import answer_options, example_options, selection
+from workbench.cli.runs.prompt_options import settings as answer_settings
 from workbench.cli.session import numbers, project_argument, reading, session
 from workbench.text.columns import TERMINAL, record
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from workbench.cli.session import CommandSession
     from workbench.operations.experiments.prompt_grid import GridResult, GridSpec, PromptGrid
     from workbench.project.project import Project
     from workbench.prompting.spec import PromptSpec
@@ -164,6 +167,13 @@ def _names(_context: click.Context, _parameter: click.Parameter, text: str) -> t
 @project_argument
 @click.option("--layer", help=_("Layer that the prompts answer."))
 @click.option(
+    "--prompt",
+    "names",
+    multiple=True,
+    metavar="NAME[@VERSION]",
+    help=_("A prompt of the project, with all its settings. May be given several times."),
+)
+@click.option(
     "--template",
     "templates",
     type=click.Path(path_type=Path),
@@ -204,21 +214,11 @@ def _names(_context: click.Context, _parameter: click.Parameter, text: str) -> t
     metavar="N",
     help=_("Ask about N documents of dev, the same ones in every run. [default: all]"),
 )
+@answer_options
 @click.option(
-    "--calibration",
-    default="content-free",
-    show_default=True,
-    help=_("Calibration of label words, as for `glossbench prompt`."),
-)
-@click.option(
-    "--answer", default="scored", show_default=True, help=_("How replies are read: a form's id.")
-)
-@click.option(
-    "--max-tokens",
-    type=click.IntRange(1),
-    default=64,
-    show_default=True,
-    help=_("Maximum tokens of a reply."),
+    "--yes-send",
+    is_flag=True,
+    help=_("Send texts to a server on another computer without asking."),
 )
 @click.option(
     "--resume", is_flag=True, help=_("Continue the last grid of the layer, or of the project.")
@@ -228,11 +228,18 @@ def _names(_context: click.Context, _parameter: click.Parameter, text: str) -> t
 def grid(
     file: Path,
     layer: str | None,
+    names: tuple[str, ...],
+    templates: tuple[Path, ...],
     models: tuple[str, ...],
+    shots: tuple[int, ...],
+    selections: tuple[str, ...],
+    seeds: tuple[int, ...],
+    sample: int,
+    yes_send: bool,
     resume: bool,
     plan: bool,
     as_json: bool,
-    **choices: Any,
+    **options: Any,
 ) -> None:
     """Run every prompt with every model, selection and number of examples on dev of project FILE,
     and say which is best.
@@ -240,19 +247,28 @@ def grid(
     The runs are ordinary runs, one for each seed where the seed matters. Finished ones with the
     same settings on the same data are used again: repeat the command, or use --resume, to
     continue. Ctrl+C once ends after the current run, twice cancels it; answers that have arrived
-    are kept. The last line says by a fixed rule what is best now, what it costs, and whether a
-    fine-tuned run of the layer is better, with the paired test on the documents of both.
+    are kept. Options of answers are for every --template. The last line says by a fixed rule what
+    is best now, what it costs, and whether a fine-tuned run of the layer is better, with the
+    paired test on the documents of both.
     """
     from workbench.operations.experiments import prompt_grid as operations
 
     with session(file) as opened:
-        spec = (
-            _last(opened.project, layer)
-            if resume
-            else _grid_spec(opened.project, layer, models, **choices)
-        )
+        if resume:
+            spec = _last(opened.project, layer)
+        else:
+            asked = _asked(opened.project, layer, names, templates, options)
+            fields = [operations.model_fields(*_backend_and_name(model)) for model in models]
+            if not asked or not (fields or all(prompt.model_name for prompt in asked)):
+                raise click.UsageError(_("--model and --template, or --prompt, are needed."))
+            if not fields:
+                own = [operations.model_fields(one.backend, one.model_name) for one in asked]
+                asked = [replace(one, **model) for one, model in zip(asked, own, strict=True)]
+            rows = operations.combined(asked, fields or [{}], selections, shots)
+            spec = operations.GridSpec(asked[0].layer, seeds=seeds, sample=sample).with_rows(rows)
         work = operations.PromptGrid(opened.project, spec)
         if not plan:
+            _agree(opened, work, yes_send)
             follow_experiment(opened, work)
         result = work.measure()
         report = operations.to_json(work, result)
@@ -276,41 +292,42 @@ def _last(project: Project, layer: str | None) -> GridSpec:
     return spec
 
 
-def _grid_spec(
+def _asked(
     project: Project,
     layer: str | None,
-    models: Sequence[str],
-    *,
+    names: Sequence[str],
     templates: Sequence[Path],
-    shots: Sequence[int],
-    selections: Sequence[str],
-    seeds: tuple[int, ...],
-    sample: int,
-    calibration: str,
-    answer: str,
-    max_tokens: int,
-) -> GridSpec:
-    from workbench.operations.experiments import prompt_grid as operations
-    from workbench.operations.prompts import prompt_fill
-    from workbench.prompting.spec import AnswerSpec, Decoding, PromptSpec
+    options: Mapping[str, Any],
+) -> list[PromptSpec]:
+    """The prompts of a grid, each on its layer; all on the same one."""
+    from workbench.operations.prompts import prompt_fill, prompt_versions
+    from workbench.prompting.spec import PromptSpec
 
-    if not templates or not models:
-        raise click.UsageError(_("--template and --model are needed."))
-    chosen, _remark = prompt_fill.choose_layer(project, layer)
-    asked = [
+    stored = [
+        prompt_versions.spec_of(*prompt_versions.version_named(project, name)) for name in names
+    ]
+    known = next((prompt.layer for prompt in stored if prompt.layer), None)
+    chosen, _remark = prompt_fill.choose_layer(project, layer or known)
+    of_files = [
         PromptSpec(
-            read_template(path),
-            model="",
-            prompt_name=path.stem,
-            calibration=calibration,
-            answer=AnswerSpec(form=answer),
-            decoding=Decoding(max_tokens=max_tokens),
+            read_template(path), "", prompt_name=path.stem, **answer_settings(options, chosen)
         )
         for path in templates
     ]
-    fields = [operations.model_fields(*_backend_and_name(model)) for model in models]
-    rows = operations.combined(asked, fields, selections, shots)
-    return operations.GridSpec(chosen.name, seeds=seeds, sample=sample).with_rows(rows)
+    return [replace(prompt, layer=chosen.name) for prompt in (*stored, *of_files)]
+
+
+def _agree(opened: CommandSession, work: PromptGrid, yes: bool) -> None:
+    """Ask once for each server whether texts may be sent, with an example."""
+    from workbench.operations.prompts import prompt as operations
+    from workbench.operations.prompts import servers
+
+    for cell in work.cells:
+        spec = cell.spec
+        if spec is not None and servers.needs_consent(opened.project, spec.backend, spec.model):
+            one = replace(spec, sample=1)
+            prepared = operations.prepare(opened.project, one, queue=opened.queue)
+            agree(opened.project, spec, operations.example(opened.project, prepared), yes)
 
 
 def _backend_and_name(model: str) -> tuple[str, str]:
