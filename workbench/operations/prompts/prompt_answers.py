@@ -24,6 +24,7 @@ from workbench.operations.evaluation.scoring import GoldDocument
 from workbench.operations.runs import results
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.prompting import transcript
+from workbench.prompting.answers import forms
 from workbench.prompting.results import PromptResult
 from workbench.prompting.spec import PromptSpec
 from workbench.storage.runs import runs
@@ -248,6 +249,14 @@ def about(run: Run) -> str:
         model=model,
         order=term(spec.order),
     )
+
+
+def what_counts(run: Run) -> str:
+    """How the replies of a prompt are read, "" for a run of another kind."""
+    if not is_prompt(run):
+        return ""
+    form = forms.FORMS.get(PromptSpec.from_json(run.spec).answer.form)
+    return _(form.title) if form is not None else ""
 
 
 # ---------------------------------------------------------------- as a table and for programs

@@ -80,13 +80,15 @@ def test_enter_opens_the_document_and_back_returns_to_it(panel, app, qtbot):
     place = panel.place()
 
     qtbot.keyClick(tab.table, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: app.page == "annotate", timeout=20_000)
-    assert app.window.panel("annotate").state.session.document_id == chosen
+    qtbot.waitUntil(lambda: app.window.page == "annotate", timeout=20_000)
+    session = app.window.panel("annotate").state.session
+    qtbot.waitUntil(lambda: session.document_id == chosen, timeout=10_000)
 
     panel.state.show("preview")
     app.go("prompts", **place)
     qtbot.waitUntil(lambda: panel.state.tab == "answers", timeout=10_000)
-    assert panel.state.answers.row.document_id == chosen
+    answers = panel.state.answers
+    qtbot.waitUntil(lambda: answers.row and answers.row.document_id == chosen, timeout=10_000)
 
 
 def test_the_answers_shown_are_saved(panel, tmp_path):
@@ -113,3 +115,13 @@ def test_without_a_run_the_tab_says_how_to_get_answers(make_panel, copy_sample, 
 
     tab = panel.view.tab("answers")
     assert tab._pages.currentIndex() == 0 and not tab._save.isEnabled()
+
+
+def test_suggestions_are_those_of_prompt_a(panel, monkeypatch):
+    asked = []
+    monkeypatch.setattr(panel.state.run, "make_suggestions", asked.append)
+
+    panel.view._suggest.click()
+
+    assert asked == [panel.state.answers.first]
+    assert "Probability of the label words" in panel.view.tab("answers").side._what_counts.text()

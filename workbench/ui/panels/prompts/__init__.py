@@ -27,7 +27,7 @@ class PromptsPanel(Panel):
             _("&Run on dev"),
             lambda panel: panel.view.run_on_dev(),
             "Run",
-            "Ctrl+R",
+            ("Ctrl+R", "Ctrl+Return"),
             enabled=lambda panel: panel.state.run.ready,
         ),
         Command(

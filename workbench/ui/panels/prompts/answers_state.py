@@ -140,6 +140,13 @@ class AnswersState(State):
         return prompt_answers.about(run) if run is not None else ""
 
     @property
+    def what_counts(self) -> tuple[str, ...]:
+        """How the replies of A and B are read, each once."""
+        shown = (self.first, self.second)
+        runs = [run for id in shown for run in self._every if run.id == id]
+        return tuple(filter(None, dict.fromkeys(map(prompt_answers.what_counts, runs))))
+
+    @property
     def counts(self) -> tuple[CountRow, ...]:
         return prompt_answers.counts(self.comparison) if self.comparison is not None else ()
 

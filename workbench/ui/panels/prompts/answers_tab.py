@@ -231,6 +231,7 @@ class AnswersSide(QFrame):
             self._abouts[1],
             gap=6,
         )
+        self._what_counts = words("", "small", wrap=True)
         help = words(NO_ANSWER_HELP, "caption", "muted", wrap=True)
         inner = column(
             self._title,
@@ -239,7 +240,8 @@ class AnswersSide(QFrame):
             self._tiles,
             self._verdict,
             line(),
-            help,
+            words(_("What counts as an answer"), weight=600),
+            column(self._what_counts, help, gap=4),
             None,
             gap=12,
             margins=(20, 14, 20, 16),
@@ -262,6 +264,7 @@ class AnswersSide(QFrame):
                 label.setVisible(bool(label.text()))
             title = _("Answers on dev") if state.second is None else _("Two prompts on dev")
             self._title.setText(title)
+            self._what_counts.setText("\n".join(state.what_counts))
         if concerns(fields, "comparison"):
             self._show_counts()
 

@@ -179,11 +179,15 @@ class RunState(State):
         if self.live:
             self.context.go("results", run=self.live.run_id)
 
-    def make_suggestions(self) -> None:
-        """Store the run's predictions as suggestions for unlabelled documents."""
-        if self.live is None or self.live.active:
+    def make_suggestions(self, run_id: int | None = None) -> None:
+        """Store the predictions of a run, by default the last one, as suggestions for unlabelled
+        documents.
+        """
+        if run_id is None and self.suggests and self.live is not None:
+            run_id = self.live.run_id
+        if run_id is None:
             return
-        run = results.run(self.project, self.live.run_id)
+        run = results.run(self.project, run_id)
 
         def describe(outcome: Suggested) -> None:
             look = partial(self.context.go, "annotate", run=run.id, suggestions=True)

@@ -49,8 +49,8 @@ class PromptsView(View):
         self._suggest = Button(
             _("Create suggestions"),
             "sparkles",
-            on=state.run.make_suggestions,
-            tip=_("Suggest labels for unlabelled documents, from the last run"),
+            on=self._make_suggestions,
+            tip=_("Suggest labels for unlabelled documents, from prompt A or the last run"),
         )
         self._parts: list[Part] = []
         self.page = row((self._left(), 1), (self._right(), 1), gap=0)
@@ -59,7 +59,8 @@ class PromptsView(View):
         hint = _("Write a prompt, choose examples and a model, and evaluate it like a run")
         header = PageHeader(_("Prompts"), hint, self._suggest)
         fill_with(self, header, (self._stack, 1), gap=0)
-        for of_page in (state.draft, state.prompt, state.models, state.preview, state.run):
+        parts = (state.draft, state.prompt, state.models, state.preview, state.run, state.answers)
+        for of_page in parts:
             self.shows(of_page, self._render_page)
         for counted in (state.answers, state.grid):
             self.shows(counted, self._show_titles)
@@ -196,6 +197,14 @@ class PromptsView(View):
         self.template.take()
         self.state.run.run_on_dev()
 
+    @property
+    def _suggesting(self) -> int | None:
+        """The run whose answers are shown, None on other tabs."""
+        return self.state.answers.first if self.state.tab == "answers" else None
+
+    def _make_suggestions(self) -> None:
+        self.state.run.make_suggestions(self._suggesting)
+
     def add_to_grid(self) -> None:
         self.template.take()
         self.state.grid.add()
@@ -210,6 +219,7 @@ class PromptsView(View):
     def render(self, fields: frozenset[str]) -> None:
         if concerns(fields, "tab"):
             self._show_tab(self.state.tab)
+            self._render_page(fields)
         if fields is ALL:
             self._render_page(ALL)
             for part in self._parts:
@@ -222,7 +232,8 @@ class PromptsView(View):
             self.template.set_read_only(self.state.prompt.read_only)
             for box in self._settings:
                 box.setEnabled(not self.state.prompt.read_only)
-        self._suggest.setEnabled(self.state.run.suggests)
+        can_suggest = self._suggesting is not None or self.state.run.suggests
+        self._suggest.setEnabled(can_suggest and not self.state.draft.project.read_only)
 
     def _show_page(self) -> None:
         layers, models = self.state.draft.layers, self.state.models
