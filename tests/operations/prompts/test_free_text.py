@@ -6,7 +6,9 @@ from workbench.base.errors import SpecError
 from workbench.base.watch import Watch
 from workbench.operations.prompts import free_text
 from workbench.prompting.backends.spec import PromptModel
-from workbench.prompting.generation import CANCELLED, Reply, ReplyToken
+from workbench.prompting.base import Labels, Request
+from workbench.prompting.generation import ASSISTANT, CANCELLED, USER, Message, Reply, ReplyToken
+from workbench.prompting.template import Template
 from workbench.storage.documents import documents
 
 
@@ -36,7 +38,7 @@ class Answers:
 
     def ask_now(self, request, timeout, *, kind):
         self.asked.append(request)
-        if request == {"write": []} or not self.tokens:
+        if "end" in request or not self.tokens:
             return {"tokens": [], "replies": [Reply("ab").to_json()]}
         return {"tokens": [[0, ReplyToken(self.tokens.pop(0)).to_json()]], "replies": None}
 
@@ -62,7 +64,7 @@ def test_a_cancelled_reply_keeps_what_was_written():
         watch=watch,
     )
 
-    assert (reply.text, reply.finish) == ("a", CANCELLED) and host.asked[-1] == {"write": []}
+    assert (reply.text, reply.finish) == ("a", CANCELLED) and host.asked[-1]["end"]
 
 
 def test_generated_documents_say_how_they_were_written(project):
@@ -78,3 +80,13 @@ def test_generated_documents_say_how_they_were_written(project):
     assert (two.meta["seed"], two.meta["temperature"]) == (2, 0.5)
     project.undo()
     assert documents.by_key(project.db, "generated-2") is None
+
+
+def test_an_exchange_becomes_a_template_that_writes_it_as_it_was():
+    turns = (Message(USER, "What is {{ this }}?"), Message(ASSISTANT, "A {% tag %}."))
+    source = free_text.as_template("", turns)
+
+    (prompt,) = Template(source).fill(Request("Hello", "", (), ("x",)), Labels(("x",)))
+
+    assert "What is {{ this }}?" in prompt.before and "A {% tag %}." in prompt.before
+    assert "Hello" in prompt.before

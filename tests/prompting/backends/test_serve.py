@@ -240,10 +240,21 @@ def test_the_host_writes_a_reply_in_parts():
     answer = serve.open_backend({"model": str(resource("models") / "starter-gpt"), "device": "cpu"})
     request = {"text": "Late.", "decoding": {"max_tokens": 5}}
 
-    parts = [answer({"write": [request]})]
+    parts = [answer({"write": [request], "stream": 1})]
     while parts[-1]["replies"] is None:
-        parts.append(answer({"more": True}))
+        parts.append(answer({"stream": 1}))
 
     written = [token["text"] for part in parts for _number, token in part["tokens"]]
     assert "".join(written) == parts[-1]["replies"][0]["text"] and len(written) == 5
-    assert answer({"more": True}) == {"tokens": [], "replies": []}
+
+
+def test_a_stream_that_was_stopped_or_replaced_writes_no_more():
+    pytest.importorskip("torch")
+    answer = serve.open_backend({"model": str(resource("models") / "starter-gpt"), "device": "cpu"})
+    request = {"text": "Late.", "decoding": {"max_tokens": 400}}
+    nothing = {"tokens": [], "replies": []}
+
+    answer({"write": [request], "stream": 1})
+    assert answer({"write": [request], "stream": 2})["replies"] is None
+    assert answer({"stream": 1, "end": True}) == nothing and answer({"stream": 2})["tokens"]
+    assert answer({"stream": 2, "end": True}) == nothing

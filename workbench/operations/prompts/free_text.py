@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -94,6 +96,7 @@ OPTIONS = (
     ),
 )
 PREFIX = "generated-"  # of the keys of documents
+_STREAMS = itertools.count(1)
 OnTokens = Callable[[Sequence[tuple[int, ReplyToken]]], None]
 
 
@@ -177,9 +180,10 @@ def write(
     Raises WorkbenchError.
     """
     written: list[list[ReplyToken]] = [[] for _request in asked]
+    stream = next(_STREAMS)
     message: dict[str, Any] = {"write": [request.to_json() for request in asked]}
     while True:
-        part = host.ask_now(message, SECONDS, kind="write")
+        part = host.ask_now({**message, "stream": stream}, SECONDS, kind=f"stream {stream}")
         tokens = [(int(number), ReplyToken.from_json(raw)) for number, raw in part["tokens"]]
         for number, token in tokens:
             written[number].append(token)
@@ -187,9 +191,9 @@ def write(
         if part["replies"] is not None:
             return tuple(map(Reply.from_json, part["replies"]))
         if watch.cancelled:
-            host.ask_now({"write": []}, SECONDS, kind="write")
+            host.ask_now({"stream": stream, "end": True}, SECONDS, kind=f"stream {stream}")
             return tuple(cancelled(tokens) for tokens in written)
-        message = {"more": True}
+        message = {}
 
 
 def cancelled(tokens: Sequence[ReplyToken]) -> Reply:
@@ -241,3 +245,19 @@ def _first_free(project: Project) -> int:
     while documents.by_key(project.db, f"{PREFIX}{number}") is not None:
         number += 1
     return number
+
+
+def as_template(text: str, messages: Sequence[Message]) -> str:
+    """A text or a conversation as a template of a prompt, which goes on with the document's text
+    and the answer.
+    """
+    if not messages:
+        return "\n".join((_escaped(text), "{{ text }}", "{{ answer }}"))
+    turns = [f"{{% {item.role} %}}\n{_escaped(item.content)}" for item in messages]
+    last = ("{% user %}", "{{ text }}", "{% assistant %}", "{{ answer }}")
+    return "\n".join([*turns, *last])
+
+
+def _escaped(text: str) -> str:
+    """Text that Jinja2 writes as it is."""
+    return re.sub(r"\{[{%#]", lambda mark: "{{ '" + mark[0] + "' }}", text)

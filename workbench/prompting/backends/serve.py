@@ -240,17 +240,19 @@ def open_backend(params: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dic
     """Host target: params as `answer_prompts`. A request {"prompts": [{label: [before, answer,
     after]}]} gives {"logprobs": [{label: [of each unit]}], "language_model"}; {"requests": [JSON of
     GenerationRequest]} gives {"replies": [JSON of Reply], "language_model"}; {"write": [JSON of
-    GenerationRequest]} begins replies that are fetched in parts, and {"more": true} gives the next
-    part, see `_Stream.part`.
+    GenerationRequest], "stream": n} begins replies that are fetched in parts, {"stream": n} gives
+    the next part, see `_Stream.part`, and {"end": true, "stream": n} stops writing them.
     """
     backend = load(params)
     stream = _Stream(backend)
 
     def answer(request: Mapping[str, Any]) -> dict[str, Any]:
-        if "write" in request:
-            stream.begin([GenerationRequest.from_json(raw) for raw in request["write"]])
-        if "write" in request or "more" in request:
-            return stream.part()
+        if "stream" in request:
+            number = request["stream"]
+            if "write" in request:
+                requests = [GenerationRequest.from_json(raw) for raw in request["write"]]
+                stream.begin(number, requests)
+            return stream.part(number, end=bool(request.get("end")))
         if "requests" in request:
             requests = [GenerationRequest.from_json(raw) for raw in request["requests"]]
             ask = backend.chat if requests and requests[0].messages else backend.generate
@@ -270,28 +272,35 @@ class _Stream:
     """Replies that are written as long as their parts are fetched; one group at a time."""
 
     def __init__(self, backend: Backend):
-        self._backend = backend
+        self._backend, self._number = backend, 0
         self._tokens: Generator[tuple[int, ReplyToken], None, list[Reply]] | None = None
 
-    def begin(self, requests: Sequence[GenerationRequest]) -> None:
-        """Write other replies, none without requests."""
+    def begin(self, number: int, requests: Sequence[GenerationRequest]) -> None:
+        """Write other replies; those before are stopped."""
+        self._stop()
+        self._number, self._tokens = number, self._backend.streams(requests)
+
+    def _stop(self) -> None:
         if self._tokens is not None:
             self._tokens.close()
-        self._tokens = self._backend.streams(requests) if requests else None
+            self._tokens = None
 
-    def part(self) -> dict[str, Any]:
+    def part(self, number: int, *, end: bool) -> dict[str, Any]:
         """{"tokens": [[number of the request, JSON of ReplyToken]], "replies"}: what was written in
-        PART seconds, at least a token; then [JSON of Reply], None until all are complete.
+        PART seconds, at least a token; then [JSON of Reply], None until all are complete. Of a
+        group that was stopped, nothing.
         """
+        if number == self._number and end:
+            self._stop()
         began = time.monotonic()
         tokens: list[list[Any]] = []
-        while self._tokens is not None:
+        while self._tokens is not None and number == self._number:
             try:
-                number, token = next(self._tokens)
-            except StopIteration as end:
+                place, token = next(self._tokens)
+            except StopIteration as last:
                 self._tokens = None
-                return {"tokens": tokens, "replies": [reply.to_json() for reply in end.value]}
-            tokens.append([number, token.to_json()])
+                return {"tokens": tokens, "replies": [reply.to_json() for reply in last.value]}
+            tokens.append([place, token.to_json()])
             if time.monotonic() - began > PART:
                 return {"tokens": tokens, "replies": None}
         return {"tokens": [], "replies": []}

@@ -132,7 +132,7 @@ class LocalBackend(Backend):
             ends,
             begun=self._encoded(request.begin) if writes else (),
             guide=guide,
-            spaced=spaced and (writes or guide is not None),
+            spaced=spaced and not request.begin and (writes or guide is not None),
         )
 
     def _read(self, request: GenerationRequest) -> list[int]:

@@ -25,19 +25,8 @@ from workbench.ui.widgets.text.offsets import DisplayText, Utf16Map
 GAP = 8  # pixels between a line number and the text
 
 
-class MonoText(QPlainTextEdit):
-    """Monospaced and wrapped; Tab moves the focus."""
-
-    def __init__(self, name: str):
-        super().__init__()
-        self.setAccessibleName(name)
-        self.setProperty("kind", "mono")
-        self.setFont(
-            theme.font("mono")
-        )  # family and size are set by the style sheet, font features are not
-        self.setTabChangesFocus(True)
-        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        self.setTabStopDistance(4 * QFontMetricsF(theme.font("mono")).horizontalAdvance(" "))
+class MarkedText(QPlainTextEdit):
+    """Plain text, of which a range can be highlighted."""
 
     def highlight(self, cursor: QTextCursor | None, ground: str, *, whole_line: bool) -> None:
         """Set the background of a range; None removes it."""
@@ -61,6 +50,21 @@ def _selection(cursor: QTextCursor, ground: str, whole_line: bool) -> QTextEdit.
     style.setProperty(QTextFormat.Property.FullWidthSelection, whole_line)
     selection.format, selection.cursor = style, cursor
     return selection
+
+
+class MonoText(MarkedText):
+    """Monospaced and wrapped; Tab moves the focus."""
+
+    def __init__(self, name: str):
+        super().__init__()
+        self.setAccessibleName(name)
+        self.setProperty("kind", "mono")
+        self.setFont(
+            theme.font("mono")
+        )  # family and size are set by the style sheet, font features are not
+        self.setTabChangesFocus(True)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.setTabStopDistance(4 * QFontMetricsF(theme.font("mono")).horizontalAdvance(" "))
 
 
 class TemplateEditor(MonoText):

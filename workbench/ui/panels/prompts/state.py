@@ -41,7 +41,7 @@ class PromptsState(State):
         self.run = RunState(self.draft, self.preview, self.prompt.keep)
         self.answers = AnswersState(self.draft, self.edit)
         self.grid = GridState(self.draft, self.models, self.prompt.keep, self.show_answers)
-        self.free_text = FreeTextState(self.draft)
+        self.free_text = FreeTextState(self.draft, self.models)
         self.tab = TABS[0]
         self.listen(self.run.changed, self._run_changed)
         self.listen(self.project.changed, self._project_changed)
