@@ -135,6 +135,8 @@ def _frame() -> str:
     QFrame[part="surface"] {{ background: {t["surface"]}; }}
     QFrame[part="card"] {{ background: {t["surface"]}; border: 1px solid {t["line"]};
         border-radius: {r}px; }}
+    QFrame[part="card"][selected="true"] {{ background: {t["accent_soft"]};
+        border-color: {t["accent"]}; }}
     QFrame[part="line"] {{ background: {t["line"]}; }}
     QFrame[part="note"] {{ background: {t["text"]}; border-radius: {r}px; }}
     QFrame[part="note"] QLabel {{ color: {t["surface"]}; }}

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
+    QRadioButton,
     QSpinBox,
     QTableView,
 )
@@ -34,6 +35,9 @@ def panel(make_panel, copy_sample, tmp_path, qtbot):
     made = make_panel("prompts", copy_sample(tmp_path))
     qtbot.waitUntil(lambda: made.state.preview.prompt is not None, timeout=20_000)
     return made
+
+
+BERT = "starter-bert (masked)"
 
 
 def a_run(status, **fields):
@@ -231,35 +235,43 @@ def test_answers_stand_in_a_table_with_bars(panel):
 
 
 def test_options_of_a_backend_are_fields_below_its_model(panel, qtbot):
-    models, (bert, *_others) = named(panel, QComboBox, "Model"), panel.state.models.models
+    bert, *_others = panel.state.models.models
     weight = Option("weight", "float", 1.0, "Weight of each repetition.")
     made_up = AskableModel("words", "words (Word overlap)", "overlap", bert.model, (weight,))
     panel.state.models.update(models=(*panel.state.models.models, made_up))
     assert not panel.view.model.options.isVisible()
 
-    choose(models, "words (Word overlap)")
+    named(panel, QRadioButton, "words (Word overlap)").click()
     field = named(panel, QLineEdit, "Weight")
     assert field.isVisible() and field.text() == "1"
     field.end(False)
     qtbot.keyClicks(field, "0")
     assert panel.state.draft.spec.options == {"weight": "10"}
 
-    choose(models, "starter-bert (masked)")
+    named(panel, QRadioButton, "starter-bert (masked)").click()
     assert not panel.view.model.options.isVisible() and panel.state.draft.spec.options == {}
     qtbot.waitUntil(lambda: panel.state.run.ready, timeout=20_000)
 
 
+def test_a_card_says_where_a_model_runs_and_what_it_can_do(panel, qtbot):
+    bert, gpt = (named(panel, QRadioButton, name) for name in (BERT, "starter-gpt (causal)"))
+    assert bert.isChecked() and not gpt.isChecked()
+    assert bert.accessibleDescription() == "on this computer; can: scores of labels"
+    assert "JSON schema" in gpt.accessibleDescription()
+
+    bert.setFocus()
+    qtbot.keyClick(bert, Qt.Key.Key_Down)
+
+    assert gpt.isChecked() and panel.state.models.key == "starter-gpt"
+
+
 def test_a_backend_that_failed_is_listed_greyed_with_the_reason(panel):
-    box = named(panel, QComboBox, "Model")
+    failed = (Unavailable("overlap", "Word overlap", "It failed: 1 / 0."),)
+    panel.state.models.update(unavailable=failed)
 
-    panel.state.models.update(
-        unavailable=(Unavailable("overlap", "Word overlap", "It failed: 1 / 0."),)
-    )
-
-    item = box.model().item(box.count() - 1)
-    assert item.text() == "Word overlap: failed" and not item.isEnabled()
-    assert read(item.toolTip()) == "It failed: 1 / 0."
-    assert box.currentData() == panel.state.models.key
+    card = named(panel, QRadioButton, "Word overlap: failed")
+    assert not card.isEnabled() and read(card.toolTip()) == "It failed: 1 / 0."
+    assert named(panel, QRadioButton, BERT).isChecked()
 
 
 def test_without_a_model_the_page_names_the_backend_that_failed(panel):

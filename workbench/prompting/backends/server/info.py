@@ -40,8 +40,15 @@ class ServerInfo(BackendInfo):
     title = N_("Servers")
 
     def models(self, at_hand: AtHand) -> Sequence[PromptModel]:
-        """The models of the servers in the settings; equal names are told apart by the server."""
-        pairs = [(server, model) for server in at_hand.servers for model in server.models]
+        """The models of the servers in the settings; equal names are told apart by the server.
+
+        Of a server with many, those that were tested.
+        """
+        pairs = [
+            (server, model)
+            for server in at_hand.servers
+            for model in (tuple(server.probes) or server.models)
+        ]
         often = Counter(model for _server, model in pairs)
         return [
             _model(server, model, model if often[model] == 1 else f"{model} @ {server.name}")
@@ -51,6 +58,9 @@ class ServerInfo(BackendInfo):
     def find(self, name: str, at_hand: AtHand) -> PromptModel:
         """A model of the settings by its name, or any by ADDRESS#MODEL."""
         if "#" not in name:
+            for server in at_hand.servers:  # one that was not tested
+                if name in server.models and name not in server.probes and server.probes:
+                    return _model(server, name, name)
             return super().find(name, at_hand)
         address, model = servers.split_path(name)
         for listed in self.models(at_hand):

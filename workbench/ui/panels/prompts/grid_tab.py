@@ -16,6 +16,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.ui.panels.prompts.grid_state import FAILED, RUNNING, GridState
 from workbench.ui.panels.prompts.parts import Tab
+from workbench.ui.panels.prompts.server_dialogs import may_send
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.charts.axes import Axis
@@ -55,7 +56,7 @@ class GridTab(Tab):
     def __init__(self, state: GridState):
         super().__init__()
         self.state, self.states = state, (state,)
-        self._start = Button(_("Run missing cells"), "play", small=True, on=state.start)
+        self._start = Button(_("Run missing cells"), "play", small=True, on=self._run_missing)
         self.buttons = row(self._start)
         self._pages = LaterStack(self._no_grid, self._grid)
         fill_with(self, (self._pages, 1))
@@ -202,6 +203,13 @@ class GridTab(Tab):
         )
         if path:
             self.state.context.attempt(self.state.save_table, Path(path))
+
+    def _run_missing(self) -> None:
+        """Asks first whether texts may be sent to the servers of the rows."""
+        state = self.state
+        models = dict.fromkeys((spec.backend, spec.model) for spec in state.spec.prompts)
+        if all(may_send(self.window(), state.project, *model, "") for model in models):
+            state.start()
 
     # ---------------------------------------------------------------- showing
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.events import State
 from workbench.base.i18n import _
-from workbench.operations.prompts import prompt_models, prompt_reading
+from workbench.operations.prompts import prompt_models, prompt_reading, servers
+from workbench.ui.panels.prompts.server_state import ServerState
 
 if TYPE_CHECKING:
     from workbench.operations.prompts.prompt_models import AskableModel, Unavailable
     from workbench.operations.prompts.prompt_reading import AnswerForm
+    from workbench.prompting.servers import Server
     from workbench.prompting.spec import PromptSpec
     from workbench.ui.panels.prompts.draft import PromptDraft
 
@@ -94,6 +96,36 @@ class ModelState(State):
             allow_pickle=own.allow_pickle,
             options=own.options,
         )
+
+    def abilities(self, choice: AskableModel) -> str:
+        """What a model can do, in words."""
+        return servers.abilities(choice.model.can) or _("not tested")
+
+    def reasons(self, choice: AskableModel) -> str:
+        """Why a model lacks what others can do; "" if it can do everything."""
+        return "\n".join(dict.fromkeys(choice.model.cannot.values()))
+
+    # ---------------------------------------------------------------- servers
+
+    @property
+    def server(self) -> Server | None:
+        """The server of the selected model, None for another model."""
+        path = self.draft.spec.model
+        known = servers.listed(self.draft.context.settings)
+        return next((it for it in known if path.startswith(f"{it.address}#")), None)
+
+    def server_state(self, server: Server | None) -> ServerState:
+        """For a dialog: add a server, or edit one."""
+        state = ServerState(self.draft.context, server, lambda: self._servers_changed(state))
+        return state
+
+    def _servers_changed(self, state: ServerState) -> None:
+        """Read the models again, and select the one that was tested."""
+        self.draft.change(**self.load())
+        tested = state.server
+        for choice in self.models:
+            if tested is not None and choice.model.path == f"{tested.address}#{state.model}":
+                self.choose(choice.key)
 
     def settings(self, key: str) -> dict[str, Any]:
         """The fields of a prompt that name a model."""

@@ -19,6 +19,7 @@ from workbench.ui.panels.prompts.model_box import ModelBox
 from workbench.ui.panels.prompts.parts import Part, Tab
 from workbench.ui.panels.prompts.preview_tab import PreviewTab
 from workbench.ui.panels.prompts.prompt_box import PromptBox
+from workbench.ui.panels.prompts.server_dialogs import may_send
 from workbench.ui.panels.prompts.state import TABS, PromptsState
 from workbench.ui.panels.prompts.template_box import TemplateBox
 from workbench.ui.panels.prompts.words_box import WordsBox
@@ -195,7 +196,8 @@ class PromptsView(View):
 
     def run_on_dev(self) -> None:
         self.template.take()
-        self.state.run.run_on_dev()
+        if self._may_send():
+            self.state.run.run_on_dev()
 
     @property
     def _suggesting(self) -> int | None:
@@ -212,7 +214,14 @@ class PromptsView(View):
 
     def try_text(self) -> None:
         self.template.take()
-        self.state.preview.try_text()
+        if self._may_send():
+            self.state.preview.try_text()
+
+    def _may_send(self) -> bool:
+        """Asks once per project and address before texts leave the computer."""
+        spec, prompt = self.state.draft.spec, self.state.preview.prompt
+        example = prompt.text if prompt is not None else ""
+        return may_send(self.window(), self.state.project, spec.backend, spec.model, example)
 
     # ---------------------------------------------------------------- showing
 
