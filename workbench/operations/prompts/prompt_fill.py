@@ -18,6 +18,7 @@ from workbench.prompting.answers import forms
 from workbench.prompting.answers.target import CLASS, LABELS, NUMBER, SPANS
 from workbench.prompting.backends import spec as backends
 from workbench.prompting.backends.spec import Measure, PromptModel, PromptToken
+from workbench.prompting.generation import GenerationRequest, Message
 from workbench.prompting.spec import SCORED, PromptSpec
 from workbench.storage.documents import documents
 from workbench.tasks import spec as tasks
@@ -58,7 +59,7 @@ class PromptPreview:
     pieces: the tokens of `text` with the reserved ones, () if the backend does not give them.
     messages: (role, content) of a conversation. left_out: the examples that did not fit.
     characters: how many the text lost at its end. Without candidates, for an answer that the model
-    writes, `label` is "", the key of the only prompt.
+    writes, `label` is "", the key of the only prompt; requests: what is sent then, one per sample.
     """
 
     text: str
@@ -76,6 +77,7 @@ class PromptPreview:
     messages: tuple[tuple[str, str], ...] = ()
     left_out: tuple[Example, ...] = ()
     characters: int = 0
+    requests: tuple[GenerationRequest, ...] = ()
 
 
 def fitting_layers(project: Project) -> tuple[tuple[Layer, int], ...]:
@@ -374,11 +376,25 @@ class Filler:
 
     def _restricted(self, document: Document) -> dict[str, Any]:
         """What the reply to a prompt is restricted to."""
-        if not self.spec.answer.constrained or not self.written:
+        targets = prompt_reading.targets(self.info, self.layer, self.spec, document)
+        if not self.spec.answer.constrained or not self.written or not targets:
             return {}
-        (target,) = prompt_reading.targets(self.info, self.layer, self.spec, document)
-        choices, schema = self.form.constraint(target)
+        choices, schema = self.form.constraint(targets[0])
         return {"choices": list(choices)} if choices else {"schema": schema} if schema else {}
+
+    def requests(self, document: Document, fitted: Fitted) -> tuple[GenerationRequest, ...]:
+        """What is sent for a prompt whose answer the model writes, one per sample."""
+        if not self.written:
+            return ()
+        (prompt,), decoding = fitted.prompts, prompt_reading.decoding(self.spec)
+        messages = tuple(Message(role, content) for role, content in prompt.messages)
+        request = GenerationRequest(
+            "" if messages else prompt.before, messages, **self._restricted(document)
+        )
+        seeds = range(decoding.seed, decoding.seed + decoding.samples)
+        return tuple(
+            replace(request, decoding=replace(decoding, seed=seed, samples=1)) for seed in seeds
+        )
 
     def _line(
         self, about: Mapping[str, Any], fitted: Fitted, restricted: Mapping[str, Any] = EMPTY
@@ -530,11 +546,12 @@ def ranked(
     logprobs: Mapping[str, Sequence[float]],
     method: str = "none",
     without_text: Sequence[Mapping[str, Sequence[float]]] = (),
+    words: Mapping[str, str] = EMPTY,
 ) -> list[LabelAnswer]:
     """The labels of one document, the most probable first; see `prompting.score.answers`."""
     from workbench.prompting.score import answers
 
-    return answers(logprobs, method, without_text)
+    return answers(logprobs, method, without_text, words=words)
 
 
 def examples(filler: Filler, document: Document) -> tuple[ExampleRow, ...]:
@@ -618,4 +635,5 @@ def preview(filler: Filler, document: Document | None, *, label: str = "") -> Pr
         fitted.prompts[0].messages,
         fitted.left_out,
         fitted.characters,
+        filler.requests(document, fitted),
     )

@@ -24,6 +24,7 @@ from workbench.tasks.spec import TaskInfo
 from workbench.text.document import CHOICES, Document
 from workbench.text.labels import Layer
 from workbench.text.rows import row_id
+from workbench.text.scale import shortest
 from workbench.text.spans import Span
 
 if TYPE_CHECKING:
@@ -206,6 +207,41 @@ def read(
     if spec.answer.form == SCORED:
         return _scored(layer, spec, every, batch)
     return _written(info, layer, spec, every, documents)
+
+
+def read_one(
+    layer: Layer, spec: PromptSpec, document: Document, replies: Sequence[Mapping[str, Any]]
+) -> Prediction | None:
+    """The prediction from the replies about a document, to its first question if it has some."""
+    info = task_of(layer)
+    if info is None or (info.asks and not document.questions):
+        return None
+    asked = targets(info, layer, spec, document)[:1]
+    return _prediction(info, forms.reader(spec.answer), document, asked, [replies], cut=False)
+
+
+def summary(document: Document, prediction: Prediction) -> str:
+    """What was read from replies, or why nothing was, and what they quote that the text lacks."""
+    from workbench.text.fields import FromReply
+
+    reply = prediction.get(FromReply)
+    unplaced = ", ".join(f"“{text}”" for text in reply.unplaced) if reply is not None else ""
+    if reply is not None and reply.no_answer:
+        read = _("no answer: {reason}", reason=reply.reason)
+    else:
+        read = _stated(document, prediction)
+    return _("{read} (not in the text: {quotes})", read=read, quotes=unplaced) if unplaced else read
+
+
+def _stated(document: Document, prediction: Prediction) -> str:
+    from workbench.text.fields import Answers
+
+    answers = prediction.get(Answers)
+    parts = [f"{span.label} “{document.text[span.start : span.end]}”" for span in prediction.spans]
+    parts += prediction.labels or ()
+    parts += [shortest(prediction.number)] if prediction.number is not None else []
+    parts += [answer.answer for answer in answers.answers] if answers is not None else []
+    return ", ".join(filter(None, parts)) or tasks.NONE
 
 
 def documents_of(project: Project, layer: Layer, ids: Iterable[int]) -> dict[int, Document]:

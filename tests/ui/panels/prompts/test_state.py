@@ -19,6 +19,7 @@ from workbench.operations.runs import results
 from workbench.operations.runs.run_recorder import wire
 from workbench.project.project import Project
 from workbench.prompting import transcript
+from workbench.prompting.spec import AnswerSpec, Decoding
 from workbench.storage.labels import labels
 from workbench.ui.panels.prompts.state import PromptsState
 
@@ -449,3 +450,59 @@ def test_the_preview_of_an_earlier_choice_does_not_replace_a_later_one(state, co
     held.answer(1, 0)
 
     assert state.preview.prompt.examples == 4
+
+
+class WritingHost(StillHost):
+    """A model that writes the same reply to each request when the test tells it to."""
+
+    def ask(self, _kind, request, done):
+        self.requests.append(request["requests"])
+        self.waiting = [(request["requests"], done)]
+
+    def write(self, text):
+        for requests, done in self.waiting:
+            done({"replies": [{"text": text, "finish": "stop"} for _request in requests]}, None)
+        self.waiting = []
+
+
+@pytest.fixture
+def written(state, monkeypatch):
+    """written(answer, text, **more) → the state after the model replied to the text shown."""
+    monkeypatch.setattr("workbench.jobs.host.Host", WritingHost)
+    monkeypatch.setattr(StillHost, "made", [])
+
+    def write(answer, text, **more):
+        state.models.choose("starter-gpt")
+        state.draft.change(answer=answer, **more)
+        state.preview.try_text()
+        host = StillHost.made[-1]
+        host.write(text)
+        return state.preview, host
+
+    return write
+
+
+def test_a_reply_to_one_text_is_shown_as_received_with_what_was_read(written):
+    preview, host = written(AnswerSpec("first"), "It is <b>praise</b>.")
+
+    assert preview.replies == ("It is <b>praise</b>.",) and preview.read == "praise"
+    (request,) = host.requests[0]
+    assert request["text"] == preview.prompt.text and request["decoding"]["stop"] == ["\n\n"]
+    assert not preview.asking and preview.answers == ()
+
+
+def test_a_reply_without_an_answer_says_why_and_samples_are_asked_together(written):
+    preview, host = written(AnswerSpec("json"), "?", decoding=Decoding(samples=3))
+
+    assert preview.read == "no answer: The reply holds no valid JSON."
+    assert [request["decoding"]["seed"] for request in host.requests[0]] == [1, 2, 3]
+
+
+def test_quoted_strings_that_are_not_in_the_text_are_named(written, state):
+    state.models.choose("starter-gpt")
+    state.prompt.choose_layer("spans")
+    word = state.preview.document.text.split()[0]
+
+    preview, _host = written(AnswerSpec("quotes"), f'LINE: "{word}", "Atlantis"')
+
+    assert preview.read == f"LINE “{word}” (not in the text: “Atlantis”)"

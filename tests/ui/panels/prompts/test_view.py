@@ -226,12 +226,18 @@ def test_fewer_examples_make_a_shorter_prompt(panel, qtbot):
 
 
 def test_answers_stand_in_a_table_with_bars(panel):
-    rows = (LabelAnswer("delay", -2.31, 0.61, 0.46, 1), LabelAnswer("ticket", -2.96, None, 0.24, 2))
+    rows = (
+        LabelAnswer("delay", -2.31, 0.61, 0.46, 1, 0.5),
+        LabelAnswer("ticket", -2.96, None, 0.24, 2, 0.3),
+    )
     panel.state.preview.update(answers=rows)
 
     model = named(panel, QTableView, "Predictions").model()
-    cells = [[model.index(row, column).data() for column in range(5)] for row in range(2)]
-    assert cells == [["delay", "−2.31", "61.0", "1", "46.0"], ["ticket", "−2.96", "–", "2", "24.0"]]
+    cells = [[model.index(row, column).data() for column in range(6)] for row in range(2)]
+    assert cells == [
+        ["delay", "−2.31", "61.0", "50.0", "1", "46.0"],
+        ["ticket", "−2.96", "–", "30.0", "2", "24.0"],
+    ]
 
 
 def test_options_of_a_backend_are_fields_below_its_model(panel, qtbot):

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QWidget
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
+from workbench.ui.panels.prompts.editor import MonoText, displayed
 from workbench.ui.panels.prompts.preview_state import PreviewState
 from workbench.ui.panels.prompts.run_state import RunState
 from workbench.ui.project.job_progress import JobProgress
@@ -42,12 +43,14 @@ if TYPE_CHECKING:
     from workbench.operations.prompts.prompt_fill import PromptPreview
 
 RUN, TEXT = range(2)  # indices of the two pages
-SUBWORDS = 3  # column of the predictions
+SUBWORDS = 4  # column of the predictions
+SAMPLES = "\n\n———\n\n"  # between the replies to a text
 NARROW_WIDTH = 480  # pixels at 100%
 CALIBRATED = {
     "none": _("not calibrated"),
     "content-free": _("calibrated with content-free texts"),
     "pmi": _("calibrated with PMI"),
+    "batch": _("not calibrated: that takes the documents of a run"),
 }
 SCORE_HELP = _(
     "Mean log-probability of the label's subwords at its position in the prompt; values closer "
@@ -154,6 +157,13 @@ class Outcome(QFrame):
                 right=True,
                 hint=PRIOR_HELP,
             ),
+            Column(
+                _("Raw, %"),
+                lambda row: formats.points(row.raw),
+                70,
+                right=True,
+                hint=_("Probability of the label among all labels, before calibration"),
+            ),
             Column(_("Subwords"), lambda row: str(row.subwords), 84, right=True),
             Column(
                 _("Probability, %"),
@@ -167,8 +177,15 @@ class Outcome(QFrame):
             columns, name=_("Predictions"), key=lambda row: row.label, sortable=True
         )
         self._fit_answers()
-        self._text_pages = LaterStack(self._not_asked, self._asking, lambda: self._answers)
-        self._text_pages.widget(2)  # takes ownership of the table
+        self._reply = MonoText(_("Reply"))
+        self._reply.setReadOnly(True)
+        self._read = words("", weight=600, wrap=True, select=True)
+        replied = column((self._reply, 1), self._read, gap=8)
+        self._text_pages = LaterStack(
+            self._not_asked, self._asking, lambda: self._answers, lambda: replied
+        )
+        for page in (2, 3):  # takes ownership
+            self._text_pages.widget(page)
         return self._text_pages
 
     def _not_asked(self) -> EmptyState:
@@ -213,8 +230,8 @@ class Outcome(QFrame):
         state = self.state
         if "asked" in fields:
             self._show_side("text")
-        if concerns(fields, "asking", "answers", "problem", "calibration"):
-            if TEXT in self._pages.made() or state.asking or state.answers:
+        if concerns(fields, "asking", "answers", "replies", "read", "problem", "calibration"):
+            if TEXT in self._pages.made() or state.asking or state.answers or state.replies:
                 self._pages.widget(TEXT)
                 self._show_answers()
             self._show_note()
@@ -228,9 +245,13 @@ class Outcome(QFrame):
     def _show_answers(self) -> None:
         state = self.state
         self._answers.rows_model.set_rows(state.answers)
+        self._reply.setPlainText(displayed(SAMPLES.join(state.replies)))
+        self._read.setText(_("Read as: {answer}", answer=state.read) if state.replies else "")
         if self._text_pages is not None:
-            self._text_pages.setCurrentIndex(1 if state.asking else 2 if state.answers else 0)
-        set_outdated(self._answers, bool(state.problem))
+            pages = (1, state.asking), (3, state.replies), (2, state.answers)
+            self._text_pages.setCurrentIndex(next((n for n, shown in pages if shown), 0))
+        for outcome in (self._answers, self._reply):
+            set_outdated(outcome, bool(state.problem))
 
     def _show_run(self) -> None:
         state, live = self.run, self.run.live

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
-from workbench.operations.prompts import prompt_fill
+from workbench.operations.prompts import prompt_fill, prompt_reading
 from workbench.operations.prompts.prompt_fill import PromptPreview
 from workbench.ui.panels.prompts.scorer import Scorer
 
@@ -24,6 +25,8 @@ class PreviewState(State):
     """problem, line: what is wrong with the template, and where (1-based). dev: number of documents
     that a run answers. no_document: the project has none for the layer. answers: the predictions
     for the document, asking: while they are computed, asked: number of requests.
+    replies: what the model wrote for the document, in a form whose answers it writes; read: what
+    that says.
     """
 
     def __init__(self, draft: PromptDraft, models: ModelState) -> None:
@@ -38,6 +41,8 @@ class PreviewState(State):
         self.line: int | None = None
         self.answers: tuple[LabelAnswer, ...] = ()
         self.asking, self.asked = False, 0
+        self.replies: tuple[str, ...] = ()
+        self.read = ""
         self.fillers = prompt_fill.Fillers(self.project)
         self._scorer = Scorer(self.context)
         self._pending: tuple[str, PromptPreview] | None = None  # model, and request sent to it
@@ -172,8 +177,23 @@ class PreviewState(State):
         """Show cached predictions for the current prompt, if available."""
         spec, preview, pending = self.draft.spec, self.prompt, self._pending
         logprobs = self._scorer.logprobs(spec, preview) if preview and spec.model else None
-        rows = prompt_fill.ranked(logprobs[0], spec.calibration, logprobs[1]) if logprobs else ()
+        rows: Sequence[LabelAnswer] = ()
+        if logprobs is not None and (layer := self.draft.layer) is not None:
+            words = prompt_reading.words_of(layer, spec)
+            rows = prompt_fill.ranked(logprobs[0], spec.calibration, logprobs[1], words)
+        replies = self._scorer.replies(spec, preview) if preview and spec.model else ()
+        self.update(
+            replies=tuple(str(reply["text"]) for reply in replies), read=self._read(replies)
+        )
         current = (self._model, preview.prompts) if preview is not None else None
         waits = pending is not None and (pending[0], pending[1].prompts) == current
         answers = self.answers if tuple(rows) == self.answers else tuple(rows)
-        self.update(answers=answers, asking=waits and not answers)
+        self.update(answers=answers, asking=waits and not answers and not replies)
+
+    def _read(self, replies: Sequence[Mapping[str, Any]]) -> str:
+        """What is read from replies about the document, "" without any."""
+        document, layer = self.document, self.draft.layer
+        if not replies or document is None or layer is None:
+            return ""
+        prediction = prompt_reading.read_one(layer, self.draft.spec, document, replies)
+        return prompt_reading.summary(document, prediction) if prediction is not None else ""

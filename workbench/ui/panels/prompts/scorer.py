@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MAX_CACHED_TABLES = 2000  # maximum number of cached tables
 
 LogProbs = Mapping[str, Sequence[float]]
+Reply = Mapping[str, Any]  # JSON of `prompting.generation.Reply`
 Done = Callable[[WorkbenchError | None], None]
 
 
@@ -32,6 +33,7 @@ class Scorer:
         self._host: Host | None = None
         self._asked = ""  # the model loaded by the host
         self._known: OrderedDict[str, LogProbs] = OrderedDict()
+        self._replies: OrderedDict[str, tuple[Reply, ...]] = OrderedDict()
 
     def knows(self, spec: PromptSpec, table: PromptTable) -> bool:
         return _digest(spec, table) in self._known
@@ -46,11 +48,35 @@ class Scorer:
         first, *rest = (self._known[key] for key in keys)
         return first, tuple(rest)
 
+    def replies(self, spec: PromptSpec, preview: PromptPreview) -> tuple[Reply, ...]:
+        """Cached replies to a prompt whose answer the model writes, () if there are none."""
+        return self._replies.get(_digest(spec, _plain(preview)), ())
+
+    def _write(self, spec: PromptSpec, preview: PromptPreview, done: Done) -> None:
+        requests, key = _plain(preview), _digest(spec, _plain(preview))
+        if key in self._replies:
+            return done(None)
+
+        def answered(answer: Any, error: WorkbenchError | None) -> None:
+            if error is None:
+                self._replies[key] = tuple(answer["replies"])
+                while len(self._replies) > MAX_CACHED_TABLES:
+                    self._replies.popitem(last=False)
+            done(error)
+
+        try:
+            host = self._loaded(spec)
+        except WorkbenchError as error:
+            return done(error)
+        host.ask("score", {"requests": requests}, answered)
+
     def ask(self, spec: PromptSpec, preview: PromptPreview, done: Done) -> None:
         """Compute what is not cached, then call `done(error or None)`.
 
         `done` is not called if a newer request replaces this one.
         """
+        if preview.requests:
+            return self._write(spec, preview, done)
         keys = {_digest(spec, table): table for table in _tables(preview)}
         missing = {key: table for key, table in keys.items() if key not in self._known}
         if not missing:
@@ -74,6 +100,7 @@ class Scorer:
         """The backends have changed: reload the model and clear the cache."""
         self.close()
         self._known.clear()
+        self._replies.clear()
 
     def close(self) -> None:
         if self._host is not None:
@@ -109,7 +136,12 @@ def _model(spec: PromptSpec) -> str:
     return json.dumps([spec.backend, spec.model, dict(spec.options)], sort_keys=True)
 
 
-def _digest(spec: PromptSpec, table: PromptTable) -> str:
+def _plain(preview: PromptPreview) -> list[dict[str, Any]]:
+    """The requests as the host reads them."""
+    return [request.to_json() for request in preview.requests]
+
+
+def _digest(spec: PromptSpec, table: object) -> str:
     """Cache key of a model with exact prompts, smaller than the prompts themselves."""
     raw = json.dumps([_model(spec), table]).encode()
     return hashlib.blake2b(raw, digest_size=16).hexdigest()
