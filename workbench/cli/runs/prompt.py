@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,8 +37,24 @@ if TYPE_CHECKING:
     help=_(
         "A Jinja2 file. Its variables: text, text_b, question, choices, label (the candidate: a "
         "label or the text of a choice), labels, letter and letters (A, B … for the candidates), "
-        "descriptions (by label), examples (each with the same, its own label and letter)."
+        "words and descriptions (by label), instruction, meta.KEY, answer (written by the model), "
+        "examples (each with the same, its own label, letter, answer, labels, spans and number). "
+        "{% system %}, {% user %} and {% assistant %} begin the messages of a conversation."
     ),
+)
+@click.option(
+    "--prompt",
+    "saved",
+    metavar="NAME[@VERSION]",
+    help=_(
+        "A prompt of the project, by default in its latest version, with all its settings. Other "
+        "options replace them for this run."
+    ),
+)
+@click.option(
+    "--save-as",
+    metavar="NAME",
+    help=_("Save the settings in the project, as the latest version of this prompt."),
 )
 @click.option(
     "--model",
@@ -92,6 +109,8 @@ if TYPE_CHECKING:
 def prompt(
     file: Path,
     template: Path | None,
+    saved: str | None,
+    save_as: str | None,
     model: str | None,
     backend: str | None,
     server: str | None,
@@ -119,7 +138,7 @@ def prompt(
     {% endfor %}{{ text }} Topic: {{ label }}
     """  # noqa: D301 (click does not wrap a paragraph after this mark)
     from workbench.operations.prompts import prompt as operations
-    from workbench.operations.prompts import prompt_fill, prompt_models, prompt_reading
+    from workbench.operations.prompts import prompt_fill, prompt_reading
     from workbench.operations.runs import results
     from workbench.prompting.spec import PromptSpec
 
@@ -132,36 +151,39 @@ def prompt(
             agree(opened.project, operations.spec_of(earlier), example, yes_send)
             report, evaluation = _run(opened, resumed, earlier.spec["model_name"])
         return _show(report, evaluation, as_json)
-    if template is None or (model is None and not server):
-        raise click.UsageError(_("--template and --model are needed."))
+    if not saved and (template is None or (model is None and not server)):
+        raise click.UsageError(_("--template and --model, or --prompt, are needed."))
     if server and backend:
         raise click.UsageError(_("--server and --backend exclude each other."))
     names = ("order", "seed", "every_label", "arrangement", "vectors", "uncertain_run")
-    if not (options["shots"] or options["pins"]) and (unused := explicit_options(*names)):
-        message = _(
-            "{options} without effect: no examples are sampled without --shots.",
-            options=", ".join(unused),
-        )
-        note(message)
+    none = not (saved or options["shots"] or options["pins"])
+    if none and (unused := explicit_options(*names)):
+        without = _("{options} without effect: no examples are sampled without --shots.")
+        note(without.format(options=", ".join(unused)))
     with session(file) as opened:
+        base = _saved(opened.project, saved) if saved else None
+        if base is not None and not server:
+            backend, model = backend or base.backend, model or base.model_name or base.model
         backend, card = _model(opened, backend, server, model or "")
-        source = read_template(template)
-        chosen, remark = prompt_fill.choose_layer(opened.project, layer)
+        about = {"template": read_template(template)} if template is not None else {}
+        chosen, remark = prompt_fill.choose_layer(opened.project, layer or (base and base.layer))
         if remark:
             note(remark)
-        spec = PromptSpec(
-            template=source,
+        spec = replace(
+            base or PromptSpec("", ""),
+            **about,
             model=card.path,
             model_name=card.name,
             layer=chosen.name,
             name=name,
             allow_pickle=card.pickled,
             backend=backend,
-            options=prompt_models.options(backend, settings),
-            **prompt_options.settings(options, chosen),
-            **prompt_options.selection(opened.project, chosen, options),
+            options=_options(base, backend, settings),
+            **prompt_options.settings(options, chosen, base),
+            **prompt_options.selection(opened.project, chosen, options, base),
         )
         prompt_reading.check_model(card, spec, chosen)
+        spec = _named(opened.project, spec, save_as)
         with opened.progress(_("Preparing prompts")) as watch:
             prepared = operations.prepare(
                 opened.project, spec, split=split, queue=opened.queue, watch=watch
@@ -171,6 +193,35 @@ def prompt(
         agree(opened.project, prepared.spec, example, yes_send)
         report, evaluation = _run(opened, prepared, spec.model_name)
     _show(report, evaluation, as_json)
+
+
+def _saved(project: Project, name: str) -> PromptSpec:
+    from workbench.operations.prompts import prompt_versions
+
+    return prompt_versions.spec_of(*prompt_versions.version_named(project, name))
+
+
+def _options(base: PromptSpec | None, backend: str, settings: dict[str, str]) -> dict[str, Any]:
+    """Options of the backend that differ from its defaults: those of a saved prompt, and --set."""
+    from workbench.operations.prompts import prompt_models
+
+    kept = base.options if base is not None and base.backend == backend else {}
+    usual = prompt_models.options(backend, {})
+    chosen = prompt_models.options(backend, {**kept, **settings})
+    return {name: value for name, value in chosen.items() if value != usual[name]}
+
+
+def _named(project: Project, spec: PromptSpec, save_as: str | None) -> PromptSpec:
+    """The settings with the prompt that the run names: a version only if it has these settings."""
+    from workbench.operations.prompts import prompt_versions
+
+    if save_as:
+        return prompt_versions.save(project, save_as, spec)
+    if not spec.prompt_name:
+        return spec
+    version = _saved(project, f"{spec.prompt_name}@{spec.prompt_version}")
+    same = prompt_versions.identity(version) == prompt_versions.identity(spec)
+    return spec if same else replace(spec, prompt_version=0)
 
 
 def _model(
@@ -307,6 +358,7 @@ def _run(
     """What --json prints, and the evaluation with intervals."""
     from workbench.operations.evaluation import quality
     from workbench.operations.prompts import prompt as operations
+    from workbench.operations.prompts import prompt_versions
     from workbench.operations.runs import results, run_results
     from workbench.operations.runs.kinds import contract as kinds
 
@@ -328,6 +380,7 @@ def _run(
     evaluation = quality.measure_intervals(opened.project, ended, evaluation)
     message = {
         "prompt": ended.name,
+        "saved": prompt_versions.name_of(spec),
         **scores_json(ended, evaluation),
         "report": intervals_json(evaluation),
         "model": spec.model_name,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -26,6 +26,7 @@ from workbench.prompting.spec import (
 if TYPE_CHECKING:
     from workbench.base.options import Option
     from workbench.project.project import Project
+    from workbench.prompting.spec import PromptSpec
     from workbench.text.labels import Layer
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -58,7 +59,31 @@ def _option(option: Option) -> Callable[[Command], Command]:
     return click.option(f"--{name}", help=_(option.help), **more)
 
 
+def _texts(
+    _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
+) -> dict[str, str]:
+    """label → its description, from LABEL=TEXT. Raises BadParameter."""
+    texts: dict[str, str] = {}
+    for value in values:
+        label, sign, text = value.partition("=")
+        if not label or not sign:
+            raise click.BadParameter(_("{value!r} is not of the form LABEL=TEXT.", value=value))
+        texts[label] = text
+    return texts
+
+
 OPTIONS = (
+    click.option(
+        "--instruction", default="", help=_("The variable `instruction` of the template.")
+    ),
+    click.option(
+        "--description",
+        "descriptions",
+        multiple=True,
+        callback=_texts,
+        metavar="LABEL=TEXT",
+        help=_("Description of a label in the prompt, in place of that of the layer."),
+    ),
     click.option(
         "--calibration",
         type=click.Choice(CALIBRATIONS),
@@ -103,23 +128,39 @@ def answer_options(command: Command) -> Command:
     return command
 
 
-def settings(options: Mapping[str, Any], layer: Layer) -> dict[str, Any]:
-    """The settings of a PromptSpec from the values of OPTIONS."""
+def settings(
+    options: Mapping[str, Any], layer: Layer, base: PromptSpec | None = None
+) -> dict[str, Any]:
+    """The settings of a PromptSpec from the values of OPTIONS.
+
+    base: settings that only the options of the command line replace.
+    """
     from workbench.operations.prompts import prompt_reading
 
-    answer = AnswerSpec(**{option.name: options[option.name] for option in ANSWER_OPTIONS})
+    def chosen(names: Iterable[str]) -> dict[str, Any]:
+        """Option of a setting → its value."""
+        options_of = {name: "sampling_seed" if name == "seed" else name for name in names}
+        return {
+            name: options[option]
+            for name, option in options_of.items()
+            if base is None or explicit_options(option)
+        }
+
+    answer = replace(
+        base.answer if base is not None else AnswerSpec(),
+        **chosen(option.name for option in ANSWER_OPTIONS),
+    )
     if options["form"]:
         answer = replace(answer, form=options["form"])
-    else:
+    elif base is None:
         answer = prompt_reading.fitting_answer(layer, answer)
-    values = {**options, "seed": options["sampling_seed"], "stop": stop_texts(options["stop"])}
-    decoding = Decoding(**{option.name: values[option.name] for option in DECODING_OPTIONS})
+    values = chosen(option.name for option in DECODING_OPTIONS)
+    if "stop" in values:
+        values["stop"] = stop_texts(values["stop"])
     return {
         "answer": answer,
-        "decoding": decoding,
-        "words": options["words"],
-        "chat": options["chat"],
-        "calibration": options["calibration"],
+        "decoding": replace(base.decoding if base is not None else Decoding(), **values),
+        **chosen(("instruction", "descriptions", "words", "chat", "calibration")),
     }
 
 
@@ -194,13 +235,18 @@ def example_options(command: Command) -> Command:
     return command
 
 
-def selection(project: Project, layer: Layer, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a prompt that its `EXAMPLE_OPTIONS` give. Raises WorkbenchError."""
+def selection(
+    project: Project, layer: Layer, options: Mapping[str, Any], base: PromptSpec | None = None
+) -> dict[str, Any]:
+    """The settings of a prompt that its `EXAMPLE_OPTIONS` give. Raises WorkbenchError.
+
+    base: settings that only the options of the command line replace.
+    """
     from workbench.operations.prompts import prompt_examples
     from workbench.operations.runs import results
 
     names = ("shots", "order", "seed", "every_label", "arrangement", "vectors", "diversity")
-    settings = {name: options[name] for name in names}
+    settings = {name: options[name] for name in names if base is None or explicit_options(name)}
     run, pins = options["uncertain_run"], options["pins"]
     if run:
         settings["source_run"] = results.run_named(project, run).id
@@ -209,6 +255,6 @@ def selection(project: Project, layer: Layer, options: Mapping[str, Any]) -> dic
         explicit = explicit_options("order", "shots")
         settings["order"] = options["order"] if "--order" in explicit else "pinned"
         settings["shots"] = options["shots"] if "--shots" in explicit else len(settings["pinned"])
-    if settings["order"] == "pinned" and not pins:
+    if settings.get("order") == "pinned" and not pins and not (base and base.pinned):
         raise click.UsageError(_("--order pinned needs --pin."))
     return settings

@@ -12,6 +12,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.cli.output import as_json, emit, say, table
+from workbench.cli.runs import saved_prompts
 from workbench.cli.runs.evaluate import SPLITS
 from workbench.cli.runs.follow import check_complete, follow_experiment
 from workbench.cli.runs.prompt import agree, read_template
@@ -35,6 +36,10 @@ LONGEST = 60  # characters of a text that are printed
 @click.group("prompts")
 def prompts() -> None:
     """List and compare the prompts of a project, and run grids of them."""
+
+
+for command in saved_prompts.COMMANDS:
+    prompts.add_command(command)
 
 
 @prompts.command("compare")

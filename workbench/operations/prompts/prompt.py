@@ -299,6 +299,9 @@ def _answer_words(spec: PromptSpec) -> list[str]:
     for label, names in spec.words.items():
         for name in names:
             words += ["--word", f"{label}={name}"]
+    for label, text in spec.descriptions.items():
+        words += ["--description", f"{label}={text}"]
+    words += ["--instruction", spec.instruction] if spec.instruction else []
     values = {**answer.to_json(), **decoding.to_json(), "stop": stop_option(decoding.stop)}
     for option in (*ANSWER_OPTIONS, *DECODING_OPTIONS):
         name = {"seed": "sampling-seed"}.get(option.name, option.name.replace("_", "-"))

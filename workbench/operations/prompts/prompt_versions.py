@@ -9,17 +9,21 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
+from workbench.base.records import to_plain
 from workbench.base.terms import term
 from workbench.operations.runs.kinds.prompt.info import INFO
 from workbench.prompting.answers import forms
 from workbench.prompting.spec import LOCAL, SCORED, PromptSpec
 from workbench.storage.runs import prompts, runs
 from workbench.storage.runs.prompts import PromptVersion, StoredPrompt
+from workbench.tasks import spec as tasks
+from workbench.text.columns import Column, ValueKind
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
@@ -27,7 +31,9 @@ if TYPE_CHECKING:
 
 AT = "@"  # between name and version
 SAME, REMOVED, ADDED = "same", "removed", "added"
-_OF_RUNS = ("template", "name", "device", "allow_pickle", "prompt_name", "prompt_version")
+_OF_RUNS = (
+    "template", "name", "device", "allow_pickle", "sample", "prompt_name", "prompt_version",
+)  # fmt: skip
 _OF_ALL = ("model", "options", "seed")
 _NEAREST = ("nearest", "nearest-balanced", "mmr")  # selections that compare texts
 
@@ -77,6 +83,10 @@ class PromptDifference:
 
     def __bool__(self) -> bool:
         return bool(self.template or self.settings)
+
+    def to_json(self) -> dict[str, Any]:
+        plain: dict[str, Any] = to_plain(self)
+        return plain
 
 
 # ---------------------------------------------------------------- reading
@@ -140,6 +150,12 @@ def spec_of(
         raise SpecError(
             _("Version {number} of {name!r} is damaged.", number=version.number, name=prompt.name)
         ) from error
+
+
+def name_of(spec: PromptSpec) -> str:
+    """NAME@VERSION of the prompt that settings are of; NAME if no version has them, "" for none."""
+    version = f"{AT}{spec.prompt_version}" if spec.prompt_version else ""
+    return f"{spec.prompt_name}{version}" if spec.prompt_name else ""
 
 
 def stored(spec: PromptSpec) -> dict[str, Any]:
@@ -332,7 +348,57 @@ def _lines(before: str, after: str) -> Iterator[TemplateLine]:
         yield from (TemplateLine(ADDED, line) for line in new[begin:last])
 
 
-# ---------------------------------------------------------------- runs
+# ---------------------------------------------------------------- lists, runs
+
+
+@dataclass(frozen=True)
+class VersionRow:
+    """A version of a prompt. run, metric, score: of its latest run with a score on dev, if any."""
+
+    name: str
+    number: int
+    at: str
+    is_latest: bool
+    spec: PromptSpec
+    run: str | None = None
+    metric: str | None = None
+    score: float | None = None
+
+
+def rows(project: Project) -> tuple[VersionRow, ...]:
+    """All versions of all prompts: by name, the latest first. Damaged ones are left out."""
+    known = runs_of(project)
+    rows = []
+    for prompt in every(project):
+        for version in reversed(prompt.versions):
+            with suppress(SpecError):
+                spec = spec_of(prompt, version)
+                latest = version is prompt.versions[-1]
+                row = VersionRow(prompt.name, version.number, version.at, latest, spec)
+                rows.append(_with_run(row, known.get(identity(spec))))
+    return tuple(rows)
+
+
+def _with_run(row: VersionRow, run: Run | None) -> VersionRow:
+    if run is None:
+        return row
+    scores = run.scores["dev"]
+    metric = next(iter(tasks.score_names(scores, run.spec.get("task", ""))), None)
+    return replace(row, run=run.name, metric=metric, score=scores.get(metric))
+
+
+def columns() -> tuple[Column, ...]:
+    """Of `rows`."""
+    return (
+        Column(_("Prompt"), lambda row: row.name, key="name"),
+        Column(_("Version"), lambda row: row.number, kind=ValueKind.COUNT, key="version"),
+        Column(_("Saved"), lambda row: row.at, kind=ValueKind.TIME, key="at"),
+        Column(_("Model"), lambda row: row.spec.model_name or None, key="model"),
+        Column(_("Examples"), lambda row: row.spec.shots, kind=ValueKind.COUNT, key="shots"),
+        Column(_("Run"), lambda row: row.run, key="run"),
+        Column(_("Score on dev"), lambda row: row.metric, key="metric"),
+        Column(_("Value"), lambda row: row.score, kind=ValueKind.NUMBER, key="score"),
+    )
 
 
 def spec_of_run(run: Run) -> PromptSpec | None:

@@ -10,7 +10,7 @@ from workbench.base.i18n import _
 from workbench.ui.commands import MenuChoice
 from workbench.ui.panels.prompts.editor import MonoText
 from workbench.ui.panels.prompts.prompt_state import PromptState, VersionRow
-from workbench.ui.style import formats, theme
+from workbench.ui.style import formats, run_text, theme
 from workbench.ui.widgets.controls.button import Button
 from workbench.ui.widgets.controls.field import TitledField, combo, fill
 from workbench.ui.widgets.dialog import Dialog
@@ -25,10 +25,14 @@ GROUNDS = {"added": "good_soft", "removed": "bad_soft"}
 def version_text(version: VersionRow) -> str:
     """Number, time, and the score of its latest run on dev."""
     about = {"number": version.number, "time": formats.when_iso(version.at)}
-    if not version.run:
+    if not version.metric:
         return _("{number}, {time}", **about)
-    more = {"metric": version.metric, "score": version.score}
+    more = {"metric": run_text.score_title(version.metric), "score": score_text(version)}
     return _("{number}, {time}, {metric} {score}", **about, **more)
+
+
+def score_text(version: VersionRow) -> str:
+    return run_text.score_text(version.metric, version.score) if version.metric else "–"
 
 
 class History(Dialog):
@@ -41,7 +45,7 @@ class History(Dialog):
         columns = (
             Column(_("Version"), lambda row: row.number, 90, kind=ValueKind.COUNT),
             Column(_("Saved"), lambda row: row.at, kind=ValueKind.TIME, tip=lambda row: row.at),
-            Column(_("Score on dev"), lambda row: row.score or "–", 130, right=True),
+            Column(_("Score on dev"), score_text, 130, right=True),
             Column(_("Run"), lambda row: row.run or "–", 160),
         )
         self.table = Table(columns, name=_("Versions"), key=lambda row: row.number)

@@ -43,7 +43,7 @@ class PromptBox(Part):
         fill_with(self, choice, self.earlier, gap=8)
 
     def render_part(self, fields: frozenset[str]) -> None:
-        names = ("prompts", "templates", "runs", "number", "edited", "read_only", "prompt_name")
+        names = ("prompts", "templates", "rows", "number", "edited", "read_only", "prompt_name")
         if not concerns(fields, *names):
             return
         self._show_prompts()

@@ -2,45 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.operations.prompts import prompt, prompt_versions
+from workbench.operations.prompts.prompt_versions import VersionRow as VersionRow
 from workbench.operations.schema import labels
-from workbench.ui.style import run_text
 
 if TYPE_CHECKING:
     from workbench.operations.prompts.prompt_versions import PromptDifference
     from workbench.prompting.built_in import BuiltIn
     from workbench.prompting.spec import PromptSpec
     from workbench.storage.runs.prompts import PromptVersion, StoredPrompt
-    from workbench.storage.runs.runs import Run
     from workbench.text.labels import Layer
     from workbench.ui.panels.prompts.draft import PromptDraft
-
-
-@dataclass(frozen=True)
-class VersionRow:
-    """A version of the prompt. run, metric, score: of its latest run with a score on dev, or ""."""
-
-    number: int
-    at: str
-    run: str = ""
-    metric: str = ""
-    score: str = ""
 
 
 FindModel = Callable[["PromptSpec"], "PromptSpec"]
 
 
 class PromptState(State):
-    """prompts: of the project. templates: to begin with, those that fit the layer. runs: the latest
-    run with a score, by `prompt_versions.identity`. number: the version that the settings are
-    compared with, 0 for a prompt that is not saved, which is called `title`. edited: they differ
-    from it. read_only: an earlier version is shown as it was; `unlock` allows to edit it.
+    """prompts, rows: of the project; their versions with scores. templates: to begin with, those
+    that fit the layer. number: the version that the settings are compared with, 0 for a prompt that
+    is not saved, which is called `title`. edited: they differ from it. read_only: an earlier
+    version is shown as it was; `unlock` allows to edit it.
     """
 
     def __init__(self, draft: PromptDraft, find_model: FindModel) -> None:
@@ -49,7 +37,7 @@ class PromptState(State):
         self.draft, self.project, self.context = draft, draft.project, draft.context
         self.prompts: tuple[StoredPrompt, ...] = ()
         self.templates: tuple[BuiltIn, ...] = ()
-        self.runs: Mapping[str, Run] = {}
+        self.rows: tuple[VersionRow, ...] = ()
         self.number, self.edited, self.read_only = 0, False, False
         self._find_model, self._unlocked = find_model, False
         self.title = ""
@@ -78,18 +66,7 @@ class PromptState(State):
     @property
     def versions(self) -> tuple[VersionRow, ...]:
         """Those of the prompt, newest first."""
-        versions = self.prompt.versions if self.prompt else ()
-        return tuple(map(self._row, reversed(versions)))
-
-    def _row(self, version: PromptVersion) -> VersionRow:
-        assert self.prompt is not None
-        spec = prompt_versions.spec_of(self.prompt, version, self.draft.spec)
-        run = self.runs.get(prompt_versions.identity(spec))
-        if run is None:
-            return VersionRow(version.number, version.at)
-        names = run_text.score_names(run.scores["dev"], run.spec.get("task", ""))
-        metric = run_text.score_title(names[0]) if names else ""
-        return VersionRow(version.number, version.at, run.name, metric, run_text.main_score(run))
+        return tuple(row for row in self.rows if row.name == self.name)
 
     def difference(self, before: int, after: int) -> PromptDifference | None:
         """What one version of the prompt has that the other has not; None if one is missing."""
@@ -108,7 +85,7 @@ class PromptState(State):
         self.update(
             prompts=prompt_versions.every(self.project),
             templates=prompt.templates_for(layers.get(layer)),
-            runs=prompt_versions.runs_of(self.project),
+            rows=prompt_versions.rows(self.project),
         )
         settings: dict[str, Any] = {}
         if not self.draft.spec.template:
@@ -177,7 +154,7 @@ class PromptState(State):
 
     def read_runs(self) -> None:
         """A run has ended."""
-        self.update(runs=prompt_versions.runs_of(self.project))
+        self.update(rows=prompt_versions.rows(self.project))
 
     # ---------------------------------------------------------------- changing
 
@@ -228,6 +205,7 @@ class PromptState(State):
 
     def _read(self) -> None:
         self.update(prompts=prompt_versions.every(self.project))
+        self.read_runs()
         self._compare()
 
     # ---------------------------------------------------------------- compared with the version
