@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
+from workbench.ui.widgets.controls.field import TitledField
 from workbench.ui.widgets.controls.words import Wrapped
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import TurningRow
@@ -109,3 +110,13 @@ def test_a_row_turns_into_a_column_where_its_parts_have_no_room(look, qtbot):
         row.resize(width, 60)
         assert row._line.direction() == getattr(QBoxLayout.Direction, way)
     assert row.minimumSizeHint().width() == 100
+
+
+def test_fields_side_by_side_begin_at_the_same_height(look, qtbot):
+    low, high = TitledField("Low", part(80)), TitledField("High", part(80), "A hint below.")
+    row = TurningRow((low, 1), (high, 1), gap=10)
+    holder = shown(flow(row), 400, qtbot)
+    row.resize(400, 120)
+
+    qtbot.waitUntil(lambda: low.y() == high.y() == 0 and low.height() < high.height())
+    assert holder.isVisible()

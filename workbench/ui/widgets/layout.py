@@ -108,8 +108,11 @@ class TurningRow(QFrame):
 
     def _align(self, *, beside: bool) -> None:
         for item in self._items():
+            align = Qt.AlignmentFlag
             if _flows(item):
-                item.setAlignment(Qt.AlignmentFlag.AlignVCenter if beside else Qt.AlignmentFlag(0))
+                item.setAlignment(align.AlignVCenter if beside else align(0))
+            elif (widget := item.widget()) is not None and widget.property("field"):
+                item.setAlignment(align.AlignTop if beside else align(0))
 
     def _items(self) -> list[QLayoutItem]:
         items = (self._line.itemAt(number) for number in range(self._line.count()))
