@@ -7,13 +7,13 @@ from workbench.storage.runs import runs
 from workbench.text.fields import ClassScores, FromReply, Prediction
 
 
-def add_prompt_run(project, name, wrong=(), silent=(), **settings):
-    """A run on dev of the layer `class` of the sample: its answers to the documents at some places
-    are wrong, or replies without a label.
+def add_prompt_run(project, name, wrong=(), silent=(), layer="class", **settings):
+    """A run on dev of a layer, by default that of the sample: its answers to the documents at some
+    places are wrong, or replies without a label.
     """
-    layer = labels.layer_by_name(project.db, "class")
     settings = {"template": "{{ label }}", "model": "m", "name": name, **settings}
-    spec = PromptSpec(**settings, layer="class").to_json()
+    spec = PromptSpec(**settings, layer=layer).to_json()
+    layer = labels.layer_by_name(project.db, layer)
     about = {"task": "classify", "split": "dev"}
     with project.write():
         run = runs.add(project.db, name, "prompt", layer_id=layer.id, spec={**spec, **about})

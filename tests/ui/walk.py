@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
+from tests.prompt_runs import add_prompt_run
 from tests.ui.pseudo import CYRILLIC, Seen
 from workbench.models.results import Repository, RepositoryFile
 from workbench.operations.documents.splits import SplitChoice
@@ -506,7 +507,26 @@ def prompts(way: Walk) -> None:
     for tab in ("answers", "grid", "free-text"):
         panel.state.show(tab)
         way.at(f"prompts, tab {tab}")
+    _compared_prompts(way, panel)
     panel.state.show("preview")
+
+
+def _compared_prompts(way: Walk, panel) -> None:
+    """Answers and grid of two runs."""
+    layer = panel.state.draft.spec.layer
+    for name, shots, silent in (("έβδομο", 0, ()), ("όγδοο", 2, (0,))):
+        model = {"model": "starter-bert", "model_name": "starter-bert", "shots": shots}
+        add_prompt_run(way.app.project, name, (1,), silent, layer, **model)
+    answers, grid = panel.state.answers, panel.state.grid
+    panel.state.show("answers")
+    way.wait(lambda: answers.comparison is not None, lambda: answers.problem)
+    way.at("prompts, answers of two runs")
+    answers.show_segment("all")
+    way.at("prompts, all answers")
+    panel.state.show("grid")
+    grid.add_runs()
+    way.wait(lambda: grid.result is not None, lambda: grid.error)
+    way.at("prompts, a grid of two rows")
 
 
 def exchange(way: Walk, folder: Path) -> None:
