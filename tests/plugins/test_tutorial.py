@@ -20,6 +20,9 @@ from workbench.cli.main import main
 from workbench.operations.application import plugin_checks, plugins
 from workbench.operations.runs import run_results
 from workbench.project.project import Project
+from workbench.prompting.backends.spec import GENERATE, SCORE
+from workbench.prompting.base import Prompt
+from workbench.prompting.generation import CANCELLED, STOP, GenerationRequest
 from workbench.storage.runs import runs
 from workbench.tasks import spec as tasks
 from workbench.tasks.classify.info import ClassGold
@@ -205,6 +208,17 @@ def test_its_baseline_learns_lengths_and_its_strategy_prefers_the_middle(tutoria
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.M | re.S)
 CODE = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
+
+
+def test_its_backend_scores_answers_and_writes_replies(tutorial):
+    backend = registry.registry().get("backend", "my-plugin.overlap")("exact", {"weight": 1.0})
+    asked = [GenerationRequest(text="late late quick", choices=("quick", "late"))] * 2
+
+    ((score,),) = backend.score([Prompt("late late", "late", "")])
+    first, second = backend.generate(asked, lambda _number, _reply: False)
+
+    assert score == pytest.approx(np.log((1 + 2) / (2 + 2))) and backend.can == {SCORE, GENERATE}
+    assert (first.text, first.finish, second.finish) == ("late", STOP, CANCELLED)
 
 
 def test_the_commands_of_the_page_run_as_written(monkeypatch, capfd):

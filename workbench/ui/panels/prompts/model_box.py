@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 TEACHING = _("{model} is a small teaching model. Expect scores far below those of fine-tuning.")
 MOST_CARDS = 4  # that are visible without scrolling
-CARD_HEIGHT = 58  # pixels at 100 %
+CARD_HEIGHT = 58  # pixels at 100%
 
 
 class ModelCard(QFrame):
