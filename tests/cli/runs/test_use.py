@@ -197,7 +197,7 @@ def test_a_prompt_run_that_ended_early_is_resumed(
         answers = paths.run_folder(project.path, runs.all(project.db)[0].id) / "answers.jsonl"
         answers.write_text("".join(answers.read_text().splitlines(keepends=True)[:20]))
         runs.update(project.db, runs.all(project.db)[0].id, status="stopped", result={"n": 17})
-        replies.clear(project.db)
+        replies.delete(project.db)
 
     code, _out, err = call("prompt", sample, "--resume", "prompt-1", *prompted)
     assert code == 2 and "without --template, --model" in err

@@ -19,7 +19,7 @@ from workbench.project.project import Project
 from workbench.prompting.spec import PromptSpec
 from workbench.storage.documents import documents
 from workbench.storage.queries import saved_filters
-from workbench.storage.runs import runs
+from workbench.storage.runs import replies, runs
 from workbench.storage.schema import migrations
 from workbench.text.dataset import Record
 from workbench.text.document import Document
@@ -212,6 +212,7 @@ def used(project, queue, ids):
     with project.write():
         for item in (run, asked):
             runs.update(project.db, item.id, status="failed", result={"sample": TEXT, "n": 1})
+        replies.save(project.db, {"k1": json.dumps({"replies": [TEXT]}), "k2": '{"replies": []}'})
     with project.edit(f"Label all occurrences of {TEXT.splitlines()[0]}"):
         notes.set_note(project, ids[1], "like the other one")
 
@@ -247,6 +248,7 @@ def test_no_file_but_the_vocabulary_of_a_model_has_the_text_afterwards(project, 
         json.loads(next(project.runs_folder.rglob("result.json")).read_text())["status"] == "done"
     )
     assert runs.all(project.db)[0].result == {"sample": "[removed]", "n": 1}
+    assert list(replies.get(project.db, ["k1", "k2"])) == ["k2"]
     assert any("[removed]" in step.title for step in project.history())
     assert check_open(project) == []
 

@@ -14,6 +14,7 @@ from workbench.base.watch import QUIET, Watch
 from workbench.storage.connections import failures, header
 from workbench.storage.connections.database import Database
 from workbench.storage.documents import deletion
+from workbench.storage.runs import replies
 from workbench.storage.schema import migrations
 from workbench.storage.schema.values import ids_in, text_out
 
@@ -120,7 +121,8 @@ def remove(
 ) -> int:
     """Delete documents and everything of them, also what undo would restore.
 
-    `redact` is applied to the titles of the history, and to the settings and results of runs.
+    `redact` is applied to the titles of the history, and to the settings and results of runs;
+    replies of models that it would change are deleted.
     Within a transaction; `compact` must follow, as deleted rows stay in the free pages of the file
     until then. Returns the number of documents deleted.
     """
@@ -134,6 +136,7 @@ def remove(
     if redact is not None:
         _redact_titles(db, redact)
         _redact_runs(db, redact)
+        replies.delete(db, lambda payload: redact(payload) != payload)
     conn.execute("insert into search(search) values('optimize')")  # drops the deleted words
     return deleted
 

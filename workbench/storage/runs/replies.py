@@ -5,7 +5,7 @@ A cache, so that integrity checks leave the table out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from workbench.storage.connections.database import Database
 from workbench.storage.schema.values import now
@@ -39,5 +39,8 @@ def count(db: Database) -> int:
     return number
 
 
-def clear(db: Database) -> None:
-    db.writer.execute("delete from reply")
+def delete(db: Database, where: Callable[[str], bool] = lambda _payload: True) -> None:
+    """Forget the replies whose payload is chosen, all by default."""
+    rows = db.writer.execute("select key, payload from reply").fetchall()
+    keys = [(key,) for key, payload in rows if where(payload)]
+    db.writer.executemany("delete from reply where key = ?", keys)
