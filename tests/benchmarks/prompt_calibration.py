@@ -26,7 +26,7 @@ from workbench.operations.evaluation import scoring
 from workbench.operations.prompts import prompt, prompt_fill
 from workbench.project.project import Project
 from workbench.prompting import transcript
-from workbench.prompting.score import CALIBRATIONS, CONTENT_FREE_TEXTS, PMI, prediction
+from workbench.prompting.score import CALIBRATIONS, CONTENT_FREE_TEXTS, PMI, batch_prior, prediction
 from workbench.prompting.spec import PromptSpec
 from workbench.tasks import spec as tasks
 
@@ -102,13 +102,16 @@ def judge(gold: list[str], rows: list[dict]) -> dict[str, Outcome]:
         if row["document_id"] is None:
             without_text.setdefault(row["set"], []).append(row["logprobs"])
     asked = [row for row in rows if row["document_id"] is not None]
+    prior = next(iter(batch_prior([row["logprobs"] for row in asked]).values()), None)
     outcomes = {}
     for method in CALIBRATIONS:
         answers = []
         for row in asked:
             known = without_text[row["set"]]
             answers.append(
-                prediction(row["logprobs"], method, known[-1:] if method == PMI else known).label
+                prediction(
+                    row["logprobs"], method, known[-1:] if method == PMI else known, batch=prior
+                ).label
             )
         right = sum(a == b for a, b in zip(answers, gold, strict=True))
         commonest = Counter(answers).most_common(1)[0][1]

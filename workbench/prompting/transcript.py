@@ -32,9 +32,9 @@ _FILES: dict[str, Any] = {"encoding": "utf-8", "errors": "surrogatepass", "newli
 Line = Mapping[str, Any]
 
 
-def key(asking: object, request: Line) -> str:
-    """A hash of a request with everything else that its answer depends on, as plain values."""
-    return sha256(json.dumps([asking, request], sort_keys=True).encode()).hexdigest()
+def key(asking: bytes, request: Line) -> str:
+    """A hash of a request with everything else that its answer depends on."""
+    return sha256(asking + json.dumps(request).encode()).hexdigest()
 
 
 def write_prompts(folder: Path, lines: Iterable[str]) -> Path:

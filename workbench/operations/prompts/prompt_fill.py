@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -448,13 +450,14 @@ def _room(limit: int, spec: PromptSpec) -> int:
     return room
 
 
-def asking(spec: PromptSpec) -> list[object]:
-    """What an answer depends on besides what is sent, as plain values: the model, with the state of
-    its files, and how it is asked.
+def asking(spec: PromptSpec) -> bytes:
+    """A hash of what an answer depends on besides what is sent: the model, with the state of its
+    files, and how it is asked.
     """
     decoding = {} if spec.answer.form == SCORED else prompt_reading.decoding(spec).to_json()
     options = backends.options(spec.backend, spec.options)
-    return [spec.backend, spec.model, _state(Path(spec.model)), options, decoding]
+    about = [spec.backend, spec.model, _state(Path(spec.model)), options, decoding]
+    return sha256(json.dumps(about, sort_keys=True).encode()).digest()
 
 
 def _state(folder: Path) -> list[tuple[str, int, int]]:
