@@ -56,7 +56,7 @@ class FreeTextTab(Tab):
         self._text.edited.connect(lambda: state.set_text(self._text.text()))
         self._text.submitted.connect(state.write)
         self._write = Button(_("Write"), "play", "primary", on=state.write)
-        self._stop = Button(_("Stop"), "square", on=state.stop)
+        self._stop = Button(_("Stop"), "square", on=self._stopped)
         self._new = Button(_("New conversation"), "plus", on=state.new)
         self._hint = words("", "caption", "muted")
         self._turns = column(gap=8)
@@ -93,8 +93,12 @@ class FreeTextTab(Tab):
         self._stop.setVisible(state.running)
         self._new.setVisible(state.mode == CONVERSE)
         self._new.setEnabled(bool(state.turns))
-        if concerns(fields, "loading", "running"):
+        if concerns(fields, "loading", "running", "samples"):
             self._hint.setText(_hint(state))
+
+    def _stopped(self) -> None:
+        self._text.setFocus()  # the button disappears
+        self.state.stop()
 
     def _show_mode(self) -> None:
         converses = self.state.mode == CONVERSE
@@ -115,7 +119,9 @@ class FreeTextTab(Tab):
 def _hint(state: FreeTextState) -> str:
     if state.loading:
         return _("Loading the model…")
-    return "" if state.running else _("Enter to start, Shift+Enter for a new line")
+    if state.samples:
+        return _("Highlighted tokens have a probability below 1 %")
+    return _("Enter to start, Shift+Enter for a new line")
 
 
 # ---------------------------------------------------------------- left: model and settings
