@@ -8,6 +8,7 @@ from workbench.base.errors import ModelError  # noqa: E402
 from workbench.base.paths import resource  # noqa: E402
 from workbench.models.generate import CAUSAL, MASKED, TEXT, LanguageModel  # noqa: E402
 from workbench.prompting.base import Prompt  # noqa: E402
+from workbench.prompting.score import label_score, sequence_score  # noqa: E402
 
 PROMPTS = [
     Prompt("The tram was late again. This is about ", answer, ".")
@@ -72,6 +73,33 @@ def test_causal_scores_equal_a_computation_by_hand(gpt):
     assert gpt.kind == CAUSAL and len(ours[1]) > 1
     for prompt, found in zip(PROMPTS, ours, strict=True):
         assert found == pytest.approx(by_hand(prompt), abs=1e-4)
+
+
+def loglikelihood(tokenizer, model, context, continuation):
+    """(sum, number of tokens), as lm-evaluation-harness scores a continuation: space at the end of
+    the context is part of the continuation, and both are tokenized together.
+
+    Source: EleutherAI, lm_eval/api/model.py, `_encode_pair`; models/huggingface.py,
+    `_loglikelihood_tokens`.
+    """
+    spaces = len(context) - len(context.rstrip())
+    if spaces:
+        context, continuation = context[:-spaces], context[-spaces:] + continuation
+    whole = tokenizer(context + continuation, add_special_tokens=False).input_ids
+    first = len(tokenizer(context, add_special_tokens=False).input_ids)
+    with torch.no_grad():
+        logs = model(torch.tensor([whole[:-1]])).logits[0].log_softmax(-1)
+    scores = [float(logs[place - 1, whole[place]]) for place in range(first, len(whole))]
+    return sum(scores), len(scores)
+
+
+def test_causal_scores_are_those_of_the_evaluation_harness(gpt):
+    tokenizer, model = theirs("starter-gpt", "AutoModelForCausalLM")
+
+    for prompt, logprobs in zip(PROMPTS, gpt.logprobs(PROMPTS), strict=True):
+        total, count = loglikelihood(tokenizer, model, prompt.before, prompt.answer)
+        assert sequence_score(logprobs) == pytest.approx(total, abs=1e-4)
+        assert label_score(logprobs) == pytest.approx(total / count, abs=1e-4)
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt"])

@@ -12,6 +12,7 @@ import click
 from workbench.base.errors import JobFailed
 from workbench.base.i18n import _, ngettext
 from workbench.cli.output import as_json, emit, note, plain, say
+from workbench.cli.runs.prompt import asked_model
 from workbench.cli.session import CommandSession, key_values, session
 
 if TYPE_CHECKING:
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
 )
 @click.option("--system", default="", help=_("Instruction before the message, with --chat."))
 @click.option("--backend", metavar="ID", help=_("Prompt backend. [default: local]"))
+@click.option(
+    "--server",
+    metavar="URL",
+    help=_("Ask a model of this server, an address or a title of `servers list`."),
+)
 @click.option(
     "--set",
     "options",
@@ -64,6 +70,7 @@ def generate(
     chat: bool,
     system: str,
     backend: str | None,
+    server: str | None,
     options: dict[str, str],
     device: str,
     add_to: Path | None,
@@ -80,6 +87,8 @@ def generate(
     from workbench.operations.prompts import free_text, prompt_models, servers
     from workbench.prompting.generation import SYSTEM, USER, Message
 
+    if server and backend:
+        raise click.UsageError(_("--server and --backend exclude each other."))
     content = sys.stdin.read() if text is None else text
     decoding = free_text.decoding(settings)
     turns = (Message(SYSTEM, system),) * bool(system) + (Message(USER, content),)
@@ -87,8 +96,7 @@ def generate(
         decoding, text="" if chat else content, messages=turns if chat else ()
     )
     with session(add_to) as opened:
-        chosen = backend or prompt_models.DEFAULT
-        card = prompt_models.find(chosen, model)
+        chosen, card = asked_model(opened, backend, server, model)
         free_text.check(card, chat=chat)
         _agree(servers.remote_address(chosen, card.path), yes_send)
         spec = free_text.host(card, chosen, prompt_models.options(chosen, options), device)

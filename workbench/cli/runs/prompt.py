@@ -164,7 +164,7 @@ def prompt(
         base = _saved(opened.project, saved) if saved else None
         if base is not None and not server:
             backend, model = backend or base.backend, model or base.model_name or base.model
-        backend, card = _model(opened, backend, server, model or "")
+        backend, card = asked_model(opened, backend, server, model or "")
         about = {"template": read_template(template)} if template is not None else {}
         chosen, remark = prompt_fill.choose_layer(opened.project, layer or (base and base.layer))
         if remark:
@@ -224,7 +224,7 @@ def _named(project: Project, spec: PromptSpec, save_as: str | None) -> PromptSpe
     return spec if same else replace(spec, prompt_version=0)
 
 
-def _model(
+def asked_model(
     opened: CommandSession, backend: str | None, server: str | None, name: str
 ) -> tuple[str, PromptModel]:
     """The backend and its model; a server is tested first if that was not done before."""

@@ -24,6 +24,7 @@ from workbench.ui.panels.prompts.free_text_state import (
     Sample,
 )
 from workbench.ui.panels.prompts.parts import Tab
+from workbench.ui.panels.prompts.server_dialogs import may_send
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.controls.button import Button, Segments
@@ -54,8 +55,8 @@ class FreeTextTab(Tab):
         self.side = self._settings = FreeTextSide(state)
         self._text = TextBox(least=4, most=9)
         self._text.edited.connect(lambda: state.set_text(self._text.text()))
-        self._text.submitted.connect(state.write)
-        self._write = Button(_("Write"), "play", "primary", on=state.write)
+        self._text.submitted.connect(self._begin)
+        self._write = Button(_("Write"), "play", "primary", on=self._begin)
         self._stop = Button(_("Stop"), "square", on=self._stopped)
         self._new = Button(_("New conversation"), "plus", on=state.new)
         self._hint = words("", "caption", "muted")
@@ -95,6 +96,13 @@ class FreeTextTab(Tab):
         self._new.setEnabled(bool(state.turns))
         if concerns(fields, "loading", "running", "samples"):
             self._hint.setText(_hint(state))
+
+    def _begin(self) -> None:
+        state, model = self.state, self.state.model
+        if not state.ready or model is None:
+            return
+        if may_send(self, state.project, model.backend, model.model.path, state.text):
+            state.write()
 
     def _stopped(self) -> None:
         self._text.setFocus()  # the button disappears
