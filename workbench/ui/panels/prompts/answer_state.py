@@ -66,7 +66,7 @@ class AnswerState(State):
 
     def set_values(self, texts: Mapping[str, str]) -> None:
         """Take the settings of the form as they were entered."""
-        values = {
+        values: dict[str, Any] = {
             option.name: texts[option.name] if option.kind == "text" else option.parse(text)
             for option in self.options
             if (text := texts.get(option.name)) is not None
