@@ -1,8 +1,16 @@
 """`prompts` on a small project whose predictions are stored by hand."""
 
+import json
+from contextlib import closing
+
 import pytest
 
 from tests.compared import project_with_runs
+from tests.prompt_runs import add_prompt_run
+from workbench.base import paths
+from workbench.operations.runs import results
+from workbench.project.project import Project
+from workbench.prompting import transcript
 
 
 @pytest.fixture
@@ -36,3 +44,28 @@ def test_runs_on_other_documents_are_refused(call, compared):
     code, _out, err = call("prompts", "compare", compared, "first", "partial")
 
     assert code == 1 and "not scored on the same test set" in err
+
+
+def test_what_was_sent_for_a_document_is_printed_without_control_characters(
+    ask, call, copy_sample, tmp_path
+):
+    path = copy_sample(tmp_path)
+    with closing(Project.open(path)) as project:
+        run = add_prompt_run(project, "one", wrong=(0,))
+        (first, *_others) = results.scored(project, run, "dev")
+        about = {"document_id": first.document.id, "text_hash": "h"}
+        request = {**about, "key": "k", "parts": ["Which class?"], "text": 0}
+        folder = paths.run_folder(project.path, run.id)
+        folder.mkdir(parents=True)
+        transcript.write_prompts(folder, [json.dumps(request)])
+        reply = {"text": "\x1b[2Jdelay\nof course", "finish": "stop"}
+        with transcript.AnswerFile(folder) as file:
+            file.add([transcript.answer(0, request, {"replies": [reply]})])
+    key = first.document.key
+
+    result = ask("prompts-compare", "prompts", "compare", path, "one", "--exact", key)
+    assert result["exact"][0]["sent"] == [["", "Which class?", "", ""]]
+    code, out, _err = call("prompts", "compare", path, "one", "--exact", key)
+    assert code == 0 and "Which class?" in out and "delay\nof course" in out and "\x1b" not in out
+    code, _out, err = call("prompts", "compare", path, "one", "--exact", "nowhere")
+    assert code == 1 and "'nowhere'" in err

@@ -10,8 +10,9 @@ import click
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
+from workbench.base.records import to_plain
 from workbench.base.terms import term
-from workbench.cli.output import as_json, emit, say, table
+from workbench.cli.output import as_json, emit, plain, say, table
 from workbench.cli.runs import saved_prompts
 from workbench.cli.runs.evaluate import SPLITS
 from workbench.cli.runs.follow import check_complete, follow_experiment
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from workbench.cli.session import CommandSession
     from workbench.operations.experiments.prompt_grid import GridResult, GridSpec, PromptGrid
+    from workbench.operations.prompts.prompt_answers import AnswerComparison, Exchange
     from workbench.project.project import Project
     from workbench.prompting.spec import PromptSpec
 
@@ -53,9 +55,16 @@ for command in saved_prompts.COMMANDS:
     type=click.Choice(SEGMENTS),
     help=_("Which documents to list. [default: disagreements; all with one run]"),
 )
+@click.option("--exact", metavar="KEY", help=_("Also print what was sent for one document."))
 @as_json
 def compare(
-    file: Path, first: str, second: str | None, split: str, segment: str | None, as_json: bool
+    file: Path,
+    first: str,
+    second: str | None,
+    split: str,
+    segment: str | None,
+    exact: str | None,
+    as_json: bool,
 ) -> None:
     """Compare the answers of two runs of prompts on FILE, text by text.
 
@@ -69,10 +78,12 @@ def compare(
         other = results.run_named(project, second).id if second else None
         id = results.run_named(project, first).id
         comparison = operations.answers(project, id, other, split=split)
+        exchanges = _exchanges(project, comparison, exact) if exact else []
     shown = segment or (operations.DISAGREE if second else operations.ALL)
     rows = comparison.shown(shown, operations.FIRST)
     if as_json:
-        return emit(operations.report(comparison, rows))
+        sent = {"exact": [to_plain(exchange) for exchange in exchanges]} if exact else {}
+        return emit({**operations.report(comparison, rows), **sent})
     names = [run.run.name for run in comparison.runs]
     about = ngettext(
         "{n:,} document of {split}",
@@ -98,6 +109,37 @@ def compare(
         say(operations.verdict(comparison))
     say()
     table(operations.columns(comparison, longest=LONGEST), rows)
+    for run, exchange in zip(comparison.runs, exchanges, strict=True) if exact else ():
+        _show_exchange(run.run.name, exchange)
+
+
+def _exchanges(project: Project, comparison: AnswerComparison, key: str) -> list[Exchange | None]:
+    """What was sent for the document with a key and what came back, for each run."""
+    from workbench.operations.prompts import prompt_answers as operations
+
+    document = next((row.document_id for row in comparison.rows if row.key == key), None)
+    if document is None:
+        raise WorkbenchError(_("No document with an answer has the key {key!r}.", key=key))
+    return [operations.exchange(project, run.run, document) for run in comparison.runs]
+
+
+def _show_exchange(name: str, exchange: Exchange | None) -> None:
+    say()
+    if exchange is None:
+        say(_("{run}: what was sent is not stored.", run=name))
+        return
+    sent = _("{run}, sent: {part}")
+    for part, *texts in exchange.sent:
+        _show_text(sent.format(run=name, part=part), "".join(texts))
+    for reply in exchange.replies:
+        _show_text(_("{run}, reply:", run=name), reply)
+
+
+def _show_text(title: str, text: str) -> None:
+    """A text of a model cannot control the terminal."""
+    say(title)
+    for line in text.splitlines():
+        say(plain(line))
 
 
 @prompts.command("examples")

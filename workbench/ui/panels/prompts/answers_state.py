@@ -58,6 +58,7 @@ class AnswersState(State):
         self.exchanges: tuple[Exchange | None, ...] = ()
         self._edit = edit
         self._every: tuple[Run, ...] = ()
+        self._arranged: tuple[tuple[Any, ...], list[AnswerRow]] = ((), [])  # choices, and rows
         self._alone = False  # the user has chosen none as B
 
     # ---------------------------------------------------------------- which runs
@@ -159,8 +160,12 @@ class AnswersState(State):
     @property
     def rows(self) -> list[AnswerRow]:
         """The answers of the segment, in the chosen order."""
-        comparison = self.comparison
-        return comparison.shown(self.segment, self.sort) if comparison is not None else []
+        if self.comparison is None:
+            return []
+        choices = (self.comparison, self.segment, self.sort)
+        if self._arranged[0] != choices:
+            self._arranged = choices, self.comparison.shown(self.segment, self.sort)
+        return self._arranged[1]
 
     @property
     def row(self) -> AnswerRow | None:

@@ -51,6 +51,7 @@ class GridState(ExperimentState):
         self.group = ""
         self._keep, self._show_answers = keep, show_answers
         self._done = 0  # finished cells that `result` knows
+        self._rows: tuple[tuple[Any, ...], tuple[GridRow, ...]] = ((), ())  # for what, and rows
 
     # ---------------------------------------------------------------- which cells
 
@@ -138,10 +139,19 @@ class GridState(ExperimentState):
 
     @property
     def grid_rows(self) -> tuple[GridRow, ...]:
-        """The rows as they are now, with the intervals that are known."""
+        """The rows as they are now, with the intervals that are known; made again when a cell has
+        another status, as each is drawn at every step of a run.
+        """
         work = self.work
         if work is None:
             return ()
+        cells = tuple((cell.status, cell.run and cell.run.id) for cell in work.cells)
+        made_for = (work, self.result, cells)
+        if self._rows[0] != made_for:
+            self._rows = made_for, self._made(work)
+        return self._rows[1]
+
+    def _made(self, work: PromptGrid) -> tuple[GridRow, ...]:
         known = {row.group: row for row in self.result.rows} if self.result is not None else {}
 
         def measured(row: GridRow) -> GridRow:
