@@ -12,6 +12,7 @@ from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.controls.button import Button
 from workbench.ui.widgets.controls.field import TitledField, combo, fill
 from workbench.ui.widgets.controls.form import Form
+from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.layout import TurningRow, column, layout_of
 from workbench.ui.widgets.layout import fill as fill_with
 
@@ -49,7 +50,8 @@ class AnswerBox(Part):
         )
         escaping.set_tip(self._calibration, CALIBRATION_HELP)
         self._calibrated = TitledField(_("Calibration"), self._calibration, name=_("Calibration"))
-        self._form_field = TitledField(_("What counts as an answer"), self._form, " ")
+        form = TitledField(_("What counts as an answer"), self._form)
+        self._hint = words("", "caption", "muted", wrap=True)
         layer = TitledField(_("Layer"), self._layer)
         self.settings = Form(())
         self._below = column(self.settings)
@@ -60,13 +62,14 @@ class AnswerBox(Part):
         self.problem = Callout("", "warn")
         fill_with(
             self,
-            TurningRow((layer, 1), (self._form_field, 2), gap=10),
+            TurningRow((layer, 1), (form, 2), gap=10),
+            self._hint,
             self._calibrated,
             self._below,
             self._fold,
             self.decoding,
             self.problem,
-            gap=10,
+            gap=8,
         )
 
     def render_part(self, fields: frozenset[str]) -> None:
@@ -90,7 +93,7 @@ class AnswerBox(Part):
         """A form that the model cannot do is disabled."""
         choice = self.state.choice
         fill(self._form, choice.titles.items(), choice.chosen, refused=choice.refused)
-        self._form_field.set_hint(choice.hint)
+        self._hint.setText(choice.hint)
         self._calibrated.setVisible(not choice.generated)
         self._fold.setVisible(choice.generated)
         if not choice.generated:

@@ -203,7 +203,8 @@ class PromptText(MonoText):
         cursor = QTextCursor(self.document())
         cursor.setPosition(_units(before))
         cursor.setPosition(_units(before + answer), QTextCursor.MoveMode.KeepAnchor)
-        self.highlight(cursor, "accent_soft", whole_line=False)
+        # Without a candidate, the model writes the answer.
+        self.highlight(cursor if answer else None, "accent_soft", whole_line=False)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the end visible, where the candidate usually is."""

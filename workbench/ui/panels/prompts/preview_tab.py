@@ -68,7 +68,8 @@ class PreviewTab(Tab):
             "", "chevron-left", small=True, on=lambda: state.step(-1), name=_("Previous text")
         )
         on = Button("", "chevron-right", small=True, on=lambda: state.step(1), name=_("Next text"))
-        which = row(words(_("with"), "small", "muted"), (self._candidate, 1), back, on, gap=6)
+        self._with = row(words(_("with"), "small", "muted"), (self._candidate, 1), gap=6)
+        which = row((self._with, 1), back, on, gap=6)
         return column(
             self._meter,
             self._outdated,
@@ -113,6 +114,7 @@ class PreviewTab(Tab):
         self._remark.setVisible(bool(self._remark.text()))
         names = [(label, candidate_name(preview, label)) for label in preview.prompts]
         fill(self._candidate, names, preview.label)
+        self._with.setVisible(not preview.requests)  # the model writes the answer
         if state.document is not None:
             # The isolates separate a right-to-left text from the key before it.
             text = " ".join(state.document.text.split())
