@@ -35,7 +35,7 @@ arguments:
               text="…"
               document=id
               documents=(id, …): select these on the map
-    prompts   –
+    prompts   example=document id: pin this example
     export    run=id
     welcome   –
 

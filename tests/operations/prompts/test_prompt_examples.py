@@ -2,6 +2,7 @@
 
 import random
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -97,7 +98,7 @@ def test_only_documents_of_the_training_split_are_ever_examples(
     monkeypatch.setattr(
         prompt_examples, "_entropies", lambda *_args: {id: draw.random() for id in ids}
     )
-    monkeypatch.setattr(prompt_examples, "source_run", lambda *_args: None)
+    monkeypatch.setattr(prompt_examples, "source_run", lambda *_args: SimpleNamespace(id=1))
     usable = {id for id, row in zip(ids, rows, strict=True) if row[1:3] == ("train", "submitted")}
 
     with prompt_fill.Fillers(project, queue=queue) as fillers:

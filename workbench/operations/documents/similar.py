@@ -108,14 +108,15 @@ def _read(
     neighbours = []
     for record in documents.records(project.db, layers=(layer.name,), ids=sorted(near)):
         document, id = record.document, row_id(record.document)
-        gold = _shown(info.gold(record, layer.name))
+        gold = gold_names(info.gold(record, layer.name))
         text = document.text[:BEGINNING]
         split = document.split or ""
         neighbours.append(SimilarDocument(id, document.key, text, split, gold, near[id]))
     return tuple(sorted(neighbours, key=lambda item: -item.cosine))
 
 
-def _shown(gold: Any) -> tuple[str, ...]:
+def gold_names(gold: Any) -> tuple[str, ...]:
+    """The labels of gold, each once, or its number; () for none."""
     if gold is None:
         return ()
     value = gold.to_json()

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.i18n import N_, _
 from workbench.base.watch import QUIET, Watch
 from workbench.inspection.corpus.spec import IndexFiles
 from workbench.operations.annotation import queue_orders
+from workbench.operations.documents import similar
 from workbench.operations.inspecting import corpus_index, inspect
+from workbench.operations.prompts import prompt_reading
 from workbench.storage.documents import documents
 from workbench.storage.documents import statistics as stored
 from workbench.storage.queries import listing
@@ -50,30 +52,42 @@ _DROPPED = {  # method → which of the examples is left out first, if not all f
 # ---------------------------------------------------------------- selecting
 
 
+class NotComputed(WorkbenchError):
+    """A job has to compute what the selection reads."""
+
+
 def shots(
     project: Project,
     spec: PromptSpec,
     layer: Layer,
     pool: Sequence[Shot],
     *,
+    known: dict[object, Any],
     queue: Queue | None = None,
     settings: Settings | None = None,
     watch: Watch = QUIET,
 ) -> Shots:
     """What selects the examples of a prompt from the training documents. Not for the main thread.
 
-    Raises SpecError if the method needs what is missing, Cancelled or JobFailed.
+    known: what was read or computed for the same documents; adds to it. Raises SpecError if the
+    method needs what is missing, NotComputed without a queue, Cancelled or JobFailed.
     """
     from workbench.prompting.shots import BY_VECTORS, UNCERTAIN, Shots
 
     vectors, entropies = None, None
     if spec.order in BY_VECTORS and pool:
         model = vector_model(spec.vectors, settings)
-        vectors = _vectors(project, model, queue, watch)
+        key: object = ("vectors", model.folder)
+        if key not in known:
+            known[key] = _vectors(project, model, queue, watch)
+        vectors = known[key]
     if spec.order == UNCERTAIN and pool:
         run = source_run(project, layer, spec.source_run)
-        ids = list(dict.fromkeys(shot.document_id for shot in pool))
-        entropies = _entropies(project, run, layer, ids, queue, watch)
+        key = ("entropies", run.id)
+        if key not in known:
+            ids = list(dict.fromkeys(shot.document_id for shot in pool))
+            known[key] = _entropies(project, run, layer, ids, queue, watch)
+        entropies = known[key]
     return Shots(
         pool,
         order=spec.order,
@@ -137,7 +151,7 @@ def _vectors(
     need = corpus_index.of_documents(project, model)
     if not need.ready:
         if queue is None:
-            raise WorkbenchError(_("The vectors of the documents are not computed."))
+            raise NotComputed(_("The vectors of the documents are not computed."))
         need = corpus_index.compute(queue, corpus_index.prepare(project, need), watch=watch)
     files = IndexFiles.at(str(need.files.about))
     try:
@@ -162,7 +176,7 @@ def _entropies(
 ) -> dict[int, float]:
     """Document id → entropy of what a run predicts, in nats; what is missing is predicted."""
     if queue is None:
-        raise WorkbenchError(_("The uncertainty of the documents is not computed."))
+        raise NotComputed(_("The uncertainty of the documents is not computed."))
     order = queue_orders.OrderSpec("entropy", layer, (run,), share=0.0)
     return queue_orders.scores(project, queue, order, ids, watch=watch)
 
@@ -244,8 +258,9 @@ def reason(chosen: Chosen, seed: int) -> str:
         return _("most similar, {similarity:.2f}", similarity=similarity)
     if chosen.reason == "mmr":
         return _(
-            "similar and different from the others, {value:.2f}",
+            "marginal relevance {value:.2f}, similarity {similarity:.2f}",
             value=value,
+            similarity=similarity,
         )
     if chosen.reason == "nearest-balanced" and value > 1:
         return _(
@@ -294,10 +309,12 @@ def arguments(project: Project, spec: PromptSpec) -> list[str]:
 
 @dataclass(frozen=True)
 class PinnedDocument:
-    """problem: why it is not shown, "" if it can be. text: its beginning."""
+    """problem: why it is not shown, "" if it can be. label: its gold. text: its beginning."""
 
     id: int
     key: str
+    split: str | None
+    label: str
     text: str
     problem: str
 
@@ -307,19 +324,17 @@ def pinned_documents(
 ) -> tuple[PinnedDocument, ...]:
     """The pinned documents in their order, those that were deleted left out."""
     fitting = set(listing.ids(project.db, _usable(layer, ids=tuple(ids))))
-    splits = stored.splits(project.db, ids)
-    records = documents.records(project.db, layers=(), ids=ids)
-    by_id = {row_id(record.document): record.document for record in records}
-    return tuple(
-        PinnedDocument(
-            id,
-            by_id[id].key,
-            by_id[id].text[:BEGINNING],
-            "" if id in fitting else _not_shown(splits.get(id)),
+    info = prompt_reading.task_of(layer)
+    by_id: dict[int, PinnedDocument] = {}
+    for record in documents.records(project.db, layers=(layer.name,), ids=sorted({*ids})):
+        document, id = record.document, row_id(record.document)
+        gold = info.gold(record, layer.name) if info is not None else None
+        label = ", ".join(similar.gold_names(gold))
+        problem = "" if id in fitting else _not_shown(document.split)
+        by_id[id] = PinnedDocument(
+            id, document.key, document.split, label, document.text[:BEGINNING], problem
         )
-        for id in dict.fromkeys(ids)
-        if id in by_id
-    )
+    return tuple(by_id[id] for id in dict.fromkeys(ids) if id in by_id)
 
 
 def _not_shown(split: str | None) -> str:

@@ -62,6 +62,7 @@ class PromptPreview:
     messages: (role, content) of a conversation. left_out: the examples that did not fit.
     characters: how many the text lost at its end. Without candidates, for an answer that the model
     writes, `label` is "", the key of the only prompt; requests: what is sent then, one per sample.
+    selected: the examples, the most important first, and why.
     """
 
     text: str
@@ -80,6 +81,7 @@ class PromptPreview:
     left_out: tuple[Example, ...] = ()
     characters: int = 0
     requests: tuple[GenerationRequest, ...] = ()
+    selected: tuple[ExampleRow, ...] = ()
 
 
 def fitting_layers(project: Project) -> tuple[tuple[Layer, int], ...]:
@@ -147,9 +149,13 @@ class Fillers:
         self.renderer: Renderer = renderer or Renderer()
         self._measure: tuple[tuple[object, ...], Measure] | None = None
         self._shots: tuple[tuple[object, ...], Shots] | None = None
+        self._known: dict[object, Any] = {}  # what the selection of examples reads
 
-    def filler(self, spec: PromptSpec, *, watch: Watch = QUIET) -> Filler:
-        """Raises SpecError or ModelError where layer or model will not do."""
+    def filler(self, spec: PromptSpec, *, watch: Watch = QUIET, compute: bool = True) -> Filler:
+        """Raises SpecError or ModelError where layer or model will not do.
+
+        compute: jobs compute what the selection of examples lacks; else it raises NotComputed.
+        """
         layer, _remark = choose_layer(self.project, spec.layer or None)
         info = prompt_reading.task_of(layer)
         if info is not None and len(layer.names) < info.least_labels:
@@ -167,11 +173,12 @@ class Fillers:
                 ),
                 hint=_("Shorten it."),
             )
-        return Filler(self, spec, layer, self.measure(spec), watch)
+        shots = self.shots(spec, layer, watch, compute=compute)
+        return Filler(self, spec, layer, shots, self.measure(spec), watch)
 
     def forget_documents(self) -> None:
         """The project has changed: examples are drawn again."""
-        self._shots = None
+        self._shots, self._known = None, {}
 
     def forget_models(self) -> None:
         """The backends have changed: models are measured again."""
@@ -196,24 +203,31 @@ class Fillers:
             known = self._measure = (key, measure)
         return known[1]
 
-    def shots(self, spec: PromptSpec, layer: Layer, task: str, watch: Watch = QUIET) -> Shots:
+    def shots(
+        self, spec: PromptSpec, layer: Layer, watch: Watch = QUIET, *, compute: bool = True
+    ) -> Shots:
         """What selects examples; of no documents where no examples are asked for."""
         from workbench.operations.prompts import prompt_examples
         from workbench.prompting.shots import Shots
 
-        if not spec.shots:
+        info = prompt_reading.task_of(layer)
+        if not spec.shots or info is None:
             return Shots(())
+        task = info.id
         words = tuple(sorted(spec.words.items()))
         key = (layer, task, words, *(getattr(spec, name) for name in _SELECTION))
         known = self._shots
         if known is None or known[0] != key:
-            pool = tuple(_pool(self.project, spec, task, layer))
+            pool_key = (layer, task, words, spec.answer)
+            if pool_key not in self._known:
+                self._known[pool_key] = tuple(_pool(self.project, spec, task, layer))
             selected = prompt_examples.shots(
                 self.project,
                 spec,
                 layer,
-                pool,
-                queue=self._queue,
+                self._known[pool_key],
+                known=self._known,
+                queue=self._queue if compute else None,
                 settings=self._settings,
                 watch=watch,
             )
@@ -232,6 +246,7 @@ class Filler:
         fillers: Fillers,
         spec: PromptSpec,
         layer: Layer,
+        shots: Shots,
         measure: Measure,
         watch: Watch,
     ):
@@ -270,7 +285,7 @@ class Filler:
             errors=renderer.errors,
             written=self.written,
         )
-        self.shots: Shots = fillers.shots(spec, layer, self.task, watch)
+        self.shots = shots
         self._content_free = _content_free_texts(spec, measure)
         self._asking = asking(spec)
 
@@ -559,9 +574,13 @@ def ranked(
 
 def examples(filler: Filler, document: Document) -> tuple[ExampleRow, ...]:
     """The examples of a document, the most important first. Not for the main thread."""
+    return _rows(filler, document, filler.fit(document))
+
+
+def _rows(filler: Filler, document: Document, fitted: Fitted) -> tuple[ExampleRow, ...]:
     from workbench.operations.prompts import prompt_examples
 
-    fitted, chosen = filler.fit(document), selected(filler.shots, filler.spec, document)
+    chosen = selected(filler.shots, filler.spec, document)
     return prompt_examples.rows(filler.project, chosen, fitted.examples, filler.spec.seed)
 
 
@@ -589,9 +608,7 @@ def _selected(
     from workbench.prompting.shots import arranged
 
     layer, _remark = choose_layer(fillers.project, spec.layer or None)
-    info = prompt_reading.task_of(layer)
-    assert info is not None  # those of `fitting_layers` have one
-    chosen = selected(fillers.shots(spec, layer, info.id, watch), spec, document)
+    chosen = selected(fillers.shots(spec, layer, watch), spec, document)
     order = [item.shot.example for item in arranged(chosen, spec.arrangement, spec.seed)]
     return prompt_examples.rows(fillers.project, chosen, order, spec.seed)
 
@@ -639,4 +656,5 @@ def preview(filler: Filler, document: Document | None, *, label: str = "") -> Pr
         fitted.left_out,
         fitted.characters,
         filler.requests(document, fitted),
+        _rows(filler, document, fitted),
     )

@@ -421,6 +421,14 @@ COMMANDS = (
         group="done",
     ),
     Command(
+        "annotate.example",
+        _("Use as example in the pro&mpt"),
+        lambda p: p.state.context.go("prompts", example=p.state.session.document_id),
+        "Labels",
+        enabled=has_document,
+        group="done",
+    ),
+    Command(
         "annotate.next",
         _("&Next document"),
         lambda p: p.state.queue.step(1),

@@ -72,12 +72,17 @@ class PromptsPanel(Panel):
 
     _new = True  # the state has just loaded the project
 
-    def shown(self, place: Mapping[str, Any] | None = None, **_args: Any) -> None:
+    def shown(
+        self, place: Mapping[str, Any] | None = None, example: int | None = None, **_args: Any
+    ) -> None:
         if not self._new:
             self.state.refresh()
         self._new = False
         if place is not None:
             self.state.restore(place)
+        if example is not None:
+            self.state.show("preview")
+            self.state.examples.use(example)
 
     def place(self) -> dict[str, Any]:
         return {"place": self.state.place}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.operations.prompts import prompt_fill, prompt_reading
+from workbench.operations.prompts.prompt_examples import NotComputed
 from workbench.operations.prompts.prompt_fill import PromptPreview
 from workbench.ui.panels.prompts.scorer import Scorer
 
@@ -26,7 +27,7 @@ class PreviewState(State):
     that a run answers. no_document: the project has none for the layer. answers: the predictions
     for the document, asking: while they are computed, asked: number of requests.
     replies: what the model wrote for the document, in a form whose answers it writes; read: what
-    that says.
+    that says. not_computed: the selection of examples lacks vectors or uncertainties.
     """
 
     def __init__(self, draft: PromptDraft, models: ModelState) -> None:
@@ -37,13 +38,15 @@ class PreviewState(State):
         self.label = ""
         self.prompt: PromptPreview | None = None
         self.problem, self.dev = "", 0
-        self.no_document = False
+        self.no_document = self.not_computed = False
         self.line: int | None = None
         self.answers: tuple[LabelAnswer, ...] = ()
         self.asking, self.asked = False, 0
         self.replies: tuple[str, ...] = ()
         self.read = ""
-        self.fillers = prompt_fill.Fillers(self.project)
+        self.fillers = prompt_fill.Fillers(
+            self.project, queue=self.context.queue, settings=self.context.settings
+        )
         self._scorer = Scorer(self.context)
         self._pending: tuple[str, PromptPreview] | None = None  # model, and request sent to it
         self.listen(draft.changed, self._draft_changed)
@@ -114,15 +117,20 @@ class PreviewState(State):
             self.update(prompt=None, problem="", line=None, dev=0, no_document=False)
             return
         fillers = self.fillers
+        self.update(not_computed=False)
 
         def work(watch: Watch) -> Any:
-            filler = fillers.filler(spec, watch=watch)
+            filler = fillers.filler(spec, watch=watch, compute=False)
             sample = document or prompt_fill.first_document(project, filler.layer)
             dev = len(prompt_fill.split_ids(project, filler.layer, "dev"))
             preview = prompt_fill.preview(filler, sample, label=label) if sample else None
             return preview, sample, dev
 
         def failed(error: Exception) -> None:
+            if isinstance(error, NotComputed):
+                self.update(prompt=None, problem="", line=None, not_computed=True)
+                self.context.commands_changed()
+                return
             if not isinstance(error, WorkbenchError):
                 self.context.fail(error)
             self.update(problem=str(error), line=getattr(error, "line", None))

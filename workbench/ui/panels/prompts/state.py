@@ -11,6 +11,7 @@ from workbench.base.registry import registry
 from workbench.ui.panels.prompts.answer_state import AnswerState
 from workbench.ui.panels.prompts.answers_state import AnswersState
 from workbench.ui.panels.prompts.draft import PromptDraft
+from workbench.ui.panels.prompts.examples_state import ExamplesState
 from workbench.ui.panels.prompts.free_text_state import FreeTextState
 from workbench.ui.panels.prompts.grid_state import GridState
 from workbench.ui.panels.prompts.model_state import ModelState
@@ -38,6 +39,7 @@ class PromptsState(State):
         self.prompt = PromptState(self.draft, self.models.found)
         self.answer = AnswerState(self.draft, self.models)
         self.preview = PreviewState(self.draft, self.models)
+        self.examples = ExamplesState(self.draft, self.preview)
         self.run = RunState(self.draft, self.preview, self.prompt.keep)
         self.answers = AnswersState(self.draft, self.edit)
         self.grid = GridState(self.draft, self.models, self.prompt.keep, self.show_answers)
@@ -50,8 +52,8 @@ class PromptsState(State):
 
     @property
     def parts(self) -> tuple[State, ...]:
-        own = (self.draft, self.prompt, self.models, self.answer, self.preview, self.run)
-        return (*own, self.answers, self.grid, self.free_text)
+        boxes = (self.draft, self.prompt, self.models, self.answer, self.preview, self.examples)
+        return (*boxes, self.run, self.answers, self.grid, self.free_text)
 
     def close(self) -> None:
         super().close()
@@ -63,6 +65,7 @@ class PromptsState(State):
         settings = {**self.draft.load_layers(), **self.models.load()}
         settings |= self.prompt.load(settings.get("layer", self.draft.spec.layer))
         self.preview.reload_document()
+        self.examples.load()
         self._read(self.tab)
         if not self.draft.change(**settings):
             self.preview.fill()

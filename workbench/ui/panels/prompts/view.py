@@ -101,7 +101,7 @@ class PromptsView(View):
             self.prompt,
             self.template,
             self.words,
-            ExamplesBox(state.draft),
+            ExamplesBox(state.draft, state.examples, state.preview),
             AnswerBox(state.answer, state.prompt),
             self.model,
         )

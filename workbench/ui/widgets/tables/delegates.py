@@ -32,6 +32,7 @@ RUN_TONES = {  # status of a run or job → tone of its chip
 _SELECTED = QStyle.StateFlag.State_Selected.value
 _HOVERED = QStyle.StateFlag.State_MouseOver.value
 PAD = 12  # left padding of the text in a cell
+TWO_LINES = 46  # height of a row with two lines, pixels at 100%
 
 
 def ground(painter: QPainter, option: QStyleOptionViewItem, *, last_line: bool = True) -> None:
@@ -126,4 +127,32 @@ class ChipDelegate(QStyledItemDelegate):
             option.rect.left() + left, option.rect.center().y() - height / 2 + 0.5, width, height
         )
         paint_chip(painter, area, text, label, tone=tone)
+        painter.restore()
+
+
+class TwoLines(QStyledItemDelegate):
+    """The first line of a cell's text, and below it the second one, muted; both elided at the end.
+
+    Rows need a height of `TWO_LINES`.
+    """
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
+        text = index.data(Qt.ItemDataRole.DisplayRole) or ""
+        first, _break, second = text.partition("\n")
+        painter.save()
+        ground(painter, option)
+        box = option.rect.adjusted(PAD, 5, -PAD, -6)
+        for line, tone, top in ((first, "text", True), (second, "muted", False)):
+            painter.setFont(theme.font("ui" if top else "small"))
+            painter.setPen(theme.qcolour(tone))
+            side = Qt.AlignmentFlag.AlignTop if top else Qt.AlignmentFlag.AlignBottom
+            rtl = is_rtl(line)
+            painter.setLayoutDirection(
+                Qt.LayoutDirection.RightToLeft if rtl else Qt.LayoutDirection.LeftToRight
+            )
+            elided = painter.fontMetrics().elidedText(
+                line, Qt.TextElideMode.ElideRight, box.width()
+            )
+            edge = Qt.AlignmentFlag.AlignRight if rtl else Qt.AlignmentFlag.AlignLeft
+            painter.drawText(box, side | edge | Qt.AlignmentFlag.AlignAbsolute, elided)
         painter.restore()
