@@ -17,7 +17,7 @@ from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.run_recorder import wire
 from workbench.project.project import Project
 from workbench.prompting import transcript
-from workbench.prompting.spec import PromptSpec
+from workbench.prompting.spec import AnswerSpec, PromptSpec
 from workbench.storage.documents import documents
 from workbench.storage.labels import labels
 from workbench.storage.runs import replies
@@ -147,8 +147,9 @@ def resume(project, queue, run):
     kinds.start(project, queue, prompt.prepare_resume(project, run))
 
 
-def test_a_run_is_cancelled_and_resumed_without_asking_twice(project, queue, backend):
-    run = prompt.run(project, queue, spec(backend))
+@pytest.mark.parametrize("answer", [AnswerSpec(), AnswerSpec(form="first")])
+def test_a_run_is_cancelled_and_resumed_without_asking_twice(project, queue, backend, answer):
+    run = prompt.run(project, queue, spec(backend, answer=answer))
     for _time in range(2):
         job = wait_for(queue, backend, 500)
         job.cancel()
@@ -161,7 +162,7 @@ def test_a_run_is_cancelled_and_resumed_without_asking_twice(project, queue, bac
     assert (done.status, done.result["n"]) == ("done", COUNT)
     assert done.scores["dev"]["accuracy"] == 1
 
-    again = prompt.run(project, queue, spec(backend))
+    again = prompt.run(project, queue, spec(backend, answer=answer))
     assert queue.wait(queue.jobs[-1], 100)
     assert results.run(project, again.id).result["known"] == COUNT
     assert asked(backend).total() == COUNT

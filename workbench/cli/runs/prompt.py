@@ -99,6 +99,13 @@ if TYPE_CHECKING:
     help=_("Split to evaluate on. An evaluation on test counts as a view of the test score."),
 )
 @answer_options
+@click.option(
+    "--sample",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
+    help=_("Ask about N documents of the split, the same ones in every run. [default: all]"),
+)
 @click.option("--name", default="", help=_("Name of the run. [default: prompt-1, prompt-2, …]"))
 @click.option(
     "--resume",
@@ -118,6 +125,7 @@ def prompt(
     settings: dict[str, str],
     layer: str | None,
     split: str,
+    sample: int,
     name: str,
     resume: str | None,
     as_json: bool,
@@ -176,6 +184,7 @@ def prompt(
             model_name=card.name,
             layer=chosen.name,
             name=name,
+            sample=sample,
             allow_pickle=card.pickled,
             backend=backend,
             options=_options(base, backend, settings),

@@ -288,6 +288,7 @@ def command(project: Project, run: Run) -> str:
     words += ["--layer", spec.layer, "--shots", str(spec.shots), "--order", spec.order]
     words += prompt_examples.arguments(project, spec)
     words += ["--seed", str(spec.seed), "--split", run.spec["split"]]
+    words += ["--sample", str(spec.sample)] if spec.sample else []
     words += ["--calibration", spec.calibration, *_answer_words(spec)]
     return shlex.join(("glossbench", "prompt", *words))
 
