@@ -6,11 +6,20 @@ import pytest
 
 from tests.faulty_server import events, faulty_server
 from workbench.base.errors import ModelError
+from workbench.base.settings import Settings
 from workbench.prompting import servers
 from workbench.prompting.backends.server.backend import ServerBackend
-from workbench.prompting.backends.spec import CHAT, SCHEMA, STREAM, TOKEN_PROBABILITIES
+from workbench.prompting.backends.server.info import INFO
+from workbench.prompting.backends.spec import (
+    CHAT,
+    SCHEMA,
+    STREAM,
+    TOKEN_PROBABILITIES,
+    PromptModel,
+)
 from workbench.prompting.base import Prompt
 from workbench.prompting.generation import USER, GenerationRequest, Message
+from workbench.prompting.servers import Probe, Server
 
 pytestmark = pytest.mark.timeout(30)
 REFUSED = 400, {"Content-Type": "application/json"}
@@ -56,6 +65,18 @@ def test_choices_are_wrapped_in_an_object_where_only_schemas_are_kept_to(backend
     body = backend.sent[-1][1]
     assert body["max_completion_tokens"] == 64 and "max_tokens" not in body
     assert "logprobs" not in body and "grammar" not in body
+
+
+def test_prompts_are_fitted_to_the_context_that_the_server_told():
+    path = "http://127.0.0.1:1/v1#m"
+    probes = {"m": Probe(context=900)}
+    listed = Server("http://127.0.0.1:1/v1", probes=probes)
+    Settings(servers={listed.address: listed.to_json()}).save()
+
+    measure = INFO.measure(PromptModel("m", path), {})
+
+    assert measure.limit == 600 and list(measure.count(["one two"])) == [2]
+    assert INFO.measure(PromptModel("x", "http://127.0.0.1:1/v1#x"), {}).limit > 2000
 
 
 def test_what_a_server_cannot_do_is_said(backend):

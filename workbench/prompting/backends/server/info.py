@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from workbench.base import settings
 from workbench.base.i18n import N_, _
 from workbench.prompting import servers
 from workbench.prompting.backends.spec import (
@@ -71,12 +72,20 @@ class ServerInfo(BackendInfo):
 
     def measure(self, model: PromptModel, options: Mapping[str, Any]) -> Measure:
         """Tokens are estimated from words: counting them would need a request for each prompt."""
-        limit = round((model.context or USUAL_CONTEXT) / TOKENS_PER_WORD)
-        return Measure(count_words, limit)
+        context = model.context or _known_context(model.path) or USUAL_CONTEXT
+        return Measure(count_words, round(context / TOKENS_PER_WORD))
 
     def address(self, path: str) -> str:
         address, _model_name = servers.split_path(path)
         return "" if servers.is_local(address) else address
+
+
+def _known_context(path: str) -> int:
+    """Of a model in the settings, 0 if it is not known."""
+    address, model = servers.split_path(path)
+    known = servers.from_settings(settings.load().servers)
+    probes = next((it.probes for it in known if it.address == address), {})
+    return probes[model].context if model in probes else 0
 
 
 def _model(server: Server, model: str, name: str) -> PromptModel:
