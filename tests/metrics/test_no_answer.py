@@ -110,6 +110,8 @@ def test_scores_of_several_labels_equal_scikit_learn():
         assert scores[name] == pytest.approx(value), name
         assert measured[name].value == pytest.approx(value), name
     assert not MULTILABEL.agrees(golds[1], UNREAD)
+    assert len(MULTILABEL.mistakes(document(1), golds[1], UNREAD)) == 1
+    assert MULTILABEL.with_thresholds(UNREAD, (0.5,) * 3) == UNREAD
 
 
 def test_a_number_without_an_answer_is_as_wrong_as_gold_numbers_can_be():
@@ -138,5 +140,10 @@ def test_spans_without_an_answer_are_all_missed_and_never_right():
 
     golds = [SpanGold((Span(0, 3, "PER"),)), SpanGold()]
 
+    listed = [TAG.mistakes(document(0), gold, UNREAD) for gold in golds]
+    assert [[(item.gold, item.predicted) for item in each] for each in listed] == [
+        [("PER", "")],
+        [("", "")],
+    ]
     assert not any(TAG.agrees(gold, UNREAD) for gold in golds)
     assert TAG.score(golds, [UNREAD, UNREAD])["span_f1"] == 0.0

@@ -374,6 +374,22 @@ class Prediction:
         return field.no_answer if field else ""
 
     @property
+    def is_unread(self) -> bool:
+        """Whether nothing at all could be read from the reply of a model."""
+        return bool(self.no_answer) and len(self.fields) == 1
+
+    @property
+    def remark(self) -> str:
+        """Why there is no answer, and what the reply quotes that the text lacks, for display."""
+        reply = self.get(FromReply)
+        if reply is None:
+            return ""
+        quotes = ", ".join(f"“{text}”" for text in reply.unplaced)
+        parts = [reply.reason] if reply.no_answer else []
+        parts += [_("Not in the text: {quotes}", quotes=quotes)] if quotes else []
+        return " ".join(parts)
+
+    @property
     def has_probabilities(self) -> bool:
         """Whether its scores say how certain it is: those read from one reply do not."""
         field = self.get(FromReply)

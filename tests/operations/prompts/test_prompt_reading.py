@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.base.errors import SpecError
+from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.paths import resource
 from workbench.operations.annotation import provenance, suggest
 from workbench.operations.annotation.suggestion_edits import accept
@@ -16,6 +16,7 @@ from workbench.operations.evaluation import board, compare, errors, quality
 from workbench.operations.prompts import prompt, prompt_fill, prompt_reading
 from workbench.operations.runs import predict, results, run_results
 from workbench.operations.runs.run_recorder import wire
+from workbench.operations.transfer import data_export
 from workbench.prompting import transcript
 from workbench.prompting.spec import AnswerSpec, Decoding, PromptSpec
 from workbench.storage.documents import documents
@@ -322,6 +323,7 @@ def test_quoted_strings_without_a_place_are_counted_and_listed(project, add_gold
     first = documents.get(project.db, ids[1])
     prediction = predict.stored(project, run, [first])[ids[1]]
     assert prediction.get(FromReply).unplaced == ("Eve",)
+    assert prediction.remark == "Not in the text: “Eve”"
     assert [span.start for span in prediction.spans] == [0]
     assert prediction.words[0].label == "PER" and prediction.words[1].label is None
 
@@ -373,6 +375,8 @@ def test_prompts_of_all_forms_are_on_one_board_and_can_be_compared(project, add_
     assert paired.n == 2 and len(paired.pairs) == 1
     (item,) = errors.items(project, second)
     assert (item.mistake.gold, item.mistake.predicted) == ("no", "")
+    with pytest.raises(WorkbenchError, match="nothing to accept"):
+        errors.accept(project, second, item)
     matrix = results.results(project, second.id).current.confusion
     assert matrix.cells[matrix.labels.index("no")][matrix.labels.index("–")] == 1
 
@@ -395,3 +399,18 @@ def test_accepted_suggestions_become_gold_with_their_origin(project, queue, add_
     assert list(matches) == [ids[-1]]
     results.delete(project, run.id)
     assert provenance.Names(project).of(origin) == "prompt:tone@2"
+
+
+def test_predictions_without_an_answer_are_left_out_of_an_export(
+    project, add_gold, answered, tmp_path
+):
+    add_gold(*KINDS["span"])
+    run = answered(spec("quotes"), ("?", "none"))
+    out = tmp_path / "out.jsonl"
+
+    result = data_export.export_data(
+        project, out, format="doccano", split="dev", source="predictions", run=run
+    )
+
+    assert len(out.read_text(encoding="utf-8").splitlines()) == 1
+    assert any("was omitted" in warning for warning in result.warnings)

@@ -286,11 +286,25 @@ def counts(items: Iterable[ReviewItem]) -> Counter[str]:
 
 
 def accept(project: Project, run: Run, item: ReviewItem, *, origin: object = None) -> None:
-    """Make the prediction gold at this place. Raises WorkbenchError if gold has changed there."""
+    """Make the prediction gold at this place. Raises WorkbenchError if gold has changed there, or
+    nothing could be read from the reply of the model.
+    """
+    if not item.mistake.predicted_at and item.mistake.predicted in ("", tasks.NONE):
+        _check_answered(project, run, item.document_id)
     title = _("Accept prediction of {run}", run=run.name)
     layer = results.layer_of(project, run)
     place = layer, item.document_id, item.mistake
     reviews.accept(project, *place, title=title, run_id=run.id, origin=origin)
+
+
+def _check_answered(project: Project, run: Run, document_id: int) -> None:
+    """No answer says nothing about the document, also not that a label is wrong."""
+    prediction = detail(project, run, document_id).prediction
+    if prediction is not None and prediction.no_answer:
+        raise WorkbenchError(
+            _("Run {name!r} has no answer here, so there is nothing to accept.", name=run.name),
+            hint=_("Keep gold, or choose another label."),
+        )
 
 
 def keep(project: Project, run: Run, item: ReviewItem, *, origin: object = None) -> None:

@@ -250,7 +250,8 @@ def _predicted(
     for record in records:
         document = record.document
         text_hash, prediction = predictions.get(row_id(document)) or ("", None)
-        if prediction is None or text_hash != document.asked_hash:
+        unknown = prediction is None or prediction.is_unread
+        if prediction is None or unknown or text_hash != document.asked_hash:
             if both:
                 plan.count(_without_prediction)
                 yield record

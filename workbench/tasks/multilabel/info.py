@@ -201,6 +201,8 @@ class MultilabelInfo(TaskInfo):
         from workbench.text.fields import LabelScores, Prediction
 
         before = label_scores(prediction)
+        if prediction.no_answer:
+            return prediction
         scores, thresholds = (
             tuple(map(float, sigmoid(logit(values) / temperature)))
             for values in (before.scores, before.thresholds)
@@ -211,6 +213,8 @@ class MultilabelInfo(TaskInfo):
         from workbench.text.fields import LabelScores, Prediction
 
         before = label_scores(prediction)
+        if prediction.no_answer:
+            return prediction
         changed = LabelScores(before.labels, before.scores, tuple(map(float, thresholds)))
         return Prediction((changed,), prediction.cut)
 
@@ -244,6 +248,8 @@ class MultilabelInfo(TaskInfo):
             for label in gold.chosen
             if label not in chosen
         ]
+        if prediction.no_answer and not missed:
+            missed = [Mistake(MISSED, "", "", 0.0, loss_of(0.0))]
         return missed + [
             Mistake(SPURIOUS, "", label, scores[label], loss_of(1 - scores[label]))
             for label in predicted.chosen

@@ -15,7 +15,7 @@ from workbench.base.i18n import N_, _
 from workbench.tasks.heads.info import SpanGold, WordTask
 from workbench.tasks.spec import NONE, ErrorText
 from workbench.text.document import TEXT
-from workbench.text.mistakes import Mistake
+from workbench.text.mistakes import MISSED, Mistake, loss_of
 from workbench.text.spans import Span, flatten, highest_ends
 
 if TYPE_CHECKING:
@@ -147,7 +147,10 @@ class SpanTask(WordTask):
     def mistakes(self, document: Document, gold: SpanGold, prediction: Prediction) -> list[Mistake]:
         from workbench.metrics.mistakes import span_mistakes
 
-        return span_mistakes(gold.spans, prediction.spans, prediction.words)
+        mistakes = span_mistakes(gold.spans, prediction.spans, prediction.words)
+        if prediction.no_answer and not mistakes:
+            return [Mistake(MISSED, "", "", 0.0, loss_of(0.0))]
+        return mistakes
 
     def confusion(
         self,

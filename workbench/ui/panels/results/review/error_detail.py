@@ -375,7 +375,9 @@ class ErrorDetail(QFrame):
         in_text = item.mistake.place is not None
         texts = in_text or view.asks or any(row.text for row in rows)
         own_widget = self._show_own(item, detail)
-        self._answer_card.setVisible(bool(rows) or in_text or own_widget)  # numbers have neither
+        remark = detail.prediction.remark if detail.prediction is not None else ""
+        # Numbers have none of these.
+        self._answer_card.setVisible(bool(rows or remark) or in_text or own_widget)
         self._answers.setVisible(bool(rows) or in_text)
         own = any(row.threshold is not None for row in rows)
         marked = [(self._mark(row, item), row.label, row.share) for row in rows]
@@ -387,7 +389,7 @@ class ErrorDetail(QFrame):
         self._answers.fit_height(FEW_ROWS if view.asks else MOST_ROWS)
         decided = item.mistake.gold or item.mistake.predicted
         self._answers.choose({row for row in marked if own and row[1] == decided})
-        self._answer_note.setText(view.count(len(rows)) if texts else "")
+        self._answer_note.setText(remark or (view.count(len(rows)) if texts else ""))
 
     def _show_own(self, item: ReviewItem, detail: Detail) -> bool:
         """Show the widget of the kind of prediction, and no other. Returns whether it has one."""
