@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QLabel, QWidget
 
@@ -339,10 +339,13 @@ class AnswerDetail(QFrame):
         QTimer.singleShot(0, self, self._fit_text)  # when the text has its new width
 
     def _fit_text(self) -> None:
-        frame = self._text.height() - self._text.viewport().height()
-        high = min(self._text.content_height() + frame + 2, theme.px(MOST_TEXT))
-        if high != self._text.height():
-            self._text.setFixedHeight(high)
+        """As high as the text, which scrolls if it is long; a scroll bar would wrap it earlier."""
+        text, most, policy = self._text, theme.px(MOST_TEXT), Qt.ScrollBarPolicy
+        text.setVerticalScrollBarPolicy(policy.ScrollBarAlwaysOff)
+        needed = text.content_height() + text.height() - text.viewport().height()
+        if needed > most:
+            text.setVerticalScrollBarPolicy(policy.ScrollBarAsNeeded)
+        text.setFixedHeight(min(needed, most))
 
 
 class AnswerOfRun(QFrame):
