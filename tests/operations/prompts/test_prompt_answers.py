@@ -124,6 +124,8 @@ def test_a_trained_run_can_stand_beside_a_prompt_and_prompts_come_first(project,
     assert [run.name for run in prompt_answers.beside(prompt, every)] == ["b", "t"]
     assert {run.name for run in prompt_answers.prompt_runs(every, "topic")} == {"a", "b"}
     assert prompt_answers.answers(project, newer.id, trained.id, "train").joint[True, True] == 8
+    assert prompt_answers.about(trained) == "m, fine-tuned"
+    assert prompt_answers.about(prompt) == "m, 6 examples, balanced"
 
 
 def test_other_documents_are_refused_with_their_names(project, add_run):

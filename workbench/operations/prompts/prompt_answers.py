@@ -235,9 +235,11 @@ def title(run: Run) -> str:
 def about(run: Run) -> str:
     """Its model, and the examples of a prompt."""
     if not is_prompt(run):
-        model = run.spec.get("model_name") or run.spec.get("model") or ""
-        parts = (_(kinds.info(run.kind).title), PurePath(str(model)).name)
-        return ", ".join(filter(None, parts))
+        model = PurePath(str(run.spec.get("model_name") or run.spec.get("model") or "")).name
+        kind = kinds.info(run.kind)
+        if kind.fine_tunes:
+            return _("{model}, fine-tuned", model=model)
+        return ", ".join(filter(None, (_(kind.title), model)))
     spec = PromptSpec.from_json(run.spec)
     model = spec.model_name or spec.model
     if not spec.shots:

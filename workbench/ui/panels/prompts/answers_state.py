@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
+from workbench.base.i18n import _
 from workbench.operations.prompts import prompt_answers
 from workbench.operations.prompts.prompt_answers import (
     DISAGREE,
@@ -134,6 +135,15 @@ class AnswersState(State):
 
     def title(self, run: Run) -> str:
         return prompt_answers.title(run)
+
+    @property
+    def heading(self) -> str:
+        """What is compared."""
+        if self.second is None:
+            return _("Answers on dev")
+        if self.second in [run.id for run in self.prompts]:
+            return _("Two prompts on dev")
+        return _("A prompt and a run on dev")
 
     def about(self, id: int | None) -> str:
         """Model and examples of a run, "" for none."""

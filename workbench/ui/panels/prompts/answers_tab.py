@@ -262,8 +262,7 @@ class AnswersSide(QFrame):
             for label, id in zip(self._abouts, (state.first, state.second), strict=True):
                 label.setText(state.about(id))
                 label.setVisible(bool(label.text()))
-            title = _("Answers on dev") if state.second is None else _("Two prompts on dev")
-            self._title.setText(title)
+            self._title.setText(state.heading)
             self._what_counts.setText("\n".join(state.what_counts))
         if concerns(fields, "comparison"):
             self._show_counts()
