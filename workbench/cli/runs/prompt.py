@@ -173,8 +173,9 @@ def prompt(
         if base is not None and not server:
             backend, model = backend or base.backend, model or base.model_name or base.model
         backend, card = asked_model(opened, backend, server, model or "")
-        about = {"template": read_template(template)} if template is not None else {}
-        chosen, remark = prompt_fill.choose_layer(opened.project, layer or (base and base.layer))
+        about: dict[str, Any] = {} if template is None else {"template": read_template(template)}
+        known = base.layer if base is not None else None
+        chosen, remark = prompt_fill.choose_layer(opened.project, layer or known)
         if remark:
             note(remark)
         spec = replace(
