@@ -126,7 +126,7 @@ class LocalBackend(Backend):
         guide = self._guide(request, spaced)
         return Writing(
             ids,
-            room if request.choices else min(room, request.decoding.max_tokens),
+            min(room, _most(request)),
             request.decoding,
             self._model.tokenizer,
             ends,
@@ -166,3 +166,13 @@ class LocalBackend(Backend):
     @cached_property
     def _grammars(self) -> Grammars:
         return Grammars(self._model.tokenizer, self._model.encoder.ends)
+
+
+def _most(request: GenerationRequest) -> int:
+    """Tokens of a reply. One of several choices is written to its end: a piece has a byte at least.
+
+    Texts that are written together have room for the longest of them.
+    """
+    if not request.choices:
+        return request.decoding.max_tokens
+    return 2 + max(len(choice.encode(errors="replace")) for choice in request.choices)

@@ -37,6 +37,7 @@ from workbench.ui.widgets.flow import FlowLayout, flow
 from workbench.ui.widgets.layout import card, clear, column, layout_of, scrolled
 from workbench.ui.widgets.layout import fill as fill_with
 from workbench.ui.widgets.text.offsets import Utf16Map
+from workbench.ui.widgets.text.span_layout import starts_rtl
 
 if TYPE_CHECKING:
     from workbench.prompting.generation import ReplyToken
@@ -102,6 +103,7 @@ class FreeTextTab(Tab):
         if not state.ready or model is None:
             return
         if may_send(self, state.project, model.backend, model.model.path, state.text):
+            self._text.setFocus()  # the button is disabled meanwhile
             state.write()
 
     def _stopped(self) -> None:
@@ -120,6 +122,8 @@ class FreeTextTab(Tab):
         for turn in self.state.turns:
             name = words(_(ROLES[turn.role]), "small", "muted", weight=600)
             text = words(displayed(turn.content), wrap=True, select=True)
+            if starts_rtl(turn.content):
+                text.setAlignment(Qt.AlignmentFlag.AlignRight)
             layout_of(self._turns).addWidget(column(name, text, gap=2))
         self._turns.setVisible(bool(self.state.turns))
 
@@ -444,7 +448,10 @@ class TokenDetail(QFrame):
         self._about.setText(_detail(token, state.can_force))
         for text, logprob in token.others:
             button = Button(
-                _told(text, logprob), small=True, on=self._force(text), name=visible(text)
+                escaping.menu_text(_told(text, logprob)),
+                small=True,
+                on=self._force(text),
+                name=visible(text),
             )
             same, broken = text == token.text, "\ufffd" in text
             button.setEnabled(state.can_force and not same and not broken)
