@@ -12,7 +12,7 @@ from workbench.base.paths import resource
 from workbench.operations.annotation import provenance, suggest
 from workbench.operations.annotation.suggestion_edits import accept
 from workbench.operations.documents import queries
-from workbench.operations.evaluation import board, compare, errors, quality
+from workbench.operations.evaluation import board, compare, errors, quality, slices
 from workbench.operations.prompts import prompt, prompt_fill, prompt_reading
 from workbench.operations.runs import predict, results, run_results
 from workbench.operations.runs.run_recorder import wire
@@ -206,6 +206,48 @@ def test_an_unreadable_reply_is_wrong_listed_and_suggests_nothing(
 
     queue.worker = lambda job: reply(job, [["?!"]] * len(sent(job)))
     assert suggest.suggest(project, queue, run).suggestions == 0
+
+
+@pytest.mark.parametrize(("form", "kind"), RIGHT)
+def test_runs_of_every_form_are_measured_and_compared_like_trained_ones(
+    project, add_gold, answered, form, kind
+):
+    """Intervals, slices, matrix, errors, the board and paired tests."""
+    add_gold(*KINDS[kind])
+    pattern = r"label: (\w+)" if form == "regex" else ""
+    right = RIGHT[form, kind]
+    first = answered(spec(form, pattern=pattern), right)
+    half = len(right) // 2
+    second = answered(spec(form, pattern=pattern), (*right[:half], *["?!"] * half))
+
+    evaluation = results.evaluate_stored(project, second, "dev")
+    measured = quality.measure_intervals(project, second, evaluation)
+    main = quality.evidence(project, second, "dev").info.main
+    table = board.board(project, "x", "dev")
+    pair = compare.compare(project, [first.id, second.id])
+
+    assert measured.no_answer == 1 and measured.intervals.scores[main].interval is not None
+    assert slices.slices(quality.evidence(project, second, "dev")) is not None
+    assert {entry.run.id for entry in table.entries} == {first.id, second.id}
+    assert pair.n == 2 and pair.pair(first.id, second.id) is not None
+    assert len(errors.items(project, second)) >= 1 and errors.items(project, first) == ()
+    matrix = results.results(project, second.id).current.confusion
+    assert (matrix is None) == (kind in ("choice", "multi", "score", "answer"))
+
+
+def test_span_scores_equal_seqeval(project, add_gold, answered):
+    from seqeval.metrics import f1_score
+    from seqeval.scheme import IOB2
+
+    add_gold(*KINDS["span"])
+
+    run = answered(spec("quotes"), ('PER: "Ada", "Bob left"\nLOC: "Rome"', "?!"))
+
+    gold = "B-PER O B-PER O B-LOC O B-PER O B-LOC O O".split()
+    read = "B-PER O O O B-LOC O B-PER I-PER B-LOC O O".split()
+    nothing = ["O"] * len(gold)
+    f1 = f1_score([gold, nothing], [read, nothing], mode="strict", scheme=IOB2)
+    assert run.scores["dev"]["span_f1"] == pytest.approx(f1)
 
 
 def test_examples_are_answered_in_the_form_and_the_text_to_continue_ends_before_it(
