@@ -10,7 +10,9 @@ from PySide6.QtWidgets import QCheckBox, QLineEdit
 from tests.prompt_runs import add_prompt_run
 from workbench.base.errors import SpecError
 from workbench.operations.experiments import prompt_grid
+from workbench.operations.experiments.prompt_grid import GridSpec
 from workbench.project.project import Project
+from workbench.prompting.spec import PromptSpec
 from workbench.ui.panels.prompts.grid_state import numbers
 from workbench.ui.panels.prompts.grid_tab import RowsDialog
 
@@ -89,6 +91,33 @@ def test_the_prompt_that_is_edited_becomes_a_row_and_stays_after_a_restart(panel
     assert len(prompt_grid.last(panel.state.project, "class").prompts) == 1
     (row,) = panel.view.tab("grid").table.rows()
     assert panel.view.tab("grid")._status(row) == "not run yet"
+
+
+def test_a_row_is_added_to_the_last_grid_before_the_tab_was_shown(
+    make_panel, copy_sample, tmp_path, qtbot
+):
+    path = copy_sample(tmp_path)
+    with closing(Project.open(path)) as project:
+        row = PromptSpec(template="{{ text }} {{ label }}", shots=1, layer="class", **BERT)
+        prompt_grid.keep(project, GridSpec("class", (row,), (1,)))
+    panel = make_panel("prompts", path)
+    qtbot.waitUntil(lambda: panel.state.preview.prompt is not None, timeout=20_000)
+
+    panel.view.add_to_grid()
+
+    qtbot.waitUntil(lambda: len(panel.state.grid.grid_rows) == 2, timeout=10_000)
+    assert [prompt.shots for prompt in prompt_grid.last(panel.state.project).prompts] == [1, 6]
+
+
+def test_another_layer_has_a_grid_of_its_own(grid, panel, qtbot):
+    layers = [name for name, _count in panel.state.draft.layers]
+    other = next(name for name in layers if name != "class")
+
+    panel.state.prompt.choose_layer(other)
+    assert panel.state.grid.grid_rows == () and grid._pages.currentIndex() == 0
+
+    panel.state.prompt.choose_layer("class")
+    qtbot.waitUntil(lambda: len(panel.state.grid.grid_rows) == 2, timeout=10_000)
 
 
 def test_rows_are_added_for_each_model_and_number_and_removed_by_delete(panel, qtbot):

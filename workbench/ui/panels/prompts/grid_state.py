@@ -57,12 +57,15 @@ class GridState(ExperimentState):
 
     def refresh(self) -> None:
         """Read the last grid of the layer, and the runs that it has, unless it is running."""
-        if self.active:
-            return
+        if not self.active:
+            self._plan(self._of_layer())
+
+    def _of_layer(self) -> GridSpec:
+        """The grid of the layer that is selected: the one that is shown, or the last one."""
         layer, spec = self.draft.spec.layer, self.spec
-        if spec.layer != layer or not spec.prompts:
-            spec = prompt_grid.last(self.project, layer) or GridSpec(layer)
-        self._plan(spec)
+        if spec.layer == layer and spec.prompts:
+            return spec
+        return prompt_grid.last(self.project, layer) or GridSpec(layer)
 
     def _plan(self, spec: GridSpec) -> None:
         self.update(spec=spec)
@@ -95,7 +98,7 @@ class GridState(ExperimentState):
     def add(self) -> None:
         """Add the prompt that is edited, with its model and number of examples."""
         self._keep()
-        self._change(self.spec.with_rows([self.draft.spec]))
+        self._change(self._of_layer().with_rows([self.draft.spec]))
 
     def add_all(self, models: Iterable[str], selections: Iterable[str], shots: str) -> None:
         """Add the prompt with every model (by key), selection and number of examples. Raises
@@ -106,7 +109,7 @@ class GridState(ExperimentState):
         rows = prompt_grid.combined(
             [self.draft.spec], chosen, tuple(selections), numbers(shots, MOST_SHOTS)
         )
-        self._change(self.spec.with_rows(rows))
+        self._change(self._of_layer().with_rows(rows))
 
     def add_runs(self) -> None:
         """Add the prompts of all finished runs of the layer."""
@@ -114,7 +117,7 @@ class GridState(ExperimentState):
         def add(every: Any) -> None:
             known = prompt_answers.prompt_runs(every, self.draft.spec.layer)
             asked = [PromptSpec.from_json(run.spec) for run in reversed(known)]
-            self._change(self.spec.with_rows(asked))
+            self._change(self._of_layer().with_rows(asked))
 
         self.context.task(PLAN, partial(results.all_runs, self.project), add)
 

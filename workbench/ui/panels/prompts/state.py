@@ -46,6 +46,7 @@ class PromptsState(State):
         self.free_text = FreeTextState(self.draft, self.models)
         self.tab = TABS[0]
         self.listen(self.run.changed, self._run_changed)
+        self.listen(self.draft.changed, self._draft_changed)
         self.listen(self.project.changed, self._project_changed)
         self.listen(registry().changed, self._plugins_changed)
         self.refresh()
@@ -106,6 +107,10 @@ class PromptsState(State):
         self.show("preview")
         self.draft.load(spec)
         self.refresh()  # its model may be gone
+
+    def _draft_changed(self, fields: frozenset[str]) -> None:
+        if "layer" in fields:
+            self._read(self.tab)
 
     def _run_changed(self, fields: frozenset[str]) -> None:
         """The answers of a run that has ended are the first ones to look at."""
