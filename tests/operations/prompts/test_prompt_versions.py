@@ -44,6 +44,17 @@ def test_a_version_holds_all_settings_but_not_what_belongs_to_a_run(project):
     assert (here.model, here.shots, here.device) == (SPEC.model, 4, "cuda")
 
 
+def test_a_version_names_the_server_of_its_model(project):
+    server = replace(SPEC, backend="server", model="http://127.0.0.1:1#m", model_name="m")
+    saved = prompt_versions.save(project, "topics", server)
+
+    (prompt,) = prompt_versions.every(project)
+    spec = prompt_versions.spec_of(prompt, prompt.versions[0], SPEC)
+    assert spec == saved and spec.model == server.model
+    other = replace(server, model="http://127.0.0.1:2#m")
+    assert prompt_versions.identity(other) != prompt_versions.identity(server)
+
+
 def test_equal_settings_make_no_further_version(project, two):
     again = prompt_versions.save(project, "topics", replace(SPEC, shots=8, device="cpu"))
 

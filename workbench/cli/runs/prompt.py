@@ -173,9 +173,10 @@ def prompt(
         if base is not None and not server:
             backend, model = backend or base.backend, model or base.model_name or base.model
         backend, card = asked_model(opened, backend, server, model or "")
-        about: dict[str, Any] = {} if template is None else {"template": read_template(template)}
-        known = base.layer if base is not None else None
-        chosen, remark = prompt_fill.choose_layer(opened.project, layer or known)
+        about: dict[str, Any] = {"template": read_template(template)} if template else {}
+        chosen, remark = prompt_fill.choose_layer(
+            opened.project, layer or (base.layer if base else None)
+        )
         if remark:
             note(remark)
         spec = replace(

@@ -63,6 +63,10 @@ class PromptPreview:
     characters: how many the text lost at its end. Without candidates, for an answer that the model
     writes, `label` is "", the key of the only prompt; requests: what is sent then, one per sample.
     selected: the examples, the most important first, and why.
+    messages: (role, content) of a conversation. left_out: the examples that did not fit, and
+    left_out_keys those of their documents. characters: how many the text lost at its end. Without
+    candidates, for an answer that the model writes, `label` is "", the key of the only prompt;
+    requests: what is sent then, one per sample.
     """
 
     text: str
@@ -82,6 +86,7 @@ class PromptPreview:
     characters: int = 0
     requests: tuple[GenerationRequest, ...] = ()
     selected: tuple[ExampleRow, ...] = ()
+    left_out_keys: tuple[str, ...] = ()
 
 
 def fitting_layers(project: Project) -> tuple[tuple[Layer, int], ...]:
@@ -425,6 +430,11 @@ class Filler:
         examples = [example.document_id for example in fitted.examples]
         return {**about, "examples": examples, "key": key, **request}
 
+    def keys(self, examples: Iterable[Example]) -> tuple[str, ...]:
+        """The keys of the documents that examples are of."""
+        ids = (example.document_id for example in examples)
+        return tuple(documents.get(self.project.db, id).key for id in ids if id is not None)
+
     def table(self, fitted: Fitted) -> PromptTable:
         return {
             label: (filled.before, filled.answer, filled.after)
@@ -657,4 +667,5 @@ def preview(filler: Filler, document: Document | None, *, label: str = "") -> Pr
         fitted.characters,
         filler.requests(document, fitted),
         _rows(filler, document, fitted),
+        filler.keys(fitted.left_out),
     )

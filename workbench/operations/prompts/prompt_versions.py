@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import SpecError
@@ -159,9 +160,10 @@ def name_of(spec: PromptSpec) -> str:
 
 
 def stored(spec: PromptSpec) -> dict[str, Any]:
-    """The settings that a version holds, beside its template."""
+    """The settings that a version holds, beside its template; of a folder only the model's name."""
     plain = spec.to_json()
-    of_runs = (*_OF_RUNS, "model") if spec.model_name else _OF_RUNS
+    here = spec.model_name and Path(spec.model).is_absolute()
+    of_runs = (*_OF_RUNS, "model") if here or not spec.model else _OF_RUNS
     return {name: value for name, value in plain.items() if name not in of_runs}
 
 

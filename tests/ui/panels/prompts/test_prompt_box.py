@@ -5,6 +5,7 @@ import pytest
 from workbench.operations.prompts import prompt_versions
 from workbench.ui.panels.prompts.history import History
 from workbench.ui.panels.prompts.prompt_box import PromptName
+from workbench.ui.panels.prompts.state import PromptsState
 from workbench.ui.widgets.controls.field import choose
 
 pytestmark = pytest.mark.process  # the worker that renders templates
@@ -44,6 +45,14 @@ def test_prompts_come_before_templates_and_versions_newest_first(panel):
     assert not any("pair" in text for text in items(box.prompts))
     assert [text[:2] for text in items(box.versions)] == ["3,", "2,", "1,"]
     assert box.prompts.currentText() == "topics" and box.versions.currentText()[0] == "3"
+
+
+def test_the_page_opens_with_the_prompt_that_was_saved_last(panel):
+    state = PromptsState(panel.state.context)
+
+    assert (state.prompt.name, state.prompt.number, state.prompt.edited) == ("topics", 3, False)
+    assert (state.draft.spec.shots, state.models.key) == (6, "starter-bert")
+    state.close()
 
 
 def test_an_earlier_version_is_read_only_until_it_is_unlocked_and_edited(panel):

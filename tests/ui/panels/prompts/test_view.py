@@ -388,3 +388,29 @@ def test_another_layer_brings_a_form_that_fits(panel, qtbot):
     qtbot.waitUntil(lambda: state.run.ready, timeout=20_000)
     state.prompt.choose_layer("class")
     assert state.draft.spec.answer.form == "scored"
+
+
+def test_the_tokens_of_the_prompt_are_listed_with_ids_and_reserved_ones(panel, qtbot):
+    tab, preview = panel.view.tab("preview"), panel.state.preview.prompt
+
+    tab._which.chosen.emit(1)
+
+    rows = tab.tokens.rows()
+    assert len(rows) == len(preview.pieces) and tab.tokens.isVisible()
+    texts = [[column.text(row) for column in tab.tokens.rows_model.columns] for row in rows]
+    assert texts[0] == ["1", "[CLS]", "101", "reserved"] and texts[-1][1] == "[SEP]"
+    assert texts[1][3] == ""
+
+    panel.state.models.choose("starter-gpt")
+    qtbot.waitUntil(lambda: not tab.tokens.rows()[0][1].reserved, timeout=10_000)
+    shown = "".join(tab.tokens.rows_model.columns[1].text(row) for row in tab.tokens.rows())
+    assert shown.startswith("Say·what·each·message·is·about.↵Answer")
+
+
+def test_what_was_left_out_to_fit_is_named(panel, qtbot):
+    panel.state.draft.change(shots=40)
+    qtbot.waitUntil(lambda: panel.state.preview.prompt.dropped > 0, timeout=10_000)
+
+    text = panel.view.tab("preview")._remark.text()
+    assert "examples were left out, since 512 tokens are allowed: m-" in text
+    assert text.endswith(", ….")

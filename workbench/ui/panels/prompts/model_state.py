@@ -75,12 +75,9 @@ class ModelState(State):
 
     def found(self, spec: PromptSpec) -> PromptSpec:
         """Settings with the model that they name; with the selected one if there is none here."""
-        named = (
-            it
-            for it in self.models
-            if (it.backend, it.model.name) == (spec.backend, spec.model_name)
-        )
-        choice = next(named, None)
+        known = [it for it in self.models if it.backend == spec.backend]
+        same = [it for it in known if it.model.path == spec.model]
+        choice = next(iter(same or [it for it in known if it.model.name == spec.model_name]), None)
         if choice is not None:
             pickled = choice.model.pickled
             return replace(spec, model=choice.model.path, allow_pickle=pickled)

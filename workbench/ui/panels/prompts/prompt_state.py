@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.prompts.draft import PromptDraft
 
 
+OF_MODEL = {"backend", "model", "model_name", "allow_pickle", "options"}
 FindModel = Callable[["PromptSpec"], "PromptSpec"]
 
 
@@ -89,7 +90,7 @@ class PromptState(State):
         )
         settings: dict[str, Any] = {}
         if not self.draft.spec.template:
-            settings = self._beginning(layers.get(layer))
+            settings = self._latest() or self._beginning(layers.get(layer))
         elif self.name and self.prompt is None:  # it was deleted
             self.update(title=self.name)
             settings = {"prompt_name": "", "prompt_version": 0}
@@ -97,6 +98,17 @@ class PromptState(State):
             settings = {"prompt_version": self.latest}
         self._compare()
         return settings
+
+    def _latest(self) -> dict[str, Any]:
+        """The settings of the prompt that was saved last; {} without any."""
+        if not self.prompts or not self.draft.layers:
+            return {}
+        prompt = max(self.prompts, key=lambda prompt: prompt.versions[-1].at)
+        spec = self._spec(prompt, prompt.versions[-1])
+        if spec is None:
+            return {}
+        names = set(spec.__dataclass_fields__) - (set() if spec.model else OF_MODEL)
+        return {name: getattr(spec, name) for name in names}
 
     def _beginning(self, layer: Layer | None) -> dict[str, Any]:
         """The settings of the first template that fits a layer."""
@@ -143,14 +155,23 @@ class PromptState(State):
         self._compare()
 
     def _show(self, prompt: StoredPrompt, version: PromptVersion) -> None:
-        spec = self.context.attempt(prompt_versions.spec_of, prompt, version, self.draft.spec)
+        spec = self._spec(prompt, version)
         if spec is None:
             return
-        if spec.layer not in [name for name, _count in self.draft.layers]:
-            spec = replace(spec, layer=self.draft.spec.layer)
         self._unlocked = False
-        if not self.draft.load(self._find_model(spec)):
+        if not self.draft.load(spec):
             self._compare()
+
+    def _spec(self, prompt: StoredPrompt, version: PromptVersion) -> PromptSpec | None:
+        """The settings of a version, on a layer and with a model that exist here."""
+        current = self.draft.spec
+        spec = self.context.attempt(prompt_versions.spec_of, prompt, version, current)
+        if spec is None:
+            return None
+        names = [name for name, _count in self.draft.layers]
+        if spec.layer not in names:
+            spec = replace(spec, layer=current.layer or next(iter(names), ""))
+        return self._find_model(spec)
 
     def read_runs(self) -> None:
         """A run has ended."""

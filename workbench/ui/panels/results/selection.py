@@ -14,7 +14,7 @@ from workbench.base.events import Signal, State
 from workbench.base.i18n import _
 from workbench.operations.evaluation import quality
 from workbench.operations.inspecting import inspect
-from workbench.operations.prompts import prompt
+from workbench.operations.prompts import prompt, prompt_versions
 from workbench.operations.runs import (
     baselines,
     block_states,
@@ -414,6 +414,12 @@ class RunSelection(State):
         """All settings and facts of the run, as text."""
         run = self.run
         return tuple(describe(run)) if run is not None else ()
+
+    @property
+    def template(self) -> str:
+        """That of a prompt run, "" for others."""
+        spec = prompt_versions.spec_of_run(self.run) if self.run is not None else None
+        return spec.template if spec is not None else ""
 
     def files(self) -> tuple[tuple[str, int], ...]:
         """(path in the run's folder, bytes) of each file."""

@@ -158,7 +158,6 @@ def _describe_prompt(run: Run, result: PromptResult) -> Iterator[tuple[str, str]
         if spec.prompt_name:
             about = _("{name}, version {number}", name=spec.prompt_name, number=spec.prompt_version)
             yield _("Prompt"), about
-        yield _("Template"), spec.template
         for row in prompt_versions.settings(spec, own=True):
             yield row.title, row.value
     for label, share in (result.prior or {}).items():

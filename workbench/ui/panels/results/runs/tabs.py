@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QFrame, QLineEdit, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QLineEdit, QPlainTextEdit, QVBoxLayout
 
 from workbench.base.i18n import _
 from workbench.ui.panels.results.runs.facts import fingerprints
@@ -43,12 +43,22 @@ class SettingsView(QFrame):
             on=self._show_map,
             tip=_("Frozen, trained and new parts of the model in this run"),
         )
+        self._template = QPlainTextEdit()
+        self._template.setReadOnly(True)
+        self._template.setProperty("kind", "mono")
+        self._template.setTabChangesFocus(True)
+        self._prompt = TitledField(_("Template of the prompt"), self._template)
         self._below = row((self._line, 1), column(None, copy), column(None, self._map))
-        layout.addWidget(self._table, 1)
+        layout.addWidget(self._table, 3)
+        layout.addWidget(self._prompt, 2)
         layout.addWidget(self._below)
 
     def render_part(self, _fields: frozenset[str]) -> None:
         self._table.set_rows(self._selection.settings_rows())
+        template = self._selection.template
+        if template != self._template.toPlainText():
+            self._template.setPlainText(template)
+        self._prompt.setVisible(bool(template))
         self._command.setText(self._selection.command())
         self._command.setCursorPosition(0)
         self._below.setVisible(bool(self._command.text()))
