@@ -163,6 +163,23 @@ def test_replies_are_written_as_they_arrive_and_equal_requests_sent_once(tmp_pat
     assert (result["prompt_tokens"], result["sent_prompt_tokens"]) == (20, 15)
 
 
+def test_the_time_of_loading_is_that_of_the_run_and_of_no_answer(tmp_path, writing, monkeypatch):
+    params = writing(Writer(), "a", "b")
+    clock = iter(range(0, 10_000, 100))
+    monkeypatch.setattr(serve.time, "monotonic", lambda: next(clock))
+    loaded = serve.load
+
+    def load(params):
+        for _tick in range(20):
+            next(clock)
+        return loaded(params)
+
+    monkeypatch.setattr(serve, "load", load)
+    _progress, result = run(serve.answer_prompts(params, tmp_path))
+
+    assert result["seconds"] - result["answer_seconds"] >= 2000
+
+
 def test_samples_have_seeds_of_their_own_and_one_answer(tmp_path, writing):
     backend = Writer(given=2)
 

@@ -107,6 +107,10 @@ class _Transcript:
             self._write(key, answered[key], known=True)
         self.open = [numbers[0] for numbers in self._equal.values()]
 
+    def begin(self) -> None:
+        """Waiting for answers begins now, after the model was loaded."""
+        self._began = self._last = time.monotonic()
+
     def add(self, answers: Mapping[int, Mapping[str, Any]]) -> None:
         """Write answers that arrived together, by the number of their request."""
         now = time.monotonic()
@@ -154,6 +158,7 @@ class _Transcript:
 
 def _answered(backend: Backend, sent: _Transcript, decoding: Mapping[str, Any]) -> Steps:
     """Send the open requests; yields progress."""
+    sent.begin()
     scored_ones = [number for number in sent.open if "prompts" in sent.requests[number]]
     written = [number for number in sent.open if "prompts" not in sent.requests[number]]
     for first in range(0, len(scored_ones), CHUNK):
