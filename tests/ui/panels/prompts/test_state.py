@@ -221,6 +221,7 @@ def test_a_cancelled_run_with_answers_goes_on(state, context):
     _answer(job, "delay", most=10)
     context.queue.tell(job, Finished("cancelled"))
     assert state.run.can_resume and state.run.live.status == "cancelled"
+    assert state.run.live.message.startswith("Cancelled after the answers to ")
 
     state.run.resume()
 

@@ -162,6 +162,8 @@ class RunState(State):
                 self._add_intervals(run, evaluation)
         left = [run for run in results.all_runs(self.project) if run.id == live.run_id]
         self.update(can_resume=any(prompt.can_resume(self.project, run) for run in left))
+        if self.can_resume and live.status == "cancelled":
+            live.message = left[0].failure.message
         if live.status == "cancelled" and not self.can_resume:
             self.update(live=None)
         self.context.commands_changed()
