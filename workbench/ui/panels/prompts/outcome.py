@@ -269,7 +269,10 @@ class Outcome(QFrame):
         self._space.setVisible(not by_label)
         self.job.show_job(live, self._when(live))
         self.job.meter.setVisible(live.active)
-        self._resume.setVisible(state.can_resume and not live.active and not state.preparing)
+        can_resume = state.can_resume and not live.active and not state.preparing
+        if self._resume.hasFocus() and not can_resume:
+            self.job.setFocus()  # else Qt moves it to the next button, which may be Cancel
+        self._resume.setVisible(can_resume)
         if scored:
             self._show_scores()
 
