@@ -20,6 +20,7 @@ from workbench.base.i18n import _
 from workbench.runtime.tokenizer import Tokenizer
 
 _STYLE = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
+_CLOSERS = '}]",'  # what ends a value soonest, in this order; in a string, only a quotation mark
 _MOST = 1000  # tokens that the end of a text may need, else none is known
 
 
@@ -78,7 +79,7 @@ class Guide:
 
     def __init__(self, matcher: llguidance.LLMatcher, pieces: _Pieces, *, ends: bool):
         self._matcher, self._pieces = matcher, pieces
-        self._closers = [(mark, pieces.single(mark)) for mark in '}]"'] if ends else []
+        self._closers = [(mark, pieces.single(mark)) for mark in _CLOSERS] if ends else []
         self._quotes = _Quotes()
         self._way = self._way_out(matcher, self._quotes)
 
