@@ -6,7 +6,7 @@ transformers = pytest.importorskip("transformers")
 from tests import tiny_models  # noqa: E402
 from workbench.base.errors import ModelError  # noqa: E402
 from workbench.base.paths import resource  # noqa: E402
-from workbench.models.generate import CAUSAL, MASKED, TEXT, LanguageModel  # noqa: E402
+from workbench.models.generate import CAUSAL, MASKED, TEXT, LanguageModel, locate  # noqa: E402
 from workbench.prompting.base import Prompt  # noqa: E402
 from workbench.prompting.score import label_score, sequence_score  # noqa: E402
 
@@ -234,3 +234,16 @@ def test_t5_fills_the_gap_that_a_sentinel_marks(tmp_path):
     places = [place for place, number in enumerate(target[0].tolist()) if number > 5]
     expected = [float(logs[place, int(target[0, place])]) for place in places]
     assert logprob == pytest.approx(expected[-3:], abs=1e-4)
+
+
+def test_a_text_that_writes_the_first_reserved_token_itself_gets_no_second_one():
+    """As a chat template does for models that begin every text with one, such as Llama."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+    backend = Tokenizer(models.WordLevel({"<s>": 0, "a": 1, "b": 2}, unk_token="a"))
+    backend.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    backend.add_special_tokens(["<s>"])
+    backend.post_processor = processors.TemplateProcessing("<s> $A", special_tokens=[("<s>", 0)])
+
+    assert locate(backend, "a b", 2, 3) == ([0, 1, 2], [2])
+    assert locate(backend, "<s>a b", 5, 6) == ([0, 1, 2], [2])

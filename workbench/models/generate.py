@@ -404,8 +404,13 @@ def _tokenizer(encoder: Encoder) -> Tokenizer:
 
 
 def locate(backend: Backend, text: str, start: int, end: int) -> tuple[list[int], list[int]]:
-    """Ids of the whole text with special subwords, and the positions that overlap [start, end)."""
+    """Ids of the whole text with special subwords, and the positions that overlap [start, end).
+
+    A text that begins with the first special subword, as a chat template writes it, gets none.
+    """
     encoding = backend.encode(text)
+    if encoding.special_tokens_mask[:1] == [1] and encoding.ids[:1] == encoding.ids[1:2]:
+        encoding = backend.encode(text, add_special_tokens=False)
     pairs = enumerate(zip(encoding.offsets, encoding.special_tokens_mask, strict=True))
     return encoding.ids, [
         place

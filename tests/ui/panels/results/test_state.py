@@ -9,6 +9,7 @@ from workbench.base import paths
 from workbench.base.events import Signal
 from workbench.jobs.spec import JobSpec
 from workbench.metrics.evaluation import UNKNOWN
+from workbench.operations.prompts import prompt_versions
 from workbench.operations.runs import (
     baselines,
     results,
@@ -18,6 +19,7 @@ from workbench.operations.runs import (
 )
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.project.project import Project
+from workbench.prompting.spec import PromptSpec
 from workbench.storage.documents import documents
 from workbench.storage.labels import labels
 from workbench.storage.runs import runs
@@ -426,6 +428,18 @@ def test_a_prompt_run_is_described_with_what_its_answers_cost(project):
     assert rows["Price of what was sent"] == "0.024"  # 8,000 × 2 + 800 × 10, of a million
     assert rows["Price per 1,000 documents"] == "0.6"
     assert rows["Waiting per 1,000 documents, s"] == "100"
+
+
+def test_a_prompt_run_shows_its_whole_prompt(project):
+    spec = PromptSpec("{{ text }}: {{ label }}", "/m", "m", prompt_name="topics", prompt_version=2)
+    with project.write():
+        words = replace(spec, words={"delay": ("late",)}, instruction="Read.")
+        run = runs.add(project.db, "p", "prompt", spec={**words.to_json(), "task": "classify"})
+
+    result = dict(describe(run))
+
+    assert result["Prompt"] == "topics, version 2" and result["Words of delay"] == "late"
+    assert result["Instruction"] == "Read." and prompt_versions.spec_of_run(run).template
 
 
 def test_the_settings_tell_how_the_language_model_was_adapted(project):
