@@ -63,8 +63,8 @@ def test_an_empty_grid_offers_rows_and_finished_runs(panel):
 def test_finished_runs_are_rows_with_score_and_interval(grid, panel):
     by_shots = {row[2]: row for row in cells(grid.table)}
 
-    assert set(by_shots) == {"0", "2, balanced"}
-    score, _space, bounds = by_shots["2, balanced"][3].partition("  ")
+    assert set(by_shots) == {"0", "2"}
+    score, _space, bounds = by_shots["2"][3].partition("  ")
     assert 80 < float(score) < 90 and "–" in bounds
     assert grid._verdict.isVisible() and "best now" in grid._verdict.text()
     assert [len(line.x) for line in grid.chart.series] == [2]  # one line over 0 and 2 shots
@@ -134,6 +134,13 @@ def test_rows_are_added_for_each_model_and_number_and_removed_by_delete(panel, q
     table.choose({table.rows()[0].group})
     qtbot.keyClick(table, Qt.Key.Key_Delete)
     qtbot.waitUntil(lambda: len(state.grid_rows) == 3, timeout=10_000)
+
+
+def test_the_selection_of_examples_is_named_where_rows_differ_in_it(grid, panel, qtbot):
+    panel.state.grid.add_all(["starter-bert"], ["random"], "2")
+    qtbot.waitUntil(lambda: len(panel.state.grid.grid_rows) == 3, timeout=10_000)
+
+    assert {row[2] for row in cells(grid.table)} == {"0", "2, balanced", "2, at random"}
 
 
 def test_numbers_that_cannot_be_read_are_refused(panel, qtbot):

@@ -130,7 +130,7 @@ class GridTab(Tab):
         looks: dict[str, dict[str, Any]] = {
             "prompt": {"width": 104, "most": 200, "tip": lambda item: item.title},
             "model": {"width": 96, "most": 180, "tip": lambda item: item.title},
-            "shots": {"width": 96, "most": 160, "display": self._shots_text},
+            "shots": {"width": 64, "display": self._shots_text},
             "mean": {"width": None, "display": self._score_text, "tip": self._tip},
             "seeds": {"width": 68},
             "no_answer": {"width": 94},
@@ -138,10 +138,11 @@ class GridTab(Tab):
         }
         return [Column.of(known[name], **{"width": 88, **looks.get(name, {})}) for name in NAMES]
 
-    @staticmethod
-    def _shots_text(item: GridRow) -> str:
+    def _shots_text(self, item: GridRow) -> str:
+        """The number of examples, and how they are selected where rows differ in that."""
         n = formats.count(item.spec.shots)
-        if not item.spec.shots:
+        selections = {each.spec.order for each in self.state.grid_rows if each.spec.shots}
+        if not item.spec.shots or len(selections) < 2:
             return n
         return _("{n}, {selection}", n=n, selection=term(item.spec.order))
 
