@@ -69,3 +69,9 @@ def test_settings_that_do_not_fit_are_left_out():
     )
 
     assert read == (good,) and read[0].probes == good.probes
+
+
+def test_a_title_tells_servers_with_the_same_program_apart():
+    titled = Server("http://127.0.0.1:1/v1", title="The small one", program="llama.cpp")
+    assert titled.where == "The small one on this computer, 127.0.0.1:1"
+    assert Server("https://a.example/v1", title="Hosted").where == "Hosted, a.example"

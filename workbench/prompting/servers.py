@@ -90,12 +90,12 @@ class Server(JsonRecord):
 
     @property
     def where(self) -> str:
-        """Where its models run, for display."""
-        place = host(self.address)
+        """Where its models run, for display: its title, or its program, and its host and port."""
+        place, program = host(self.address), self.title or self.program
         if not is_local(self.address):
-            return _("{program}, {place}", program=self.program, place=place).removeprefix(", ")
-        if self.program:
-            return _("{program} on this computer, {place}", program=self.program, place=place)
+            return _("{program}, {place}", program=program, place=place).removeprefix(", ")
+        if program:
+            return _("{program} on this computer, {place}", program=program, place=place)
         return _("on this computer, {place}", place=place)
 
 

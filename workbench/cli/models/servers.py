@@ -60,7 +60,7 @@ def _can(server: Server, model: str) -> str:
 @click.option("--price-in", type=float, help=_("Price of a million tokens of prompts."))
 @click.option("--price-out", type=float, help=_("Price of a million tokens of replies."))
 @click.option("--concurrency", type=int, help=_("Requests at the same time. [default: 4]"))
-@click.option("--time-limit", type=float, help=_("Seconds for one request. [default: 120]"))
+@click.option("--time-limit", type=float, help=_("Time limit of a request, s. [default: 120]"))
 @click.option("--no-test", is_flag=True, help=_("Add it without asking it for its models."))
 @as_json
 def add(
@@ -74,7 +74,7 @@ def add(
 ) -> None:
     """Add the server at URL, or change one, and test it.
 
-    The test sends a few words, of no project. A server that does not answer is not added. A key is
+    The test sends no text of a project. A server that does not answer is not added. A key is
     never an argument, which other users of the computer could read.
     """
     from workbench.operations.prompts import servers as operations

@@ -3,9 +3,11 @@
 import json
 
 import pytest
+from transformers import AutoTokenizer
 
 from tests.faulty_server import events, faulty_server
 from workbench.base.errors import ModelError
+from workbench.base.paths import resource
 from workbench.base.settings import Settings
 from workbench.prompting import servers
 from workbench.prompting.backends.server.backend import ServerBackend
@@ -75,7 +77,11 @@ def test_prompts_are_fitted_to_the_context_that_the_server_told():
 
     measure = INFO.measure(PromptModel("m", path), {})
 
-    assert measure.limit == 600 and list(measure.count(["one two"])) == [2]
+    assert measure.limit == 900
+    tokenizer = AutoTokenizer.from_pretrained(resource("models") / "starter-gpt")
+    for text in ("@andy I just love to wait in the rain :)\n", "Bus: 2 minutes\n"):
+        (estimate,) = measure.count([text * 9])
+        assert len(tokenizer(text * 9)["input_ids"]) <= estimate
     assert INFO.measure(PromptModel("x", "http://127.0.0.1:1/v1#x"), {}).limit > 2000
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,13 +21,12 @@ from workbench.prompting.backends.spec import (
     BackendInfo,
     Measure,
     PromptModel,
-    count_words,
 )
 from workbench.prompting.servers import Probe, Server
 
 UNTRIED = frozenset((CHAT,))  # what is assumed of a model that was not tried
 USUAL_CONTEXT = 4096  # tokens, for servers that do not tell
-TOKENS_PER_WORD = 1.5  # an upper estimate, as servers count with tokenizers of their own
+BYTES_PER_TOKEN = 2.0  # a low estimate, as servers count with tokenizers of their own
 _REASONS = {
     GENERATE: N_("The server has no /v1/completions for this model."),
     CHAT: N_("The server has no /v1/chat/completions, or the model no chat template."),
@@ -71,13 +71,17 @@ class ServerInfo(BackendInfo):
         return _model(known, model, name)
 
     def measure(self, model: PromptModel, options: Mapping[str, Any]) -> Measure:
-        """Tokens are estimated from words: counting them would need a request for each prompt."""
-        context = model.context or _known_context(model.path) or USUAL_CONTEXT
-        return Measure(count_words, round(context / TOKENS_PER_WORD))
+        """Tokens are estimated from bytes: counting them would need a request for each prompt."""
+        return Measure(_estimate, model.context or _known_context(model.path) or USUAL_CONTEXT)
 
     def address(self, path: str) -> str:
         address, _model_name = servers.split_path(path)
         return "" if servers.is_local(address) else address
+
+
+def _estimate(texts: Sequence[str]) -> list[int]:
+    """Tokens of UTF-8 texts, rather too many: a prompt that is too long ends the run."""
+    return [math.ceil(len(text.encode(errors="replace")) / BYTES_PER_TOKEN) for text in texts]
 
 
 def _known_context(path: str) -> int:

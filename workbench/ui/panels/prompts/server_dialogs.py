@@ -36,7 +36,7 @@ class ServerDialog(Dialog):
         known = state.server
         hint = _(
             "A server with the interface of OpenAI: llama.cpp, Ollama, vLLM, LM Studio, "
-            "“transformers serve” or a hosted one. The test sends a few words, of no project."
+            "“transformers serve” or a hosted one. The test sends no text of a project."
         )
         title = _("Edit server…") if known is not None else _("Add a server…")
         super().__init__(parent, title, hint, width=620)
@@ -48,8 +48,8 @@ class ServerDialog(Dialog):
         self.key = QLineEdit()
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
         kept = _(
-            "The key is kept in the key store of the system. Leave it empty for none, or to keep "
-            "the one that the server has."
+            "The key is kept in the key store of the system. Leave it empty to send no key, or to "
+            "keep the one that is stored."
         )
         self.form = Form(OPTIONS, state.values(), columns=2)
         self.model = combo(name=_("Model to test"))

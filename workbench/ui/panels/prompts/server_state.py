@@ -22,9 +22,17 @@ if TYPE_CHECKING:
 TEST = "server-test"  # task
 OPTIONS = (
     Option("concurrency", "int", CONCURRENCY, "", title=N_("Requests at once"), low=1, high=64),
-    Option("time_limit", "float", TIME_LIMIT, "", title=N_("Seconds for one"), low=1, high=3600),
+    Option(
+        "time_limit",
+        "float",
+        TIME_LIMIT,
+        "",
+        title=N_("Time limit of a request, s"),
+        low=1,
+        high=3600,
+    ),
     Option("price_in", "float", 0.0, "", title=N_("Price of a million tokens sent"), low=0.0),
-    Option("price_out", "float", 0.0, "", title=N_("Price of a million received"), low=0.0),
+    Option("price_out", "float", 0.0, "", title=N_("Price of a million tokens received"), low=0.0),
 )
 
 
