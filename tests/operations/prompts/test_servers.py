@@ -1,17 +1,13 @@
 """The list of servers, their tests and keys, and the consent of a project."""
 
-import json
-
 import pytest
 
 from tests.faulty_server import completion, faulty_server
 from tests.inline import InlineQueue
 from tests.memory_keys import memory_keys
-from workbench.base import paths, settings
 from workbench.base.errors import JobFailed, SpecError
 from workbench.operations.prompts import prompt, prompt_models, servers
 from workbench.operations.runs.kinds import contract as kinds
-from workbench.operations.runs.run_recorder import wire
 from workbench.prompting import servers as spec
 from workbench.prompting.backends.spec import CHAT, GENERATE, SCORE
 from workbench.prompting.servers import ECHO, Probe, Server
@@ -90,32 +86,6 @@ def test_a_key_is_dropped_if_the_server_is_not_added(store):
         raise RuntimeError
 
     assert store.keys == {}
-
-
-@pytest.mark.process  # the worker that renders templates
-def test_a_run_keeps_its_key_out_of_everything_that_it_writes(
-    store, queue, project, topics, tmp_path, user_dir
-):
-    wire(project, queue)
-    with faulty_server(scoring) as server:
-        with servers.adding(server.address, KEY) as new:
-            servers.save(servers.tested(queue, new))
-        model = servers.model(queue, server.address)
-        prompted = PromptSpec(
-            TEMPLATE, model.path, model.name, backend=servers.BACKEND, shots=0, calibration="none"
-        )
-        run = kinds.start(project, queue, prompt.prepare(project, prompted))
-        queue.wait(queue.jobs[-1])
-        sent = [headers["Authorization"] for _path, _body, headers in server.requests]
-
-    assert set(sent) == {f"Bearer {KEY}"}
-    folder = paths.run_folder(project.path, run.id)
-    answers = [json.loads(line) for line in (folder / "answers.jsonl").read_text().splitlines()]
-    assert answers and all(set(a["logprobs"]["praise"]) == {-1.0} for a in answers)
-    project.db.checkpoint()
-    written = [path for path in (*tmp_path.rglob("*"), *user_dir.rglob("*")) if path.is_file()]
-    assert settings.Settings().path in written and folder / "answers.jsonl" in written
-    assert [path for path in written if KEY.encode() in path.read_bytes()] == []
 
 
 # ---------------------------------------------------------------- consent
