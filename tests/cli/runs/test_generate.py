@@ -2,8 +2,10 @@
 
 import json
 
+import jsonschema
 import pytest
 
+from tests.cli.conftest import schema
 from workbench.cli.session import reading
 from workbench.storage.documents import documents
 
@@ -20,6 +22,7 @@ def test_samples_are_printed_as_json_and_added_to_a_project(call, file):
 
     code, out, err = call("generate", "starter-gpt", "The tram", *settings)
 
+    jsonschema.validate(json.loads(out), schema("generate"))
     replies = json.loads(out)["replies"]
     assert code == 0 and [reply["reply_tokens"] for reply in replies] == [3, 3]
     assert "Added 2 documents." in err
