@@ -24,7 +24,7 @@ GROUNDS = {"added": "good_soft", "removed": "bad_soft"}
 
 def version_text(version: VersionRow) -> str:
     """Number, time, and the score of its latest run on dev."""
-    about = {"number": version.number, "time": formats.when_iso(version.at)}
+    about = {"number": version.number, "time": formats.when_iso(version.at, brief=True)}
     if not version.metric:
         return _("{number}, {time}", **about)
     more = {"metric": run_text.score_title(version.metric), "score": score_text(version)}
