@@ -127,6 +127,17 @@ def test_space_and_a_click_untick_a_place(view, state, qtbot):
     assert keys(view.occurrences.state) == []
 
 
+def test_space_without_a_current_place_changes_nothing(view, state, qtbot):
+    pane = view.occurrences
+    pane.state.open("42")
+    pane.table.setCurrentIndex(pane.table.model().index(-1, -1))
+    ticked = keys(pane.state)
+
+    qtbot.keyClick(pane.table, Qt.Key.Key_Space)
+
+    assert ticked and keys(pane.state) == ticked
+
+
 def test_a_list_that_was_left_has_no_rows_when_it_opens_for_other_words(view, state, monkeypatch):
     pane = view.occurrences
     pane.state.open("42")

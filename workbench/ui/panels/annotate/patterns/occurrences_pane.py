@@ -215,7 +215,8 @@ class OccurrencesPane(QFrame):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             if event.key() == Qt.Key.Key_Space and not event.modifiers():
-                self.state.toggle(self.table.chosen_rows() or [self.table.current_row()])
+                rows = self.table.chosen_rows() or [self.table.current_row()]
+                self.state.toggle(row for row in rows if row is not None)
                 return True
             labels = {label.key: row_id(label) for label in self.state.labels if label.key}
             if event.text() in labels and not event.modifiers():
