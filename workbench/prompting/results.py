@@ -25,7 +25,8 @@ class PromptResult:
     prior: label → probability without a text, of the set of examples that most documents had, or
     the mean one of the run; None without calibration. prior_sets: number of sets. no_answer: number
     of documents by the reason why nothing can be read from the reply; unplaced: of quoted strings
-    that are not in the text. evaluations: by split. predicting: what answers cost, None if it was
+    that are not in the text. orders: main score of each order of the examples that was scored, ()
+    for one. evaluations: by split. predicting: what answers cost, None if it was
     not measured.
     """
 
@@ -49,6 +50,7 @@ class PromptResult:
     prior_sets: int = 0
     no_answer: Mapping[str, int] = field(default_factory=dict)
     unplaced: int = 0
+    orders: tuple[float, ...] = ()
     evaluations: Mapping[str, Evaluation] = field(default_factory=dict)
     predicting: PredictionCost | None = None
 

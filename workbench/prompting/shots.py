@@ -310,10 +310,15 @@ def _balanced(pool: Sequence[Shot], draw: random.Random) -> list[int]:
 # ---------------------------------------------------------------- the order in the prompt
 
 
-def keys(chosen: Sequence[Chosen], arrangement: str, seed: int = 1) -> tuple[float, ...]:
-    """Sort keys of the examples, by which they come in the prompt; () to keep their order."""
+def keys(
+    chosen: Sequence[Chosen], arrangement: str, seed: int = 1, *, number: int = 0
+) -> tuple[float, ...]:
+    """Sort keys of the examples, by which they come in the prompt; () to keep their order.
+
+    number: of the order, if they are shuffled.
+    """
     if arrangement == SHUFFLED:
-        draw = random.Random(f"order {seed}")
+        draw = random.Random(f"order {seed} {number}")
         return tuple(draw.random() for _example in chosen)
     if arrangement == NEAREST_LAST:
         if all(item.similarity is not None for item in chosen):

@@ -14,7 +14,7 @@ from workbench.base.i18n import N_, _
 from workbench.base.options import MAX_SEED, Option
 from workbench.base.records import JsonRecord
 
-MOST_SHOTS = 64
+MOST_SHOTS, MOST_ORDERS = 64, 20
 CALIBRATIONS = ("none", "content-free", "pmi", "batch")  # as in prompting.score, which uses numpy
 CALIBRATION = "content-free"
 LOCAL = "local"  # the backend of runs that do not name one
@@ -184,7 +184,8 @@ class PromptSpec(JsonRecord):
     ids of documents, for "pinned". every_label: each label at least once. source_run: id of the
     run that is uncertain, for "uncertain". vectors: name of the model whose vectors compare texts,
     "" for the first one. diversity: weight of difference in maximal marginal relevance, 0 … 1.
-    arrangement: the order in the prompt, one of ARRANGEMENTS.
+    arrangement: the order in the prompt, one of ARRANGEMENTS. orders: of "shuffled" that are scored
+    on a run, the first of which gives its answers.
 
     calibration: one of CALIBRATIONS, for scored label words. chat: the prompt is sent as a
     conversation, with the model's chat template. sample: documents of the split that are asked
@@ -214,6 +215,7 @@ class PromptSpec(JsonRecord):
     vectors: str = ""
     diversity: float = 0.5
     arrangement: str = "fixed"
+    orders: int = 1
     answer: AnswerSpec = AnswerSpec()
     decoding: Decoding = Decoding()
     chat: bool = False
@@ -226,6 +228,11 @@ class PromptSpec(JsonRecord):
             raise SpecError(
                 _("The number of examples is {n}, which is out of range.", n=self.shots),
                 hint=_("Choose a number from 0 to {most}.", most=MOST_SHOTS),
+            )
+        if not 1 <= self.orders <= MOST_ORDERS:
+            raise SpecError(
+                _("The number of orders is {n}, which is out of range.", n=self.orders),
+                hint=_("Choose a number from 1 to {most}.", most=MOST_ORDERS),
             )
         _check(_("Unknown order of examples: {name!r}."), self.order, SELECTIONS)
         _check(_("Unknown arrangement of examples: {name!r}."), self.arrangement, ARRANGEMENTS)

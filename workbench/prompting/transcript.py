@@ -4,7 +4,8 @@ A line of `prompts.jsonl` is a request: document_id, text_hash, split, cut, set 
 of examples), examples (their document ids), key (see `key`), parts [texts], and either prompts
 {label: [before, answer, after]}, to be scored, or messages [[role, content]] or text, to be
 answered, with choices and schema if the reply is restricted. Texts are indices in parts. Lines with
-document_id null, before the first document of a set, are its prompts without a text.
+document_id null, before the first document of a set, are its prompts without a text; those with
+order (1, 2, …) and of (a document's id) ask about this document with its examples in another order.
 
 A line of `answers.jsonl` is written as soon as its answer has arrived, in any order: line (number
 of the request, from 0), the same fields but for what was sent, seconds of waiting for it, known

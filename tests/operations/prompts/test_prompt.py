@@ -12,7 +12,7 @@ from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.paths import resource
 from workbench.operations.annotation import suggest
 from workbench.operations.prompts import prompt, prompt_fill
-from workbench.operations.runs import predict, results
+from workbench.operations.runs import predict, results, run_results
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.run_recorder import wire
 from workbench.prompting import transcript
@@ -182,6 +182,43 @@ def test_a_finished_prompt_is_a_run_with_scores_and_answers(project, asked):
     result = results.results(project, asked.id)
     assert result.current.scores == evaluation.scores and len(result.errors) == 2
     assert result.errors[0].score == pytest.approx(1 / (1 + 2.718281828**-3))
+
+
+def test_shuffled_examples_are_scored_in_several_orders_and_the_first_one_answers(
+    project, queue, topics
+):
+    wiring = wire(project, queue)
+    shuffled = {"arrangement": "shuffled", "orders": 3, "shots": 4}
+    run = prompt.run(project, queue, spec(calibration="pmi", **shuffled))
+    job = queue.jobs[-1]
+    lines = asked_lines(job)
+    by_order = {n: [line for line in lines if line.get("order", 0) == n] for n in (0, 1, 2)}
+    asked_about = [line for line in by_order[0] if line["document_id"] is not None]
+    gold = {id: ("complaint", "praise")[n % 2] for n, id in enumerate(topics[1][8:12])}
+
+    assert run.spec["documents"] == 4 == len(asked_about)
+    assert [line["of"] for line in by_order[1]] == [line["document_id"] for line in asked_about]
+    assert [{*line["examples"]} for line in by_order[2]] == [
+        {*line["examples"]} for line in asked_about
+    ]
+    assert len({tuple(by_order[n][-1]["examples"]) for n in (0, 1, 2)}) == 3
+
+    def scores(line):
+        best = gold[line["of"]] if line.get("order") == 1 else "praise"
+        return {name: [-1.0 if name == best else -5.0] for name in line["prompts"]}
+
+    job.start()
+    equal = {"praise": [-1.0], "complaint": [-1.0]}
+    score(job, [scores(line) if line.get("of") or line["document_id"] else equal for line in lines])
+    job.end("done", {"n": 4})
+
+    ended = results.run(project, run.id)
+    orders = run_results.prompted(ended).orders
+    assert orders[1] == 1.0
+    assert orders[0] == orders[2] == ended.scores["dev"]["macro_f1"] < 0.5
+    assert "over 3 orders of the examples: 33.3 to 100.0, mean 55.6" in prompt.order_spread(ended)
+    assert "--orders 3" in prompt.command(project, ended)
+    wiring.close()
 
 
 def test_the_input_of_the_worker_is_small_and_complete(project, queue, topics):

@@ -389,6 +389,8 @@ def _run(
     spec, outcome = operations.spec_of(ended), run_results.prompted(ended)
     evaluation = results.evaluate_stored(opened.project, ended, ended.spec["split"])
     evaluation = quality.measure_intervals(opened.project, ended, evaluation)
+    if spread := operations.order_spread(ended):
+        note(spread)
     message = {
         "prompt": ended.name,
         "saved": prompt_versions.name_of(spec),
@@ -403,6 +405,7 @@ def _run(
         "no_answer": evaluation.no_answer,
         "no_answer_reasons": dict(outcome.no_answer),
         "unplaced": outcome.unplaced,
+        "orders": list(outcome.orders),
         "dropped": outcome.dropped,
         "cut": outcome.cut,
         "known": outcome.known,

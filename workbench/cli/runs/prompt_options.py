@@ -16,6 +16,7 @@ from workbench.prompting.spec import (
     CALIBRATION,
     CALIBRATIONS,
     DECODING_OPTIONS,
+    MOST_ORDERS,
     MOST_SHOTS,
     SELECTIONS,
     AnswerSpec,
@@ -201,6 +202,13 @@ EXAMPLE_OPTIONS = (
         ),
     ),
     click.option(
+        "--orders",
+        type=click.IntRange(1, MOST_ORDERS),
+        default=4,
+        show_default=True,
+        help=_("For shuffled: number of orders that are scored; the first one gives the answers."),
+    ),
+    click.option(
         "--vectors",
         metavar="MODEL",
         default="",
@@ -247,6 +255,7 @@ def selection(
 
     names = ("shots", "order", "seed", "every_label", "arrangement", "vectors", "diversity")
     settings = {name: options[name] for name in names if base is None or explicit_options(name)}
+    settings["orders"] = options["orders"] if options["arrangement"] == "shuffled" else 1
     run, pins = options["uncertain_run"], options["pins"]
     if run:
         settings["source_run"] = results.run_named(project, run).id

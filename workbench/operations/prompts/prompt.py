@@ -45,6 +45,7 @@ from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Queue
+    from workbench.metrics.evaluation import Evaluation
     from workbench.operations.evaluation.scoring import GoldDocument
     from workbench.project.project import Project
     from workbench.prompting.budget import PromptInput
@@ -184,20 +185,23 @@ def filled(
 
     Documents with the same examples share one estimate of the prior; those with choices have one of
     their own. Its lines come before the first document, so that a run that is stopped has them.
+    A document is followed by its further orders of examples, which are not counted.
     """
-    documents = [part for document in documents for part in filler.parts(document)]
+    parts = [part for document in documents for part in filler.parts(document)]
+    pairs = [(part, number) for part in parts for number in range(filler.orders)]
     lines: list[dict[str, Any]] = []
     sets: dict[tuple[PromptInput, ...], int] = {}
     dropped, cut = 0, 0
-    all_fitted = enumerate(zip(documents, filler.fit_all(documents), strict=True))
-    for done, (sent, fitted) in all_fitted:
-        watch.at(done / len(documents))
+    all_fitted = enumerate(zip(pairs, filler.fit_all(parts), strict=True))
+    for done, ((sent, number), fitted) in all_fitted:
+        watch.at(done / len(pairs))
         premises = filler.premises(sent, fitted)
         if premises not in sets:
             sets[premises] = len(sets)
             lines += filler.lines_without_text(premises, sets[premises])
-        lines.append(filler.line(sent, fitted, sets[premises]))
-        dropped, cut = dropped + fitted.dropped, cut + fitted.cut
+        lines.append(filler.line(sent, fitted, sets[premises], order=number))
+        if not number:
+            dropped, cut = dropped + fitted.dropped, cut + fitted.cut
     return lines, dropped, cut
 
 
@@ -446,7 +450,7 @@ def _store(project: Project, run_id: int, event: Finished) -> None:
         tasks.info(this.spec["task"]),
         results.layer_of(project, this),
     )
-    rows = transcript.answers(folder).values()
+    rows = list(transcript.answers(folder).values())
     ids = {row["document_id"] for row in rows} - {None}
     documents = prompt_reading.documents_of(project, layer, ids)
     answers = prompt_reading.read(info, layer, spec, rows, documents)
@@ -481,8 +485,55 @@ def _store(project: Project, run_id: int, event: Finished) -> None:
             if scored.split == "test"
             else {}
         )
-        result = replace(result, evaluations={scored.split: scored})
+        orders = _order_scores(project, this, rows, documents, scored)
+        result = replace(result, evaluations={scored.split: scored}, orders=orders)
         runs.update(project.db, run_id, **run_results.columns(result), **test)
+
+
+def _order_scores(
+    project: Project,
+    this: Run,
+    rows: Sequence[Mapping[str, Any]],
+    documents: Mapping[int, Document],
+    first: Evaluation,
+) -> tuple[float, ...]:
+    """The main score of each order of the examples, on the documents answered in all of them; ()
+    with a single order. first: that of the run itself.
+    """
+    spec, info, layer = (
+        spec_of(this),
+        tasks.info(this.spec["task"]),
+        results.layer_of(project, this),
+    )
+    last = max((row.get("order", 0) for row in rows), default=0)
+    if not last:
+        return ()
+    scores = [first.scores[info.main]]
+    scored_documents = results.scored(project, this, first.split)
+    for number in range(1, last + 1):
+        own = prompt_reading.read(info, layer, spec, rows, documents, order=number)
+        answers = {id: prediction for id, _hash, prediction in own.predictions}
+        predicted = [item for item in scored_documents if row_id(item.document) in answers]
+        predictions = [answers[row_id(item.document)] for item in predicted]
+        evaluation = scoring.evaluate(info.id, first.split, predicted, predictions)
+        scores.append(evaluation.scores[info.main])
+    return tuple(scores)
+
+
+def order_spread(run: Run) -> str:
+    """The scores of a run over several orders of the examples in words, "" for one."""
+    scores, name = run_results.prompted(run).orders, tasks.info(run.spec["task"]).main
+    if not scores:
+        return ""
+    return ngettext(
+        "{score} over {n} order of the examples: {low} to {high}, mean {mean}.",
+        "{score} over {n} orders of the examples: {low} to {high}, mean {mean}.",
+        len(scores),
+        score=tasks.score_title(name),
+        low=tasks.score_text(name, min(scores)),
+        high=tasks.score_text(name, max(scores)),
+        mean=tasks.score_text(name, sum(scores) / len(scores)),
+    )
 
 
 # ---------------------------------------------------------------- going on with a run
@@ -553,7 +604,7 @@ def answers(
     spec = spec_of(this)
     servers.check_consent(project, spec.backend, spec.model)
     with Fillers(project, queue=queue) as fillers:
-        lines, _dropped, _cut = filled(fillers.filler(spec), documents)
+        lines, _dropped, _cut = filled(fillers.filler(replace(spec, orders=1)), documents)
     folder = scratch.make("prompt")
     about = {"project": project.uid, "id": this.id, "purpose": "predict"}
     try:

@@ -294,6 +294,7 @@ def arguments(project: Project, spec: PromptSpec) -> list[str]:
     """
     words = ["--every-label"] if spec.every_label else []
     words += ["--arrangement", spec.arrangement] if spec.arrangement != "fixed" else []
+    words += ["--orders", str(spec.orders)] if spec.arrangement == "shuffled" else []
     words += ["--vectors", spec.vectors] if spec.vectors else []
     words += ["--diversity", f"{spec.diversity:g}"] if spec.order == "mmr" else []
     if spec.source_run is not None:

@@ -303,10 +303,22 @@ class Filler:
         return self.budget.fit(self._asked(document, named=False))
 
     def fit_all(self, documents: Iterable[Document]) -> Iterator[Fitted]:
-        """The prompts of many documents, in order; much faster than one by one."""
-        return self.budget.fit_all(self._asked(document) for document in documents)
+        """The prompts of many documents, in order; much faster than one by one. Of each, one for
+        every one of `orders`.
+        """
+        return self.budget.fit_all(
+            self._asked(document, number=number)
+            for document in documents
+            for number in range(self.orders)
+        )
 
-    def _asked(self, document: Document, *, named: bool = True) -> PromptInput:
+    @property
+    def orders(self) -> int:
+        """In how many orders of its examples a prompt is scored."""
+        spec = self.spec
+        return spec.orders if spec.arrangement == "shuffled" and spec.shots > 1 else 1
+
+    def _asked(self, document: Document, *, named: bool = True, number: int = 0) -> PromptInput:
         from workbench.prompting.budget import PromptInput
         from workbench.prompting.shots import keys
 
@@ -321,7 +333,7 @@ class Filler:
             self._question(document),
             document.choices,
             document.meta if _META in self.spec.template else {},
-            keys(chosen, self.spec.arrangement, self.spec.seed),
+            keys(chosen, self.spec.arrangement, self.spec.seed, number=number),
         )
 
     def parts(self, document: Document) -> list[Document]:
@@ -374,15 +386,21 @@ class Filler:
             )
         return tuple(fitted)
 
-    def line(self, document: Document, fitted: Fitted, number: int = 0) -> dict[str, Any]:
-        """A line of the worker's input; `number` is that of its prompts without a text."""
-        about = {
+    def line(
+        self, document: Document, fitted: Fitted, number: int = 0, *, order: int = 0
+    ) -> dict[str, Any]:
+        """A line of the worker's input; `number` is that of its prompts without a text, `order`
+        that of its examples.
+        """
+        about: dict[str, Any] = {
             "document_id": document.id,
             "text_hash": document.text_hash,
             "split": document.split,
             "cut": fitted.cut,
             "set": number,
         }
+        if order:
+            about |= {"document_id": None, "of": document.id, "order": order}
         if self.info.asks:
             about["question"] = self._question(document)
         return self._line(about, fitted, self._restricted(document))

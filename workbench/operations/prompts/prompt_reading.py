@@ -198,12 +198,18 @@ def read(
     documents: Mapping[int, Document],
     *,
     batch: Mapping[str, float] | None = None,
+    order: int = 0,
 ) -> PromptAnswers:
     """The predictions from answers. documents: by id; a deleted one has no prediction.
 
-    batch: the prior for batch calibration, by default that of these answers.
+    batch: the prior for batch calibration, by default that of these answers. order: of the
+    examples, whose answers are read.
     """
-    every = list(rows)
+    every = [
+        {**row, "document_id": row["of"]} if row.get("order") else row
+        for row in rows
+        if row.get("order", order if row["document_id"] is None else 0) == order
+    ]
     if spec.answer.form == SCORED:
         return _scored(layer, spec, every, batch)
     return _written(info, layer, spec, every, documents)

@@ -288,6 +288,8 @@ def _example_settings(spec: PromptSpec) -> Iterator[tuple[str, str, object]]:
         return
     yield "order", _("Selection of examples"), term(spec.order)
     yield "arrangement", _("Order of examples"), term(spec.arrangement)
+    if spec.orders > 1:
+        yield "orders", _("Orders that are scored"), spec.orders
     yield "seed", _("Seed of examples"), spec.seed
     if spec.every_label:
         yield "every_label", _("Every label at least once"), _("yes")

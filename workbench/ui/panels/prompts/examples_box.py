@@ -14,6 +14,7 @@ from workbench.ui.panels.prompts.examples_state import (
     ARRANGEMENTS,
     BY_VECTORS,
     DRAWN,
+    MOST_ORDERS,
     MOST_SHOTS,
     PINNED,
     SELECTIONS,
@@ -39,9 +40,10 @@ if TYPE_CHECKING:
 
 ROWS = 8  # of the list; more scroll
 PICKED_ROWS = 10
+ORDERS = 4  # of shuffled examples that are scored at first
 SETTINGS = (
-    "shots", "order", "seed", "every_label", "arrangement", "vectors", "source_run", "diversity",
-    "models", "runs", "layer",
+    "shots", "order", "seed", "every_label", "arrangement", "orders", "vectors", "source_run",
+    "diversity", "models", "runs", "layer",
 )  # fmt: skip
 
 
@@ -94,8 +96,11 @@ class ExamplesBox(Part):
         self._every.toggled.connect(lambda on: draft.change(every_label=on))
         self._arrangement = combo([(name, term(name)) for name in ARRANGEMENTS])
         self._arrangement.activated.connect(
-            lambda _i: draft.change(arrangement=self._arrangement.currentData())
+            lambda _i: self._arrange(self._arrangement.currentData())
         )
+        self._orders = SpinBox(1, MOST_ORDERS)
+        self._orders.setKeyboardTracking(False)
+        self._orders.valueChanged.connect(lambda value: draft.change(orders=value))
         self._vectors, self._run = combo(), combo()
         self._vectors.activated.connect(
             lambda _i: draft.change(vectors=self._vectors.currentData())
@@ -110,6 +115,7 @@ class ExamplesBox(Part):
         sampling = TitledField(_("Sampling"), self._order, name=_("Sampling"))
         arrangement = TitledField(_("Order in the prompt"), self._arrangement)
         self._own = {
+            "orders": TitledField(_("Orders that are scored"), self._orders),
             "vectors": TitledField(_("Compared by"), self._vectors, name=_("Vectors")),
             "diversity": TitledField(_("Diversity"), self._diversity),
             "run": TitledField(_("Uncertain run"), self._run),
@@ -126,6 +132,11 @@ class ExamplesBox(Part):
             self.state.pin_these()
         else:
             self.draft.change(order=order)
+
+    def _arrange(self, arrangement: str) -> None:
+        """Several orders of shuffled examples are scored; each costs as much as the first."""
+        orders = ORDERS if arrangement == "shuffled" else 1
+        self.draft.change(arrangement=arrangement, orders=orders)
 
     def _choose(self) -> None:
         dialog = PickDialog(self.window(), self.state)
@@ -149,6 +160,7 @@ class ExamplesBox(Part):
             (self._shots, spec.shots),
             (self._seed, spec.seed),
             (self._diversity, round(100 * spec.diversity)),
+            (self._orders, spec.orders),
         )
         for box, value in values:
             blocked = box.blockSignals(True)
@@ -166,6 +178,7 @@ class ExamplesBox(Part):
         fill(self._vectors, state.models, spec.vectors or first[0])
         runs = [(None, _("newest run")), *state.runs]
         fill(self._run, runs, spec.source_run)
+        self._own["orders"].setVisible(spec.arrangement == "shuffled")
         self._own["vectors"].setVisible(spec.order in BY_VECTORS)
         self._own["diversity"].setVisible(spec.order == "mmr")
         self._own["run"].setVisible(spec.order == "uncertain")

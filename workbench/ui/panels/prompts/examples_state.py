@@ -12,7 +12,7 @@ from workbench.base.i18n import _
 from workbench.operations.annotation import queue_orders
 from workbench.operations.prompts import prompt_examples
 from workbench.operations.prompts.prompt_examples import ExampleRow, PinnedDocument
-from workbench.prompting.spec import ARRANGEMENTS, MOST_SHOTS, SELECTIONS
+from workbench.prompting.spec import ARRANGEMENTS, MOST_ORDERS, MOST_SHOTS, SELECTIONS
 
 if TYPE_CHECKING:
     from workbench.ui.panels.prompts.draft import PromptDraft
@@ -24,7 +24,7 @@ BY_VECTORS = ("nearest", "nearest-balanced", "mmr")  # as prompting.shots, which
 DRAWN = ("balanced", "random", *BY_VECTORS)  # these use the seed, by vectors as a fallback
 NOT_SHOWN = 0  # place of a pinned document that is no example of the text
 
-__all__ = ["ARRANGEMENTS", "MOST_SHOTS", "SELECTIONS", "ExamplesState"]
+__all__ = ["ARRANGEMENTS", "MOST_ORDERS", "MOST_SHOTS", "SELECTIONS", "ExamplesState"]
 
 
 class ExamplesState(State):

@@ -280,12 +280,13 @@ class Outcome(QFrame):
         """What is shown below the name of the run."""
         evaluation = self.run.evaluation
         if not live.active and evaluation is not None:
-            return ngettext(
+            counted = ngettext(
                 "{n} document of {split}",
                 "{n} documents of {split}",
                 evaluation.n,
                 split=term(evaluation.split),
             )
+            return f"{counted}. {self.run.spread}" if self.run.spread else counted
         if live.active and live.total:
             left = formats.duration(live.seconds_left)
             return _("{done} of {total}, {left} left", done=live.step, total=live.total, left=left)

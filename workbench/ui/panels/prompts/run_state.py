@@ -43,8 +43,8 @@ class Renders(Protocol):
 class RunState(State):
     """preparing, prepared: while prompts are rendered, and the share of them. live: the run while
     it is followed. evaluation, figures, prior: of the run after its end: its scores, the names of
-    those above the table, and the prior of each label. can_resume: it ended before all prompts were
-    answered.
+    those above the table, and the prior of each label; spread: of the main score over orders of the
+    examples, in words. can_resume: it ended before all prompts were answered.
     """
 
     def __init__(self, draft: PromptDraft, renders: Renders, keep: Callable[[], None]) -> None:
@@ -57,6 +57,7 @@ class RunState(State):
         self.evaluation: Evaluation | None = None
         self.figures: tuple[str, ...] = ()
         self.prior: Mapping[str, float] = {}
+        self.spread = ""
         self._renders, self._keep = renders, keep
         self._unfollow: Callable[[], None] = lambda: None
 
@@ -158,7 +159,10 @@ class RunState(State):
             else:
                 names = tasks.score_names(evaluation.scores, results.task_of(run))
                 prior = run_results.prompted(run).prior or {}
-                self.update(evaluation=evaluation, figures=names[:FIGURES], prior=prior)
+                spread = prompt.order_spread(run)
+                self.update(
+                    evaluation=evaluation, figures=names[:FIGURES], prior=prior, spread=spread
+                )
                 self._add_intervals(run, evaluation)
         left = [run for run in results.all_runs(self.project) if run.id == live.run_id]
         self.update(can_resume=any(prompt.can_resume(self.project, run) for run in left))

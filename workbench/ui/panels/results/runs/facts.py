@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.i18n import N_, _
 from workbench.base.terms import term
-from workbench.operations.prompts import prompt_versions
+from workbench.operations.prompts import prompt, prompt_versions
 from workbench.operations.runs import ensemble, run_results
 from workbench.pretraining.spec import objectives
 from workbench.prompting.results import PromptResult, cost, price
@@ -160,6 +160,8 @@ def _describe_prompt(run: Run, result: PromptResult) -> Iterator[tuple[str, str]
             yield _("Prompt"), about
         for row in prompt_versions.settings(spec, own=True):
             yield row.title, row.value
+    if spread := prompt.order_spread(run):
+        yield _("Orders of examples"), spread
     for label, share in (result.prior or {}).items():
         yield _("Prior of {label}", label=label), f"{formats.points(share)}%"
     yield from _costs(run_results.prices(run), result)
