@@ -48,3 +48,11 @@ def test_scores_are_called_original_only_if_gold_or_decisions_have_changed():
     alone = Evaluation("dev", scores={"micro_f1": 0.5})
     assert not differs(alone, ORIGINAL) and not differs(None, ORIGINAL)
     assert differs(replace(alone, scores={"micro_f1": 0.6}), ORIGINAL)
+
+
+def test_documents_without_an_answer_are_counted_beside_the_score():
+    unread = SimpleNamespace(results=SimpleNamespace(current=replace(ORIGINAL, no_answer=3)))
+
+    text = today_text(unread, ("micro_f1",), (0.25, 0.75), changed=False)
+
+    assert text == "95%: 25.0 – 75.0 (4 documents, 3 without an answer)"

@@ -92,7 +92,7 @@ def today_text(
         return _("original")
     about = {
         "score": " · ".join(score_text(name, current.scores.get(name)) for name in names),
-        "documents": documents_text(current.n),
+        "documents": documents_text(current.n, current.no_answer),
     }
     if interval is None or interval[0] == interval[1]:
         if not changed:
@@ -105,5 +105,13 @@ def today_text(
     return text.format(low=low, high=high, **about)
 
 
-def documents_text(n: int) -> str:
-    return ngettext("{n:,} document", "{n:,} documents", n)
+def documents_text(n: int, no_answer: int = 0) -> str:
+    """no_answer: those of which a reply could not be read."""
+    if not no_answer:
+        return ngettext("{n:,} document", "{n:,} documents", n)
+    return ngettext(
+        "{n:,} document, {unread:,} without an answer",
+        "{n:,} documents, {unread:,} without an answer",
+        n,
+        unread=no_answer,
+    )
