@@ -544,7 +544,7 @@ def verdict(
     ranked = [row for row in rows if row.summary.mean is not None]
     ranked.sort(key=lambda row: row.summary.mean or 0.0, reverse=not grid.is_error)
     if not ranked:
-        return Verdict(_("No prompt has been scored yet."))
+        return Verdict(_("No row of the grid has been run yet."))
     best = ranked[0]
     scored = [run for run in trained if grid.score in run.scores.get(grid.split, {})]
     scored.sort(key=lambda run: run.scores[grid.split][grid.score], reverse=not grid.is_error)

@@ -71,6 +71,10 @@ def test_none_as_b_leaves_one_prompt_alone(panel, qtbot):
     assert tab.table.isColumnHidden(5) and not tab.side._tiles.isVisible()
     assert list(panel.state.answers.comparison.segments) == ["both-wrong", "no-answer", "all"]
 
+    panel.state.answers.choose_second(panel.state.answers.others[0].id)
+    qtbot.waitUntil(lambda: len(panel.state.answers.comparison.runs) == 2, timeout=10_000)
+    assert panel.state.answers.segment == "disagreements"
+
 
 def test_enter_opens_the_document_and_back_returns_to_it(panel, app, qtbot):
     tab = panel.view.tab("answers")

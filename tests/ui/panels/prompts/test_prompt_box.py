@@ -104,7 +104,10 @@ def test_rename_duplicate_and_delete_can_be_undone(panel):
     assert names(panel) == ["themes"] and state.prompt.number == 0
     assert state.draft.spec.template == SOURCE
     assert state.prompt.title == "themes copy"
-    for _step in range(3):
+    state.project.undo()
+    assert (state.prompt.name, state.prompt.number) == ("themes copy", 1)
+    assert not state.prompt.edited
+    for _step in range(2):
         state.project.undo()
     assert names(panel) == ["topics"]
     state.project.undo()  # the save of version 3

@@ -84,6 +84,8 @@ class AnswersState(State):
 
     def choose_second(self, id: int | None) -> None:
         self._alone = id is None
+        if self.second is None:  # disagreements begin the list of a comparison
+            self.update(segment=DISAGREE)
         self._choose(self.first, id)
 
     def show_pair(self, first: int, second: int | None, document: int | None = None) -> None:

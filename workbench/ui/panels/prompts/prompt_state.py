@@ -42,6 +42,7 @@ class PromptState(State):
         self.number, self.edited, self.read_only = 0, False, False
         self._find_model, self._unlocked = find_model, False
         self.title = ""
+        self._deleted: dict[str, Any] = {}  # the name and version of the settings, if it was
         self.listen(draft.changed, self._draft_changed)
 
     # ---------------------------------------------------------------- what is edited
@@ -93,11 +94,19 @@ class PromptState(State):
             settings = self._latest() or self._beginning(layers.get(layer))
         elif self.name and self.prompt is None:  # it was deleted
             self.update(title=self.name)
+            self._deleted = {"prompt_name": self.name, "prompt_version": self.number}
             settings = {"prompt_name": "", "prompt_version": 0}
+        elif not self.name and self._is_back(self._deleted):
+            settings, self._deleted = self._deleted, {}
         elif self.number > self.latest:  # undone
             settings = {"prompt_version": self.latest}
         self._compare()
         return settings
+
+    def _is_back(self, deleted: dict[str, Any]) -> bool:
+        """Whether the prompt that was deleted under the settings of the page was restored."""
+        name = deleted.get("prompt_name")
+        return name == self.title and name in [prompt.name for prompt in self.prompts]
 
     def _latest(self) -> dict[str, Any]:
         """The settings of the prompt that was saved last; {} without any."""
