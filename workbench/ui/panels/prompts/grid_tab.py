@@ -154,12 +154,13 @@ class GridTab(Tab):
         return f"{text(item.summary.mean)}  {low} – {high}"
 
     def _tip(self, item: GridRow) -> str:
-        """The score of each seed, or why there is none."""
+        """The score with its interval, which a narrow column leaves out, and that of each seed."""
         scores = [
             _("seed {n}: {score}", n=seed, score=self.state.score_text(score))
             for seed, score in item.summary.scores.items()
         ]
-        return "\n".join(filter(None, (item.message, *scores)))
+        score = self._score_text(item) if item.interval else ""
+        return "\n".join(filter(None, (item.message, score, *scores)))
 
     def _interval(self, number: int) -> Interval:
         item: GridRow = self.table.rows()[number]

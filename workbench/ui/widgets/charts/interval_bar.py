@@ -65,11 +65,12 @@ class IntervalDelegate(QStyledItemDelegate):
         number = QRectF(area.left(), area.top(), wide, area.height())
         painter.drawText(number, middle | Qt.AlignmentFlag.AlignRight, value)
         painter.setFont(theme.font("small"))
-        both = map(painter.fontMetrics().horizontalAdvance, ("100.0 – 100.0", bounds))
-        room = max(both) + 4
+        room, own = map(painter.fontMetrics().horizontalAdvance, ("100.0 – 100.0", bounds))
+        room = max(room, own) + 4
         painter.setPen(theme.qcolour("muted"))
-        painter.drawText(area, middle | Qt.AlignmentFlag.AlignRight, bounds)
         left = area.left() + wide + 14
+        if left + own <= area.right() + 8:  # never over the value
+            painter.drawText(area, middle | Qt.AlignmentFlag.AlignRight, bounds)
         scale = QRectF(left, area.center().y(), area.right() - room - 12 - left, 0)
         if interval.value is not None and scale.width() >= theme.px(MIN_SCALE_WIDTH):
             self._draw(painter, scale, option.rect.height(), interval)
