@@ -84,7 +84,7 @@ class PromptCost:
         """The price, else the seconds."""
         if self.price is not None:
             return f"{self.price:.3g}"
-        return "–" if self.seconds is None else _("{n:.0f} s", n=self.seconds)
+        return "–" if self.seconds is None else _("{n:,.0f} s", n=self.seconds)
 
 
 def cost(results: Sequence[PromptResult], prices: Sequence[float] = ()) -> PromptCost:
