@@ -8,7 +8,8 @@ limits (`prompting/serve.py`).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 from math import log10
@@ -41,6 +42,8 @@ _MARK, _TURN = "_mark_label", "_begin_message"
 _FILE = "<template>"  # Jinja2's name for the code of a template without a file
 _MAX_OPERAND = 10_000  # operand of * and **
 _NONCHARACTERS = tuple(map(chr, range(0xFDD0, 0xFDF0)))
+_ANY_NONCHARACTER = re.compile("[\ufdd0-\ufdef]")
+MAX_EXAMPLES = 1_000  # whose variables are kept
 _FORBIDDEN_FILTERS = ("center", "indent", "wordwrap", "format", "pprint", "xmlattr")
 _FORBIDDEN_METHODS = ("ljust", "rjust", "center", "zfill", "expandtabs", "format", "format_map")
 CANDIDATE = frozenset(("label", "letter", "answer"))  # variables whose output is scored
@@ -71,6 +74,7 @@ class Template:
             undefined=jinja2.StrictUndefined, autoescape=False, keep_trailing_newline=True
         )
         self._template = self._compile(source)
+        self._examples: dict[tuple[int, int], tuple[object, dict[str, Any], str]] = {}
 
     def fill(
         self,
@@ -88,8 +92,9 @@ class Template:
         does, without the space before it, which models write themselves. Raises TemplateError for
         any error in the template, TooLong for a prompt of more than MAX_PROMPT_CHARS characters.
         """
-        values = _values(request, labels, instruction)
-        self._environment.marks = _free_marks((self.source, *_texts(values)))
+        values = _values(request, labels, instruction, self._example)
+        texts = (self.source, *_texts({**values, "examples": ()}), *self._texts_of(request, labels))
+        self._environment.marks = _free_marks(texts)
         names, by_word = labels.of(request.choices), {} if request.choices else labels.by_word
         for name in request.labels or names[:1] or ("",):
             word, place = name, 0
@@ -101,6 +106,23 @@ class Template:
             candidate = {"label": word, "letter": letter(place), "answer": word}
             raw = self._render({**values, **candidate})
             yield self._split(raw, word if request.labels else None, chat)
+
+    def _example(self, example: Example, labels: Labels) -> dict[str, Any]:
+        """Its variable; the prompts of many documents have the same examples."""
+        return self._known(example, labels)[1]
+
+    def _texts_of(self, request: Request, labels: Labels) -> Iterator[str]:
+        return (self._known(example, labels)[2] for example in request.examples)
+
+    def _known(self, example: Example, labels: Labels) -> tuple[object, dict[str, Any], str]:
+        key = id(example), id(labels)
+        if key not in self._examples:
+            if len(self._examples) >= MAX_EXAMPLES:
+                self._examples.clear()
+            values = _example_values(example, labels)
+            # Both are kept alive, so that no other object gets their ids.
+            self._examples[key] = (example, labels), values, "".join(_texts(values))
+        return self._examples[key]
 
     def line_of(self, trace: TracebackType | None) -> int | None:
         """The line of the template that was being rendered when an exception was raised."""
@@ -266,7 +288,12 @@ class _Meta(dict[str, Any]):
         return ""
 
 
-def _values(request: Request, labels: Labels, instruction: str) -> dict[str, Any]:
+def _values(
+    request: Request,
+    labels: Labels,
+    instruction: str,
+    example_values: Callable[[Example, Labels], dict[str, Any]],
+) -> dict[str, Any]:
     """The variables of a template, all but the candidate."""
     choices = request.choices
     described = {choice: choice for choice in choices} or labels.described
@@ -283,7 +310,7 @@ def _values(request: Request, labels: Labels, instruction: str) -> dict[str, Any
         "letters": list(map(letter, range(len(written)))),
         "words": {name: list(labels.words_of(name)) for name in labels.names} | words,
         "descriptions": described,
-        "examples": [_example_values(example, labels) for example in request.examples],
+        "examples": [example_values(example, labels) for example in request.examples],
     }
 
 
@@ -370,6 +397,8 @@ def _bound(node: nodes.Node) -> set[str]:
 
 def _free_marks(texts: Sequence[str]) -> tuple[str, str, str]:
     """Three characters (Unicode noncharacters) that none of the texts contains."""
+    if not _ANY_NONCHARACTER.search("".join(texts)):
+        return _NONCHARACTERS[0], _NONCHARACTERS[1], _NONCHARACTERS[2]
     unused = (mark for mark in _NONCHARACTERS if not any(mark in text for text in texts))
     free = tuple(islice(unused, 3))
     if len(free) < 3:
