@@ -47,7 +47,7 @@ def test_a_row_of_no_examples_and_a_selection_without_chance_have_one_cell(work)
         ("mine@2 with starter-bert and no examples", 4),
         ("mine@2 with starter-bert and 2 examples (at random)", 4),
         ("mine@2 with starter-bert and 2 examples (at random)", 5),
-        ("mine@2 with starter-bert and 2 examples (nearest)", 4),
+        ("mine@2 with starter-bert and 2 examples (most similar to the text)", 4),
     ]
 
 
@@ -162,7 +162,8 @@ def test_fine_tuning_is_compared_and_drawn(project, queue, work):
     verdict = measured.verdict
     assert (verdict.other, verdict.is_trained, verdict.n) == ("tuned", True, 4)
     assert verdict.difference.value == pytest.approx(1 / 3 - 1)
-    assert "no difference from fine-tuning with the 8 labels at hand (tuned)" in verdict.sentence
+    assert "no difference from fine-tuning with the 8 labels at hand (tuned; " in verdict.sentence
+    assert "95% interval −" in verdict.sentence
     assert [(line.kind, line.points[0].x) for line in measured.series] == [
         ("prompt", 2),
         ("fine-tuned", 8),

@@ -577,8 +577,8 @@ def verdict(
         "other": name,
         "labels": run_results.trained(other).used.get("train", 0) if scored else 0,
         "difference": tasks.score_text(grid.score, abs(difference.value or 0.0)),
-        "low": tasks.score_text(grid.score, difference.low or 0.0, signed=True),
-        "high": tasks.score_text(grid.score, difference.high or 0.0, signed=True),
+        "low": tasks.score_text(grid.score, difference.low or 0.0, signed=True).replace("-", "−"),
+        "high": tasks.score_text(grid.score, difference.high or 0.0, signed=True).replace("-", "−"),
         "p": "< 0.001" if p is not None and p < 0.001 else f"= {p or 0:.3f}",
     }
     sentence = _sentence(grid, difference, p, about) if scored else _sentence_of_prompts(p, about)
@@ -592,12 +592,12 @@ def _sentence(
     n = about["labels"]
     if p is None or p >= pairs.DECIDED:
         return ngettext(
-            "{prompt} is best now ({score}; {cost} per 1,000 documents), and no difference from "
-            "fine-tuning with the {n:,} label at hand ({other}) is shown (95% interval {low} to "
-            "{high}, p {p}).",
-            "{prompt} is best now ({score}; {cost} per 1,000 documents), and no difference from "
-            "fine-tuning with the {n:,} labels at hand ({other}) is shown (95% interval {low} to "
-            "{high}, p {p}).",
+            "{prompt} is best now ({score}; {cost} per 1,000 documents); the test shows no "
+            "difference from fine-tuning with the {n:,} label at hand ({other}; 95% interval "
+            "{low} to {high}, p {p}).",
+            "{prompt} is best now ({score}; {cost} per 1,000 documents); the test shows no "
+            "difference from fine-tuning with the {n:,} labels at hand ({other}; 95% interval "
+            "{low} to {high}, p {p}).",
             n,
             **about,
         )
@@ -634,9 +634,9 @@ def _sentence_of_prompts(p: float | None, about: Mapping[str, Any]) -> str:
             **about,
         )
     return _(
-        "{prompt} is best now ({score}; {cost} per 1,000 documents), but no difference from the "
-        "next, {other}, is shown (95% interval {low} to {high}, p {p}); no run was fine-tuned on "
-        "this layer.",
+        "{prompt} is best now ({score}; {cost} per 1,000 documents), but the test shows no "
+        "difference from the next, {other} (95% interval {low} to {high}, p {p}); no run was "
+        "fine-tuned on this layer.",
         **about,
     )
 
