@@ -18,7 +18,7 @@ params.warmup = False
 kinds = xllamacpp.ggml_type
 params.cache_type_k = params.cache_type_v = kinds.GGML_TYPE_F32
 params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
-params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 2
+params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
 server = xllamacpp.Server(params)
 print(server.listening_address, flush=True)
 sys.stdin.read()

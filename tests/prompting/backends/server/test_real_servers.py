@@ -6,6 +6,7 @@ import pytest
 
 from tests.prompting.backends.server.conftest import STARTER
 from workbench.base.errors import ModelError
+from workbench.base.settings import Settings
 from workbench.prompting import servers
 from workbench.prompting.backends.local.backend import LocalBackend
 from workbench.prompting.backends.server import probe
@@ -21,12 +22,13 @@ from workbench.prompting.backends.spec import (
 )
 from workbench.prompting.base import Prompt
 from workbench.prompting.generation import LENGTH, STOP, USER, GenerationRequest, Message
-from workbench.prompting.servers import FORCED, Probe
+from workbench.prompting.servers import FORCED, Probe, Server
 from workbench.prompting.spec import Decoding
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(180)]
 
 TEXT = "The tram was late again. Topic:"
+PROBES = {}  # address → what its model can do
 SHORT = Decoding(max_tokens=8)
 LABELS = (
     " delay",
@@ -55,10 +57,14 @@ def probed(address, model=""):
 
 @pytest.fixture
 def asking():
-    """`asking(address, model)` → its backend, closed at the end."""
+    """`asking(address, model)` → its backend, closed at the end. A model is tried once."""
     opened = []
 
     def open_(address, model):
+        if address not in PROBES:
+            PROBES[address] = Probe.from_json(probed(address, str(model))["probe"])
+        listed = Server(address, probes={str(model): PROBES[address]})
+        Settings(servers={address: listed.to_json()}).save()
         opened.append(ServerBackend(servers.model_path(address, str(model)), {}))
         return opened[-1]
 
