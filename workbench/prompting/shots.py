@@ -232,7 +232,7 @@ class _Selection:
 
     def _by_label(self) -> Iterator[int]:
         """Rounds: the nearest of each label that is left, in the order of similarity."""
-        left = list(filter(self._may_show, self._nearest()))
+        left = list(self._nearest())
         number = 0
         while left:
             number += 1
@@ -241,6 +241,8 @@ class _Selection:
                 labels = self._shots._labels[at]
                 if labels <= covered:
                     later.append(at)
+                    continue
+                if not self._may_show(at):
                     continue
                 covered |= labels
                 self._values[at] = number
