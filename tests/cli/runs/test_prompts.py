@@ -69,3 +69,22 @@ def test_what_was_sent_for_a_document_is_printed_without_control_characters(
     assert code == 0 and "Which class?" in out and "delay\nof course" in out and "\x1b" not in out
     code, _out, err = call("prompts", "compare", path, "one", "--exact", "nowhere")
     assert code == 1 and "'nowhere'" in err
+
+
+def test_the_examples_of_a_document_are_listed_with_reasons(ask, call, copy_sample, tmp_path):
+    path = copy_sample(tmp_path)
+    options = ("--layer", "class", "--order", "random", "--shots", "3", "--every-label")
+
+    result = ask("prompts-examples", "prompts", "examples", path, "m-0011", "m-0017", *options)
+
+    assert [len(document["examples"]) for document in result["documents"]] == [3, 3]
+    (first, *_others) = result["documents"][0]["examples"]
+    assert first["place"] == 1 and first["reason"] == "random, seed 1"
+    code, out, _err = call("prompts", "examples", path, "m-0011", "--pin", "m-0001")
+    assert code == 0 and "pinned" in out and "Left out first: the last one pinned." in out
+
+
+def test_documents_outside_of_training_are_not_pinned(call, copy_sample, tmp_path):
+    path = copy_sample(tmp_path)
+    code, _out, err = call("prompts", "examples", path, "m-0001", "--pin", "m-0011")
+    assert code == 1 and "m-0011 cannot be an example: not in the training split" in err
