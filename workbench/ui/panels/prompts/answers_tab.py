@@ -23,6 +23,7 @@ from workbench.ui.widgets.controls.field import combo, fill
 from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.empty import EmptyState
+from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.later import LaterStack
 from workbench.ui.widgets.layout import TurningRow, card, column, line, row, scrolled
 from workbench.ui.widgets.layout import fill as fill_with
@@ -80,7 +81,7 @@ class AnswersTab(Tab):
         hint = _("“Run on dev” asks the prompt about every dev document. Its answers appear here.")
         return EmptyState("message-square-quote", _("No answers yet"), hint)
 
-    def _answers(self) -> QFrame:
+    def _answers(self) -> QWidget:
         state = self.state
         self._segments = Segments(*((name, "") for name in SEGMENTS), name=_("Documents"))
         self._segments.chosen.connect(lambda name: state.show_segment(str(name)))
@@ -95,9 +96,9 @@ class AnswersTab(Tab):
         self.table.chosen.connect(self._choose)
         self._none = words(_("No documents."), "small", "muted")
         self.detail = AnswerDetail(state)
-        head = TurningRow((self._segments, 3), (self._sort, 1), gap=12)
+        head = row((self._segments, 1), self._sort, gap=12)
         top = card(head, (self.table, 1), (self._none, 1), gap=8, margins=(14, 10, 14, 12))
-        return column((top, 6), (self.detail, 5), gap=12)
+        return scrolled(column((top, 6), (self.detail, 5), gap=12))
 
     def _columns(self) -> list[Column]:
         known = self.state.columns()
@@ -218,11 +219,7 @@ class AnswersSide(QFrame):
         )
         self._joint: dict[tuple[bool, bool], QLabel] = {}
         tiles = [self._tile(key, title) for key, title in JOINT.items()]
-        self._tiles = column(
-            row((tiles[0], 1), (tiles[1], 1), gap=8),
-            row((tiles[2], 1), (tiles[3], 1), gap=8),
-            gap=8,
-        )
+        self._tiles = flow(*tiles, gap=8, fill=True)
         self._verdict = words("", "small", "muted", wrap=True)
         chosen = column(
             row(_letter(_("A"), filled=True), (self._first, 1), gap=8),
@@ -246,7 +243,7 @@ class AnswersSide(QFrame):
             gap=12,
             margins=(20, 14, 20, 16),
         )
-        fill_with(self, (scrolled(inner), 1))
+        fill_with(self, (scrolled(inner, upright=True), 1))
 
     def _tile(self, key: tuple[bool, bool], title: str) -> QFrame:
         number = self._joint[key] = words("", "ui", weight=600)

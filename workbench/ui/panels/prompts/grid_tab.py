@@ -33,7 +33,7 @@ from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.job_view import JobView
 from workbench.ui.widgets.later import LaterStack
-from workbench.ui.widgets.layout import card, column, row, scrolled
+from workbench.ui.widgets.layout import TurningRow, card, column, row, scrolled
 from workbench.ui.widgets.layout import fill as fill_with
 from workbench.ui.widgets.tables.table import Column, Table
 
@@ -98,7 +98,8 @@ class GridTab(Tab):
         self._sample.setAccessibleName(_("Documents of dev"))
         self._add = Button(_("Add rows…"), "plus", "quiet", small=True, on=self._ask_rows)
         self._save = Button(_("Save table…"), "save", "quiet", small=True, on=self._ask_file)
-        head = row(words(_("Grid"), weight=600), (self._about, 1), self._add, self._save, gap=10)
+        title = row(words(_("Grid"), weight=600), (self._about, 1), gap=10)
+        head = TurningRow((title, 1), flow(self._add, self._save), gap=10)
         below = flow(seeds, sample, gap=16)
         self.table = Table(
             self._columns(), name=_("Grid"), key=lambda item: item.group, sortable=True
@@ -118,9 +119,9 @@ class GridTab(Tab):
         )
         self.chart.setMinimumHeight(theme.px(LEAST_PLOT))
         self._legend = ChartLegend()
-        self._score = words("", "small", "muted")
+        self._score = Elided("", "small", "muted")
         menu = save_menu("grid", _("Save the plot"), self.chart)
-        head = row(words(_("Score over shots"), weight=600), self._score, None, menu, gap=10)
+        head = row(words(_("Score over shots"), weight=600), (self._score, 1), menu, gap=10)
         return card(head, self._legend, (self.chart, 1), gap=6, margins=(14, 10, 14, 10))
 
     # ---------------------------------------------------------------- the table

@@ -122,7 +122,7 @@ class PromptsView(View):
             margins=(20, 14, 20, 10),
         )
         below = column(actions, margins=(20, 6, 20, 16))
-        self._boxes = column((scrolled(above), 1), below, gap=0)
+        self._boxes = column((scrolled(above, upright=True), 1), below, gap=0)
         self._sides = column((self._boxes, 1), gap=0, part="surface")
         return self._sides
 
