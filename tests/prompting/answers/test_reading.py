@@ -88,6 +88,8 @@ def test_a_form_reads_what_it_writes(form, target, value):
         ("quotes", NAMES, "There are none.", ()),
         ("tags", NAMES, "[PER Ada]  met Bob at the [ORG University of [LOC Rome]].",
          (ADA, UNIVERSITY, ROME)),
+        ("tags", NAMES, "[PER Ada ] met Bob at the [ORG University of [LOC Rome ] ].",
+         (ADA, UNIVERSITY, ROME)),
         ("tags", NAMES, "So: [PER Ada] and [PER Bob]", (ADA, BOB)),
         ("tags", NAMES, TEXT, ()),
         ("answer", WHO, 'It was "Bob".', (8, 11)),

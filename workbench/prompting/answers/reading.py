@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -307,9 +308,15 @@ def read_tags(reader: Reader, reply: str, target: Target) -> Reading:
     plain, spans = untagged(reply, target.named)
     offsets = _same_but_spaces(plain, target.text)
     if offsets is not None:
-        ranges = ((offsets[start], offsets[end - 1] + 1, label) for start, end, label in spans)
-        unique = sorted({Span(*each) for each in ranges})
-        return Reading(tuple(unique))
+        solid = list(offsets)  # a tag may begin or end with white space
+        places = ((bisect_left(solid, start), bisect_left(solid, end) - 1, label)
+                  for start, end, label in spans)  # fmt: skip
+        unique = {
+            Span(offsets[solid[first]], offsets[solid[last]] + 1, label)
+            for first, last, label in places
+            if first <= last
+        }
+        return Reading(tuple(sorted(unique)))
     mentions = [(plain[start:end], label) for start, end, label in spans[:MAX_QUOTES]]
     if mentions:
         ranges_found, unplaced = place(reader.places(target.text), mentions, "order")
