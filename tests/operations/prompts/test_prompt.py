@@ -17,7 +17,8 @@ from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.run_recorder import wire
 from workbench.prompting import transcript
 from workbench.prompting.backends import spec as backends
-from workbench.prompting.spec import PromptSpec
+from workbench.prompting.generation import Reply
+from workbench.prompting.spec import AnswerSpec, PromptSpec
 from workbench.storage.documents import documents
 from workbench.storage.runs import replies, runs
 from workbench.tasks.pairs.info import PairsInfo
@@ -466,6 +467,38 @@ def test_the_answers_of_a_program_that_was_killed_are_kept_when_it_is_opened_aga
 
     assert replies.count(project.db) == 3
     assert prompt.can_resume(project, results.run(project, run.id))
+
+
+def test_answers_that_arrived_before_a_second_kill_are_kept_too(project, queue, topics):
+    run = prompt.run(project, queue, spec(calibration="none"))
+    for most in (2, 3):
+        answer_all(queue.jobs[-1], "praise", most=most)
+        with project.write():
+            runs.update(project.db, run.id, status="interrupted")  # as by opening the project
+        queue.jobs = ()
+        wire(project, queue).close()
+        assert replies.count(project.db) == most
+        run = results.run(project, run.id)
+        assert run.result["n"] == most
+        kinds.start(project, queue, prompt.prepare_resume(project, run))
+
+
+def test_half_a_surrogate_pair_in_an_answer_is_kept(project, queue, topics):
+    wiring = wire(project, queue)
+    first = spec(calibration="none", answer=AnswerSpec("first"), template="{{ text }} {{ answer }}")
+    run = prompt.run(project, queue, first)
+    queue.jobs[-1].start()
+    reply = Reply("praise \ud83d é").to_json()
+    with transcript.AnswerFile(Path(queue.jobs[-1].spec.folder)) as file:
+        for number, line in enumerate(asked_lines(queue.jobs[-1])):
+            came = {"replies": [reply], "seconds": 0.1}
+            file.add([transcript.answer(number, line, came)])
+    queue.jobs[-1].end("done", {"n": 4})
+    wiring.close()
+
+    assert results.run(project, run.id).status == "done"
+    again = prompt.prepare(project, first)
+    assert [answer["replies"] for answer in again.requests.answers] == [[reply]] * 4
 
 
 def test_what_the_project_knows_is_not_sent_again(project, queue, partly):

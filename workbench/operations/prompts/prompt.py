@@ -400,8 +400,9 @@ def recover(project: Project, run: Run) -> None:
     """
     if "n" not in run.result:
         answered = _remember(project, paths.run_folder(project.path, run.id))
+        status = "stopped" if run.scores else run.status
         with project.write():
-            runs.update(project.db, run.id, result={**run.result, "n": answered})
+            runs.update(project.db, run.id, status=status, result={**run.result, "n": answered})
 
 
 def _remember(project: Project, folder: Path) -> int:
@@ -411,7 +412,7 @@ def _remember(project: Project, folder: Path) -> int:
     except (OSError, ValueError, KeyError, TypeError):  # damaged by other programs
         return 0
     payloads = {
-        answer["key"]: json.dumps(transcript.payload(answer), ensure_ascii=False)
+        answer["key"]: _stored(transcript.payload(answer))
         for answer in answers
         if not answer.get("known") and not transcript.failed(answer)
     }
@@ -419,6 +420,13 @@ def _remember(project: Project, folder: Path) -> int:
         with project.write():
             replies.save(project.db, payloads)
     return sum(answer["document_id"] is not None for answer in answers)
+
+
+def _stored(payload: Mapping[str, Any]) -> str:
+    """JSON with the characters of other scripts as they are, so that they can be searched, but half
+    surrogate pairs, which SQLite cannot store, as escapes.
+    """
+    return json.dumps(payload, ensure_ascii=False).encode(errors="backslashreplace").decode()
 
 
 def _interrupted(project: Project, run_id: int, event: Finished, answered: int) -> None:
@@ -575,8 +583,9 @@ def _resume(project: Project, queue: Queue, prepared: ResumedPrompt) -> Run:
     servers.check_consent(project, spec.backend, spec.model)
     with transcript.AnswerFile(folder) as file:
         file.add(prepared.answers)
+    result = {name: value for name, value in run.result.items() if name != "n"}  # see `recover`
     with project.write():
-        resumed = runs.update(project.db, run.id, status="waiting")
+        resumed = runs.update(project.db, run.id, status="waiting", result=result)
     about = {"project": project.uid, "id": run.id, "purpose": INFO.id}
     queue.add(_run_job(project, folder, replace(spec, name=run.name), about))
     return resumed
