@@ -128,8 +128,17 @@ def test_a_trained_run_can_stand_beside_a_prompt_and_prompts_come_first(project,
     assert prompt_answers.about(prompt) == "m, 6 examples, balanced"
 
 
+def test_a_sample_is_compared_on_the_documents_that_both_answered(project, add_run):
+    first, second = add_run("a", wrong=(0, 7)), add_run("b", skip=(7,))
+
+    comparison = prompt_answers.answers(project, first.id, second.id, "train")
+
+    assert len(comparison.rows) == 7
+    assert comparison.runs[0].counts["wrong"] == comparison.joint[False, True] == 1
+
+
 def test_other_documents_are_refused_with_their_names(project, add_run):
-    first, second = add_run("a"), add_run("b", skip=(7,))
+    first, second = add_run("a", skip=range(7)), add_run("b", skip=(7,))
 
     with pytest.raises(WorkbenchError, match="1 train document .* \\(d7\\)"):
         prompt_answers.answers(project, first.id, second.id, "train")

@@ -179,10 +179,14 @@ def on_one_test_set(
     split: str,
     *,
     where: str = "",
+    only_shared: bool = False,
     watch: Watch = QUIET,
 ) -> list[Evidence]:
     """The stored predictions of each run for the same documents. Raises WorkbenchError as
     `compare`.
+
+    only_shared: documents that some run has no prediction for are left out, such as those beside
+    a sample.
     """
     check_comparable(chosen)
     check_seen(chosen, split)
@@ -192,6 +196,10 @@ def on_one_test_set(
         info = tasks.info(results.task_of(run)).compared()
         system_evidence = quality.evidence(project, run, split, info)
         evidence.append(quality.matching(project, system_evidence, where))
+    if only_shared:
+        shared = set.intersection(*({row_id(it) for it in each.documents} for each in evidence))
+        if shared:
+            evidence = [quality.of_documents(each, shared) for each in evidence]
     _check_one_test_set(chosen, evidence, split)
     return evidence
 

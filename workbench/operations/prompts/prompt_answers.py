@@ -422,17 +422,17 @@ def answers(
     *,
     watch: Watch = QUIET,
 ) -> AnswerComparison:
-    """The answers of a run, or of two on the same documents. Not for the main thread.
+    """The answers of a run, or of two on the documents that both answered. Not for the main thread.
 
-    Raises WorkbenchError if they cannot be compared, or were not run on the same documents, and
-    KeyError for a run that was deleted.
+    Raises WorkbenchError if they cannot be compared, or share no document, and KeyError for a run
+    that was deleted.
     """
     chosen = [runs.get(project.db, id) for id in (run_id, other_id) if id is not None]
     if other_id is None:
         compare.check_seen(chosen, split)
         evidence = [quality.evidence(project, chosen[0], split)]
     else:
-        evidence = compare.on_one_test_set(project, chosen, split, watch=watch)
+        evidence = compare.on_one_test_set(project, chosen, split, only_shared=True, watch=watch)
     info = evidence[0].info
     rows = tuple(_rows(info, evidence))
     answered = []

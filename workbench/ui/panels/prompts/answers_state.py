@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.operations.prompts import prompt_answers
 from workbench.operations.prompts.prompt_answers import (
     DISAGREE,
@@ -143,9 +143,16 @@ class AnswersState(State):
         """What is compared."""
         if self.second is None:
             return _("Answers on dev")
+        n = len(self.comparison.rows) if self.comparison is not None else 0  # that both answered
         if self.second in [run.id for run in self.prompts]:
-            return _("Two prompts on dev")
-        return _("A prompt and a run on dev")
+            return ngettext(
+                "Two prompts on {n:,} dev document", "Two prompts on {n:,} dev documents", n
+            )
+        return ngettext(
+            "A prompt and a run on {n:,} dev document",
+            "A prompt and a run on {n:,} dev documents",
+            n,
+        )
 
     def about(self, id: int | None) -> str:
         """Model and examples of a run, "" for none."""
