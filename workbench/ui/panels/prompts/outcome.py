@@ -114,6 +114,7 @@ class Outcome(QFrame):
         )
         self.job = JobView(state, stop, cancel, results, self._resume, gap=8)
         self._figures = row(gap=28)
+        self._spread = words("", "small", "muted", wrap=True)
         self._figures_of: tuple[str, ...] = ()  # the scores that are shown
         self._numbers: list[_Number] = []
         columns = _score_columns(state)
@@ -125,6 +126,7 @@ class Outcome(QFrame):
             self.job,
             self.job.message,
             self._figures,
+            self._spread,
             (self._table, 1),
             (self._space, 1),
             gap=8,
@@ -264,6 +266,8 @@ class Outcome(QFrame):
             live = JobProgress(0, "", title, status="preparing", prepared=state.prepared)
         scored = state.evaluation is not None and not live.active
         self._figures.setVisible(scored)
+        self._spread.setText(state.spread if scored else "")
+        self._spread.setVisible(bool(self._spread.text()))
         by_label = scored and bool(state.evaluation and state.evaluation.per_label)
         self._table.setVisible(by_label)
         self._space.setVisible(not by_label)
@@ -280,13 +284,12 @@ class Outcome(QFrame):
         """What is shown below the name of the run."""
         evaluation = self.run.evaluation
         if not live.active and evaluation is not None:
-            counted = ngettext(
+            return ngettext(
                 "{n} document of {split}",
                 "{n} documents of {split}",
                 evaluation.n,
                 split=term(evaluation.split),
             )
-            return f"{counted}. {self.run.spread}" if self.run.spread else counted
         if live.active and live.total:
             left = formats.duration(live.seconds_left)
             return _("{done} of {total}, {left} left", done=live.step, total=live.total, left=left)
