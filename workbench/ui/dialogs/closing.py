@@ -164,7 +164,7 @@ class ClosingQuestion(Dialog):
         self._back.setFocus()
 
     def _stop_all(self) -> None:
-        self._wait(_("Stopping. The best checkpoint is being saved…"))
+        self._wait(_("Stopping. The results are being saved…"))
         for job in self._jobs():
             job.stop() if _can_stop(job) else job.cancel()
 
@@ -205,7 +205,9 @@ def _consequences(jobs: list[Job], project_only: bool) -> str:
     """Describe what each answer does to these jobs."""
     message = []
     if any(_can_stop(job) for job in jobs):
-        message.append(_("Stopping a training run keeps its best checkpoint."))
+        message.append(
+            _("Stopping keeps the best checkpoint of a training, or the answers to a prompt.")
+        )
     if project_only and any(job.spec.stoppable for job in jobs):
         message.append(
             _(
