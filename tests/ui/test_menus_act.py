@@ -64,8 +64,10 @@ class Trace:
             if panel not in self._watched:
                 self._watched.add(panel)
                 panel.state.changed.connect(self._count)
-                if finder := getattr(panel.state, "finder", None):
-                    finder.changed.connect(self._count)
+                parts = getattr(panel.state, "parts", ())
+                for part in (getattr(panel.state, "finder", None), *parts):
+                    if part is not None:
+                        part.changed.connect(self._count)
 
     def settle(self):
         while self.app.window._steps is not None:  # a page is being built

@@ -253,7 +253,7 @@ def as_template(text: str, messages: Sequence[Message]) -> str:
     """
     if not messages:
         return "\n".join((_escaped(text), "{{ text }}", "{{ answer }}"))
-    turns = [f"{{% {item.role} %}}\n{_escaped(item.content)}" for item in messages]
+    turns = ["{% " + item.role + " %}\n" + _escaped(item.content) for item in messages]
     last = ("{% user %}", "{{ text }}", "{% assistant %}", "{{ answer }}")
     return "\n".join([*turns, *last])
 

@@ -47,7 +47,7 @@ def test_a_tip_names_the_probability_and_the_alternatives(text):
     QApplication.sendEvent(text.viewport(), event)
 
     tip = read(QToolTip.text())
-    assert "so  50.0 %" in tip and "not  10.0 %" in tip
+    assert "so  50.0%" in tip and "not  10.0%" in tip
 
 
 def test_right_to_left_text_begins_at_the_right(text):

@@ -107,7 +107,7 @@ class ExamplesBox(Part):
         )
         self._run.activated.connect(lambda _i: draft.change(source_run=self._run.currentData()))
         self._diversity = SpinBox(0, 100)
-        self._diversity.setSuffix(" %")
+        self._diversity.setSuffix("%")
         self._diversity.setKeyboardTracking(False)
         self._diversity.valueChanged.connect(lambda value: draft.change(diversity=value / 100))
         seed = TitledField(_("Seed"), self._seed)

@@ -132,7 +132,7 @@ def _hint(state: FreeTextState) -> str:
     if state.loading:
         return _("Loading the model…")
     if state.samples:
-        return _("Highlighted tokens have a probability below 1 %")
+        return _("Highlighted tokens have a probability below 1%")
     return _("Enter to start, Shift+Enter for a new line")
 
 
@@ -421,7 +421,7 @@ def _told(text: str, logprob: float | None) -> str:
 
 
 def _share(logprob: float) -> str:
-    return _("{n} %", n=formats.decimal(100 * math.exp(logprob), 1))
+    return _("{n}%", n=formats.decimal(100 * math.exp(logprob), 1))
 
 
 # ---------------------------------------------------------------- one token
