@@ -162,8 +162,8 @@ def test_fine_tuning_is_compared_and_drawn(project, queue, work):
     verdict = measured.verdict
     assert (verdict.other, verdict.is_trained, verdict.n) == ("tuned", True, 4)
     assert verdict.difference.value == pytest.approx(1 / 3 - 1)
-    assert "no difference from fine-tuning with the 8 labels at hand (tuned; " in verdict.sentence
-    assert "95% interval −" in verdict.sentence
+    assert "nor for fine-tuning with the 8 labels at hand (tuned; " in verdict.sentence
+    assert "95% interval of prompt minus fine-tuning −" in verdict.sentence
     assert [(line.kind, line.points[0].x) for line in measured.series] == [
         ("prompt", 2),
         ("fine-tuned", 8),

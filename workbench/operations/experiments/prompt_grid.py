@@ -592,12 +592,12 @@ def _sentence(
     n = about["labels"]
     if p is None or p >= pairs.DECIDED:
         return ngettext(
-            "{prompt} is best now ({score}; {cost} per 1,000 documents); the test shows no "
-            "difference from fine-tuning with the {n:,} label at hand ({other}; 95% interval "
-            "{low} to {high}, p {p}).",
-            "{prompt} is best now ({score}; {cost} per 1,000 documents); the test shows no "
-            "difference from fine-tuning with the {n:,} labels at hand ({other}; 95% interval "
-            "{low} to {high}, p {p}).",
+            "{prompt} is the best prompt ({score}; {cost} per 1,000 documents); the test decides "
+            "neither for it nor for fine-tuning with the {n:,} label at hand ({other}; 95% "
+            "interval of prompt minus fine-tuning {low} to {high}, p {p}).",
+            "{prompt} is the best prompt ({score}; {cost} per 1,000 documents); the test decides "
+            "neither for it nor for fine-tuning with the {n:,} labels at hand ({other}; 95% "
+            "interval of prompt minus fine-tuning {low} to {high}, p {p}).",
             n,
             **about,
         )
