@@ -1,5 +1,8 @@
+from contextlib import closing
+
 import pytest
 
+from workbench.project.project import Project
 from workbench.storage.runs import prompts
 
 
@@ -24,6 +27,12 @@ def test_prompts_come_by_name_each_with_its_newest_body(project, two):
         2,
         first.id,
     )
+
+
+def test_a_file_of_an_older_version_that_is_only_read_has_prompts_without_settings(oldest):
+    with closing(Project.open(oldest, read_only=True)) as old:
+        versions = [version for entry in prompts.all(old.db) for version in entry.versions]
+        assert versions and all(version.spec == {} for version in versions)
 
 
 def test_going_back_to_an_earlier_body_is_a_version_of_its_own(project, two):

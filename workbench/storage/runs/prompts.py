@@ -37,7 +37,10 @@ class StoredPrompt:
 def all(db: Database) -> tuple[StoredPrompt, ...]:
     """All prompts with their versions, by name."""
     versions: dict[int, list[PromptVersion]] = {}
-    columns = "id, prompt_id, number, body, parent_id, at, spec"
+    stored = "select 1 from pragma_table_info('prompt_version') where name = 'spec'"
+    is_old = not db.reader().execute(stored).fetchone()  # a file that is opened read-only
+    spec = "'{}'" if is_old else "spec"
+    columns = f"id, prompt_id, number, body, parent_id, at, {spec}"
     for row in (
         db.reader()
         .execute(f"select {columns} from prompt_version order by prompt_id, number")
