@@ -1,4 +1,6 @@
+import gzip
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -29,8 +31,12 @@ def test_prompts_come_by_name_each_with_its_newest_body(project, two):
     )
 
 
-def test_a_file_of_an_older_version_that_is_only_read_has_prompts_without_settings(oldest):
-    with closing(Project.open(oldest, read_only=True)) as old:
+def test_a_file_of_an_older_version_that_is_only_read_has_prompts_without_settings(tmp_path):
+    packed = Path(__file__).parents[2] / "data" / "version1.glossbench.gz"
+    path = tmp_path / "old.glossbench"
+    path.write_bytes(gzip.decompress(packed.read_bytes()))
+
+    with closing(Project.open(path, read_only=True)) as old:
         versions = [version for entry in prompts.all(old.db) for version in entry.versions]
         assert versions and all(version.spec == {} for version in versions)
 
