@@ -1,6 +1,7 @@
 """Answers of prompts side by side: hand cases on eight documents."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -86,6 +87,14 @@ def test_segments_come_with_their_documents(two):
     assert keys == ["d3", "d4", "d5", "d6", "d1", "d2"]
     assert [row.key for row in two.shown(DISAGREE, prompt_answers.SECOND)][:2] == ["d1", "d2"]
     assert [row.key for row in two.shown(UNANSWERED, prompt_answers.KEY)] == ["d2", "d6"]
+
+
+def test_numbers_in_keys_are_sorted_as_numbers(two):
+    keys = ("d10", "d9", "e²", "d2")
+    rows = tuple(replace(two.rows[0], key=key) for key in keys)
+
+    shown = replace(two, rows=rows).shown(ALL, prompt_answers.KEY)
+    assert [row.key for row in shown] == ["d2", "d9", "d10", "e²"]
 
 
 def test_a_row_names_gold_answers_and_probabilities(two):

@@ -6,6 +6,7 @@ sent and received (`prompting.transcript`). No model is used.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -176,8 +177,10 @@ class AnswerComparison:
         return sorted(rows, key=_ORDERS[sort])
 
 
-def _natural(row: AnswerRow) -> tuple[str, int]:
-    return row.key, row.document_id
+def _natural(row: AnswerRow) -> tuple[list[tuple[int, str]], int]:
+    """By key, with its numbers as numbers: "d9" before "d10"."""
+    parts = re.split(r"([0-9]+)", row.key)
+    return [(int(part) if at % 2 else -1, part) for at, part in enumerate(parts)], row.document_id
 
 
 def _share(row: AnswerRow) -> float:

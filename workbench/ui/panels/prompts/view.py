@@ -73,11 +73,8 @@ class PromptsView(View):
         labels = Button(
             _("Go to Labels"), "tags", "primary", on=lambda: self.state.context.go("labels")
         )
-        hint = _(
-            "A prompt predicts one of the classes of a layer, or one of the choices of a document. "
-            "Add a layer, or import labelled data."
-        )
-        return EmptyState("message-square-quote", _("No layer to answer about"), hint, labels)
+        hint = _("A prompt predicts the labels of a layer. Add a layer, or import labelled data.")
+        return EmptyState("message-square-quote", _("No layer to predict"), hint, labels)
 
     def _no_model(self) -> QWidget:
         """Leads to Models, below the backends of plugins that failed."""
