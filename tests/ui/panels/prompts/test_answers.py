@@ -50,6 +50,8 @@ def test_the_newest_prompt_is_beside_the_one_before_with_counts_and_test(panel):
         ["no answer", "2", "0"],
     ]
     assert "undecided" in panel.view.tab("answers").side._verdict.text()
+    n = len(panel.state.answers.comparison.rows)
+    assert panel.view.tab("answers").side._title.text() == f"Two prompts on {n} dev documents"
 
 
 def test_disagreements_come_first_and_other_segments_on_a_click(panel, qtbot):

@@ -259,9 +259,9 @@ class AnswersSide(QFrame):
             for label, id in zip(self._abouts, (state.first, state.second), strict=True):
                 label.setText(state.about(id))
                 label.setVisible(bool(label.text()))
-            self._title.setText(state.heading)
             self._what_counts.setText("\n".join(state.what_counts))
-        if concerns(fields, "comparison"):
+        if concerns(fields, "comparison", "second"):
+            self._title.setText(state.heading)
             self._show_counts()
 
     def _show_counts(self) -> None:
