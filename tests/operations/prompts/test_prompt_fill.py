@@ -97,3 +97,17 @@ def test_a_conversation_is_shown_in_the_chat_template_of_the_model(preview, topi
     assert result.text == turns + "praise"
     assert result.messages == (("system", "Topic?"), ("user", "the tram is late again dev 0"))
     assert [token.text for token in result.pieces if token.reserved] == [end, end]
+
+
+@pytest.mark.parametrize("name", ["weights", "adapter/weights", ""])
+def test_an_answer_depends_on_all_files_of_the_model(tmp_path, name):
+    model = tmp_path / "model"
+    file = model / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("first")
+    spec = PromptSpec("{{ text }}", str(model))
+    before = prompt_fill.asking(spec)
+
+    file.write_text("trained again")
+
+    assert prompt_fill.asking(spec) != before

@@ -503,12 +503,15 @@ def asking(spec: PromptSpec) -> bytes:
     return sha256(json.dumps(about, sort_keys=True).encode()).digest()
 
 
-def _state(folder: Path) -> list[tuple[str, int, int]]:
-    """Names, sizes and times of the files of a model on this computer; [] for others."""
-    if not folder.is_absolute() or not folder.is_dir():
+def _state(path: Path) -> list[tuple[str, int, int]]:
+    """Names, sizes and times of the files of a model on this computer, which is a file or a folder,
+    with those one level below; [] for others.
+    """
+    if not path.is_absolute():
         return []
-    stats = ((file.name, file.stat()) for file in sorted(folder.iterdir()) if file.is_file())
-    return [(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]
+    paths = [path] if path.is_file() else sorted((*path.glob("*"), *path.glob("*/*")))
+    stats = ((file, file.stat()) for file in paths if file.is_file())
+    return [(str(file.relative_to(path)), stat.st_size, stat.st_mtime_ns) for file, stat in stats]
 
 
 def _content_free_texts(spec: PromptSpec, measure: Measure) -> tuple[str, ...]:
