@@ -441,7 +441,7 @@ def test_a_run_that_ended_early_keeps_its_answers_and_goes_on(
     assert run.status == shown and prompt.can_resume(project, run)
     assert replies.count(project.db) == 2
 
-    kinds.start(project, queue, prompt.prepare_resume(project, run))
+    assert not kinds.start(project, queue, prompt.prepare_resume(project, run)).failure.message
     job = queue.jobs[-1]
     assert list(transcript.answers(Path(job.spec.folder))) == [0, 1]
     answer_all(job, "praise")

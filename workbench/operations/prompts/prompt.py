@@ -9,7 +9,7 @@ import json
 import random
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -583,7 +583,8 @@ def _resume(project: Project, queue: Queue, prepared: ResumedPrompt) -> Run:
     servers.check_consent(project, spec.backend, spec.model)
     with transcript.AnswerFile(folder) as file:
         file.add(prepared.answers)
-    result = {name: value for name, value in run.result.items() if name != "n"}  # see `recover`
+    over = {"n", *(field.name for field in fields(Failure))}  # of the end before, see `recover`
+    result = {name: value for name, value in run.result.items() if name not in over}
     with project.write():
         resumed = runs.update(project.db, run.id, status="waiting", result=result)
     about = {"project": project.uid, "id": run.id, "purpose": INFO.id}
