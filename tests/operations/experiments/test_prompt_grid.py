@@ -179,3 +179,18 @@ def test_a_sample_of_dev_is_the_same_for_every_run(project, queue, work):
     assert [results.evaluate_stored(project, run, "dev").n for run in done] == [3, 3]
     assert len({run.spec["fingerprint"] for run in done}) == 1
     assert PromptResult.from_json(done[0].result).n == 4 and grid.measure().rows[0].interval
+
+
+def test_a_test_of_median_runs_against_the_order_of_the_means_decides_nothing(
+    project, queue, work, monkeypatch
+):
+    from workbench.metrics.paired import PairedDifference
+    from workbench.operations.experiments import prompt_grid
+
+    grid = work(grid_of(shots=(2, 4), selections=("random",), seeds=(1,)))
+    queue.worker = answer
+    experiment.run(grid, queue)
+    opposed = (PairedDifference(-0.05, -0.09, -0.01), 0.01, 4)
+    monkeypatch.setattr(prompt_grid, "_tested", lambda *_args: opposed)
+
+    assert "the test shows no difference" in grid.measure().verdict.sentence

@@ -581,7 +581,11 @@ def verdict(
         "high": tasks.score_text(grid.score, difference.high or 0.0, signed=True).replace("-", "−"),
         "p": "< 0.001" if p is not None and p < 0.001 else f"= {p or 0:.3f}",
     }
-    sentence = _sentence(grid, difference, p, about) if scored else _sentence_of_prompts(p, about)
+    if scored:
+        sentence = _sentence(grid, difference, p, about)
+    else:  # the median runs may be in another order than the means
+        ahead = ((difference.value or 0.0) > 0) is not grid.is_error
+        sentence = _sentence_of_prompts(p if ahead else None, about)
     return Verdict(sentence, best, name, bool(scored), difference, p, n)
 
 
@@ -625,7 +629,7 @@ def _sentence(
 
 
 def _sentence_of_prompts(p: float | None, about: Mapping[str, Any]) -> str:
-    """Without a fine-tuned run."""
+    """Without a fine-tuned run. p: None if the test shows nothing for the best row."""
     if p is not None and p < pairs.DECIDED:
         return _(
             "{prompt} is best now ({score}; {cost} per 1,000 documents), by {difference} over the "

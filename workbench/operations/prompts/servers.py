@@ -34,7 +34,7 @@ class ConsentNeeded(WorkbenchError):
     def __init__(self, address: str) -> None:
         super().__init__(
             _("Texts of this project would be sent to {address}.", address=address),
-            hint=_("Agree to it first: on the Prompts page, or with --yes-send."),
+            hint=_("Agree to it first, on the Prompts page or with `prompt --yes-send`."),
         )
         self.address = address
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,9 +53,12 @@ LEAST_TABLE, MOST_TABLE, LEAST_PLOT = 3, 12, 210  # rows; pixels at 100%
 
 
 class GridTab(Tab):
-    def __init__(self, state: GridState):
+    """example: a prompt, which the user sees before texts are sent to a server."""
+
+    def __init__(self, state: GridState, example: Callable[[], str]):
         super().__init__()
         self.state, self.states = state, (state,)
+        self._example = example
         self._start = Button(_("Run missing cells"), "play", small=True, on=self._run_missing)
         self.buttons = row(self._start)
         self._pages = LaterStack(self._no_grid, self._grid)
@@ -211,7 +214,8 @@ class GridTab(Tab):
         """Asks first whether texts may be sent to the servers of the rows."""
         state = self.state
         models = dict.fromkeys((spec.backend, spec.model) for spec in state.spec.prompts)
-        if all(may_send(self.window(), state.project, *model, "") for model in models):
+        example = self._example()
+        if all(may_send(self.window(), state.project, *model, example) for model in models):
             state.start()
 
     # ---------------------------------------------------------------- showing

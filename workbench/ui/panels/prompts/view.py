@@ -142,7 +142,7 @@ class PromptsView(View):
         self._tabs = LaterStack(
             lambda: PreviewTab(state.preview, state.run),
             lambda: AnswersTab(state.answers),
-            lambda: GridTab(state.grid),
+            lambda: GridTab(state.grid, self._example),
             lambda: FreeTextTab(state.free_text),
             made=self._tab_made,
         )
@@ -216,9 +216,13 @@ class PromptsView(View):
 
     def _may_send(self) -> bool:
         """Asks once per project and address before texts leave the computer."""
-        spec, prompt = self.state.draft.spec, self.state.preview.prompt
-        example = prompt.text if prompt is not None else ""
+        spec, example = self.state.draft.spec, self._example()
         return may_send(self.window(), self.state.project, spec.backend, spec.model, example)
+
+    def _example(self) -> str:
+        """The prompt of the preview."""
+        prompt = self.state.preview.prompt
+        return prompt.text if prompt is not None else ""
 
     # ---------------------------------------------------------------- showing
 
