@@ -369,7 +369,7 @@ def test_a_page_makes_only_the_parts_that_are_seen(app, scored_file, qtbot):
     assert view._pages.made() == (0, 3) and view._pages.widget(3)._table.rows() is not None
 
     app.go("prompts")
-    assert app.window.panel("prompts").view._outcome._pages.made() == (0,)
+    assert app.window.panel("prompts").view._tabs.made() == (0,)
 
 
 def test_a_page_clicked_in_the_rail_is_built_over_several_turns(app, project_file, qtbot):

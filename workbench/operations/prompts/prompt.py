@@ -530,9 +530,10 @@ def _order_scores(
 
 def order_spread(run: Run) -> str:
     """The scores of a run over several orders of the examples in words, "" for one."""
-    scores, name = run_results.prompted(run).orders, tasks.info(run.spec["task"]).main
+    scores = run_results.prompted(run).orders
     if not scores:
         return ""
+    name = tasks.info(run.spec["task"]).main
     return ngettext(
         "{score} over {n} order of the examples: {low} to {high}, mean {mean}.",
         "{score} over {n} orders of the examples: {low} to {high}, mean {mean}.",

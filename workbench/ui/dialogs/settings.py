@@ -141,6 +141,7 @@ KEPT = (
     "plugin_folders",
     "plugins_enabled",
     "plugins_checked",
+    "servers",
 )  # set elsewhere, or not shown
 GROUPS = (
     ("look", N_("Appearance")),

@@ -143,4 +143,4 @@ def _text(value: object) -> str:
     """A value as a form writes it."""
     if isinstance(value, bool):
         return str(value).lower()
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return formats.typed(value) if isinstance(value, float) else str(value)

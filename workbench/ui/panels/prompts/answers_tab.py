@@ -70,7 +70,7 @@ class AnswersTab(Tab):
         super().__init__()
         self.state, self.states = state, (state,)
         self.side = self._counts = AnswersSide(state)
-        self._edit = Button(_("Edit prompt A"), "chevron-left", small=True, on=state.edit_first)
+        self._edit = Button(_("Edit prompt A"), small=True, on=state.edit_first)
         self._save = Button(_("Save answers…"), "download", small=True, on=self._ask_file)
         self.buttons = row(self._edit, self._save, gap=8)
         self._problem = Callout("", "warn")

@@ -170,7 +170,7 @@ def _describe_prompt(run: Run, result: PromptResult) -> Iterator[tuple[str, str]
 def _costs(prices: Sequence[float], result: PromptResult) -> Iterator[tuple[str, str]]:
     """(name, value) of what the answers of a prompt run cost."""
     if result.n:
-        yield _("Answered documents"), f"{result.n:,}"
+        yield _("Answered documents"), formats.count(result.n)
     counts = (
         (_("Answers known before, not sent"), result.known),
         (_("Documents without a readable answer"), sum(result.no_answer.values())),
@@ -180,7 +180,7 @@ def _costs(prices: Sequence[float], result: PromptResult) -> Iterator[tuple[str,
     )
     for title, n in counts:
         if n:
-            yield title, f"{n:,}"
+            yield title, formats.count(n)
     paid = price(result.sent_prompt_tokens, result.sent_reply_tokens, prices)
     each = cost([result], prices)
     values = (
