@@ -343,7 +343,7 @@ def counts(comparison: AnswerComparison) -> tuple[CountRow, ...]:
         ),
         CountRow(
             "answered",
-            _("of those answered"),
+            _("if answered"),
             ValueKind.SHARE,
             tuple(run.accuracy_of_answered for run in of_runs),
         ),

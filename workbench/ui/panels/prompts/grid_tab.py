@@ -134,7 +134,12 @@ class GridTab(Tab):
         looks: dict[str, dict[str, Any]] = {
             "prompt": {"width": 104, "most": 200, "tip": lambda item: item.title},
             "model": {"width": 96, "most": 180, "tip": lambda item: item.title},
-            "shots": {"width": 64, "display": self._shots_text},
+            "shots": {
+                "width": 64,
+                "most": 116,
+                "display": self._shots_text,
+                "tip": lambda item: item.title,
+            },
             "mean": {"width": None, "display": self._score_text, "tip": self._tip},
             "seeds": {"width": 68},
             "no_answer": {"width": 94},
