@@ -27,7 +27,7 @@ from workbench.text.document import TEXT, Document
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 CODE = '''
-"""Answers "praise", and writes down what it is asked in the file that is its model."""
+"""Answers "praise", and writes down what it is asked in the file that its model names."""
 
 from workbench.prompting.backends.base import Backend
 from workbench.prompting.backends.spec import CHAT, GENERATE, SCORE, BackendInfo, PromptModel
@@ -51,7 +51,7 @@ class Count(Backend):
     can = frozenset((SCORE, GENERATE, CHAT))
 
     def __init__(self, model, options):
-        self.log = open(model, "a")
+        self.log = open(model.removeprefix("log:"), "a")
 
     def note(self, text):
         self.log.write(text.splitlines()[-1] + "\\n")
@@ -125,7 +125,8 @@ def queue(project):
 
 def spec(log, **more):
     settings = {"shots": 0, "calibration": "none", "backend": "count.words", **more}
-    return PromptSpec("{{ text }} {{ label }}", str(log), "counting", "topic", **settings)
+    # No path of a file: kept answers depend on the content of those.
+    return PromptSpec("{{ text }} {{ label }}", f"log:{log}", "counting", "topic", **settings)
 
 
 def asked(log):
