@@ -138,6 +138,8 @@ class PromptsView(View):
         self._bar.setAccessibleName(_("Parts of the page"))
         for name in TABS:
             self._bar.addTab(_(TITLES[name]))
+        # The prompt itself is named "Preview"; two controls of one name confuse screen readers.
+        self._bar.setAccessibleTabName(0, _("Prompt as the model receives it"))
         self._bar.currentChanged.connect(lambda at: state.show(TABS[at]))
         self._tabs = LaterStack(
             lambda: PreviewTab(state.preview, state.run),
