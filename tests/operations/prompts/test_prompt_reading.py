@@ -456,3 +456,28 @@ def test_predictions_without_an_answer_are_left_out_of_an_export(
 
     assert len(out.read_text(encoding="utf-8").splitlines()) == 1
     assert any("was omitted" in warning for warning in result.warnings)
+
+
+@pytest.mark.parametrize("calibration", ["none", "content-free", "batch"])
+def test_a_scored_prompt_that_was_refused_is_no_answer(project, queue, add_gold, calibration):
+    add_gold("class", ("yes", "no"), (("yes",), ("no",), ("yes",)))
+    scored = replace(spec("scored"), template="{{ text }} {{ label }}", calibration=calibration)
+    wiring = wire(project, queue)
+    started = prompt.run(project, queue, scored)
+    job = queue.jobs[-1]
+    job.start()
+    with transcript.AnswerFile(Path(job.spec.folder)) as file:
+        for number, line in enumerate(sent(job)):
+            came = {"logprobs": {"yes": [-1.0], "no": [-2.0]}, "seconds": 0.1}
+            if line["document_id"] is not None and number == len(sent(job)) - 1:
+                refused = {"text": "", "finish": "failed", "error": "Error 400: too long."}
+                counts = {"prompt_tokens": 0, "reply_tokens": 0}
+                came = {"replies": [{**refused, **counts}], "seconds": 0.1}
+            file.add([transcript.answer(number, line, came)])
+    job.end("done", {"n": 2, "failed": 1, "versions": {}})
+    wiring.close()
+
+    run = results.run(project, started.id)
+
+    assert run.status == "done" and run.result["no_answer"] == {"failed": 1}
+    assert run.scores["dev"]["accuracy"] == 0  # "no" is read as "yes", the other is no answer

@@ -9,7 +9,7 @@ from workbench.base.errors import ModelError
 from workbench.base.paths import resource
 from workbench.prompting import transcript
 from workbench.prompting.backends import serve
-from workbench.prompting.backends.base import Backend
+from workbench.prompting.backends.base import Backend, PromptRefused
 from workbench.prompting.backends.spec import CHAT, GENERATE, BackendInfo, PromptModel
 from workbench.prompting.base import Prompt
 from workbench.prompting.generation import CANCELLED, FAILED, Message, Reply
@@ -110,6 +110,46 @@ def test_the_job_writes_a_line_for_each_document_and_reports(tmp_path):
     assert set(answers[1]["logprobs"]) == {"delay", "praise"} and answers[4]["document_id"] == 5
     assert answers[0]["document_id"] is None and "parts" not in answers[0]
     assert result["seconds"] >= sum(answer["seconds"] for answer in answers.values()) > 0
+
+
+class Refuses(Answers):
+    """Refuses the prompts that contain one of its words."""
+
+    def score(self, prompts):
+        if any(word in prompt.before for prompt in prompts for word in self.given):
+            raise PromptRefused("Error 400: too long.")
+        return [[-1.0] for _prompt in prompts]
+
+
+def scored_job(folder, monkeypatch, *texts, refused):
+    monkeypatch.setattr(serve, "load", lambda _params: Refuses("one", {"given": refused}))
+    lines = [{"parts": [text, "a"], "prompts": {"a": [0, 1, 1]}, "set": 0} for text in texts]
+    lines[0]["document_id"] = None
+    return serve.answer_prompts(write(folder, *lines), folder)
+
+
+def test_a_prompt_that_is_refused_fails_alone(tmp_path, monkeypatch):
+    texts = ["", "one", "a very long text", "three"]
+
+    _progress, result = run(scored_job(tmp_path, monkeypatch, *texts, refused=["long"]))
+
+    answers = transcript.answers(tmp_path)
+    assert [("logprobs" in answer, transcript.failed(answer)) for answer in answers.values()] == [
+        (True, False), (True, False), (False, True), (True, False),
+    ]  # fmt: skip
+    assert answers[2]["replies"][0]["error"] == "Error 400: too long."
+    assert (result["n"], result["failed"]) == (3, 1)
+
+
+def test_a_job_ends_where_all_prompts_are_refused_or_one_of_calibration(tmp_path, monkeypatch):
+    texts = ["", *["long"] * 40]
+    with pytest.raises(ModelError, match="Error 400: too long"):
+        run(scored_job(tmp_path, monkeypatch, *texts, refused=["long"]))
+    assert len(transcript.answers(tmp_path)) < 40
+
+    (tmp_path / "other").mkdir()
+    with pytest.raises(ModelError, match="Error 400: too long"):
+        run(scored_job(tmp_path / "other", monkeypatch, "long", "one", refused=["long"]))
 
 
 class Writer(Answers):

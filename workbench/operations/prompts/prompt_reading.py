@@ -222,8 +222,8 @@ def read_one(
     info = task_of(layer)
     if info is None or (info.asks and not document.questions):
         return None
-    asked = targets(info, layer, spec, document)[:1]
-    return _prediction(info, forms.reader(spec.answer), document, asked, [replies], cut=False)
+    of_text = targets(info, layer, spec, document)[:1]
+    return _prediction(info, forms.reader(spec.answer), document, of_text, [replies], cut=False)
 
 
 def summary(document: Document, prediction: Prediction) -> str:
@@ -263,36 +263,43 @@ def _scored(
     layer: Layer, spec: PromptSpec, rows: Sequence[Row], batch: Mapping[str, float] | None
 ) -> PromptAnswers:
     from workbench.prompting import score
+    from workbench.text.fields import FromReply, Prediction
 
     words = words_of(layer, spec)
     without_text: dict[int, list[LogProbs]] = {}
     for row in rows:
         if row["document_id"] is None:
             without_text.setdefault(row["set"], []).append(row["logprobs"])
-    of_documents = [row for row in rows if row["document_id"] is not None]
+    every = [row for row in rows if row["document_id"] is not None]
+    of_documents = [row for row in every if "logprobs" in row]  # the model refused the others
     priors = _batch_priors(spec, [row["logprobs"] for row in of_documents], words, batch)
-    predictions = tuple(
-        (
-            row["document_id"],
-            row["text_hash"],
-            score.prediction(
-                row["logprobs"],
-                spec.calibration,
-                without_text.get(row.get("set", 0), ()),
-                cut=bool(row["cut"]),
-                words=words,
-                batch=priors.get(tuple(row["logprobs"])),
-            ),
+
+    def predicted(row: Row) -> Prediction:
+        if "logprobs" not in row:
+            return Prediction((FromReply(FAILED),))
+        return score.prediction(
+            row["logprobs"],
+            spec.calibration,
+            without_text.get(row.get("set", 0), ()),
+            cut=bool(row["cut"]),
+            words=words,
+            batch=priors.get(tuple(row["logprobs"])),
         )
-        for row in of_documents
-    )
+
+    predictions = tuple((row["document_id"], row["text_hash"], predicted(row)) for row in every)
     usual = Counter(row.get("set", 0) for row in of_documents).most_common(1)
     prior = (
         score.prior_of(spec.calibration, without_text.get(usual[0][0], ()), words)
         if usual
         else None
     )
-    return PromptAnswers(predictions, prior or next(iter(priors.values()), None), len(without_text))
+    n = len(every) - len(of_documents)
+    return PromptAnswers(
+        predictions,
+        prior or next(iter(priors.values()), None),
+        len(without_text),
+        no_answer={FAILED: n} if n else {},
+    )
 
 
 def words_of(layer: Layer, spec: PromptSpec) -> Mapping[str, str]:
@@ -344,11 +351,11 @@ def _written(
     predictions = []
     for id, of_document in by_document.items():
         document = documents[id]
-        asked = targets(info, layer, spec, document)
-        replied = [replies for target in asked if (replies := _of_target(target, of_document))]
-        if len(replied) == len(asked):
+        of_text = targets(info, layer, spec, document)
+        replied = [replies for target in of_text if (replies := _of_target(target, of_document))]
+        if len(replied) == len(of_text):
             cut = any(row["cut"] for row in of_document)
-            item = _prediction(info, reader, document, asked, replied, cut=cut)
+            item = _prediction(info, reader, document, of_text, replied, cut=cut)
             predictions.append((id, document.asked_hash, item))
     reasons = Counter(item.no_answer for _id, _hash, item in predictions if item.no_answer)
     return PromptAnswers(
@@ -369,7 +376,7 @@ def _prediction(
     info: TaskInfo,
     reader: Reader,
     document: Document,
-    asked: Sequence[Target],
+    of_text: Sequence[Target],
     replied: Sequence[Sequence[Mapping[str, Any]]],
     *,
     cut: bool,
@@ -378,9 +385,9 @@ def _prediction(
 
     readings = [
         [_reading(reader, target, reply) for reply in replies]
-        for target, replies in zip(asked, replied, strict=True)
+        for target, replies in zip(of_text, replied, strict=True)
     ]
-    prediction = votes.prediction(asked, readings, cut=cut)
+    prediction = votes.prediction(of_text, readings, cut=cut)
     return _with_words(prediction, document) if "WordTags" in info.outputs else prediction
 
 

@@ -10,11 +10,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
+from workbench.base.errors import ModelError
 from workbench.prompting.backends.spec import SCORE, BackendInfo
 from workbench.prompting.base import Prompt
 from workbench.prompting.generation import GenerationRequest, Reply, ReplyToken
 
 OnReply = Callable[[int, Reply], bool]  # number of the request, reply → whether to go on
+
+
+class PromptRefused(ModelError):
+    """A prompt cannot be scored, such as one that is too long; others can."""
 
 
 class Backend(ABC):
@@ -45,8 +50,8 @@ class Backend(ABC):
 
         The probability of `answer` is computed between `before` and `after`; a causal model
         ignores `after`. [] for an answer without units. Labels are compared by the mean over the
-        units. Raises ModelError for a prompt that cannot be scored, and always if the model cannot
-        score at all.
+        units. Raises PromptRefused if one of the prompts cannot be scored, and any other ModelError
+        if none can.
         """
 
     def generate(

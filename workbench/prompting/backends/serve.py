@@ -16,11 +16,12 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import _, ngettext
 from workbench.base.registry import contract_hint, registry
 from workbench.prompting import transcript
-from workbench.prompting.backends.base import Backend
+from workbench.prompting.backends.base import Backend, PromptRefused
 from workbench.prompting.backends.spec import DEFAULT
 from workbench.prompting.base import Prompt
 from workbench.prompting.generation import (
     CANCELLED,
+    FAILED,
     GenerationRequest,
     Message,
     Reply,
@@ -29,6 +30,7 @@ from workbench.prompting.generation import (
 from workbench.prompting.results import PromptResult
 from workbench.prompting.spec import Decoding
 
+REFUSED = 16  # prompts refused one after another, after which the others are not tried
 CHUNK = 8  # scored documents between two progress reports
 AT_ONCE = 256  # replies that a backend is asked for in one call
 SECONDS = 5.0  # between two progress reports of replies, at least
@@ -50,7 +52,7 @@ def answer_prompts(
 
     Writes answers.jsonl in the folder. Requests that it answers already are not sent again: those
     of a run that ended early, and those that the project knew before. Yields progress in documents;
-    "stop" ends after the answers that are under way. Returns a PromptResult.
+    "stop" ends after the answers to the requests in flight. Returns a PromptResult.
     """
     began, cpu = time.monotonic(), time.process_time()
     folder, about = Path(folder), PromptResult()
@@ -161,14 +163,33 @@ def _answered(backend: Backend, sent: _Transcript, decoding: Mapping[str, Any]) 
     sent.begin()
     scored_ones = [number for number in sent.open if "prompts" in sent.requests[number]]
     written = [number for number in sent.open if "prompts" not in sent.requests[number]]
+    refused = 0
     for first in range(0, len(scored_ones), CHUNK):
         numbers = scored_ones[first : first + CHUNK]
-        tables = [_table(sent.requests[number]) for number in numbers]
-        came = ({"logprobs": logprobs} for logprobs in scored(backend, tables))
-        sent.add(dict(zip(numbers, came, strict=True)))
+        came = _scores(backend, sent, numbers)
+        refused = refused + len(numbers) if all("replies" in it for it in came.values()) else 0
+        if refused >= REFUSED:
+            raise ModelError(next(iter(came.values()))["replies"][0]["error"])
+        sent.add(came)
         if (yield sent.progress()) == "stop":
             return
     yield from _Writing(backend, sent, Decoding.from_json(decoding)).steps(written)
+
+
+def _scores(backend: Backend, sent: _Transcript, numbers: Sequence[int]) -> dict[int, Any]:
+    """What came for each request: a FAILED reply to one that is refused, unless it is one of
+    calibration, without which nothing can be read.
+    """
+    tables = [_table(sent.requests[number]) for number in numbers]
+    try:
+        came = ({"logprobs": logprobs} for logprobs in scored(backend, tables))
+        return dict(zip(numbers, came, strict=True))
+    except PromptRefused as error:
+        if len(numbers) > 1:
+            return {n: came for one in numbers for n, came in _scores(backend, sent, [one]).items()}
+        if sent.requests[numbers[0]]["document_id"] is None:
+            raise
+        return {numbers[0]: {"replies": [Reply(finish=FAILED, error=str(error)).to_json()]}}
 
 
 class _Writing:

@@ -17,7 +17,7 @@ from workbench.base import settings
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.prompting import keys, servers
-from workbench.prompting.backends.base import Backend, OnReply
+from workbench.prompting.backends.base import Backend, OnReply, PromptRefused
 from workbench.prompting.backends.server import probe, scoring
 from workbench.prompting.backends.server.client import Client, RequestFailed
 from workbench.prompting.backends.server.info import INFO
@@ -74,7 +74,12 @@ class ServerBackend(Backend):
                 _("The server gives no probabilities of given answers."),
                 hint=_("Choose a form of answers that is generated."),
             )
-        return self._client.run(score(self._client, self._model, prompts))
+        try:
+            return self._client.run(score(self._client, self._model, prompts))
+        except RequestFailed as error:
+            if error.refused and not error.fatal:
+                raise PromptRefused(str(error)) from error
+            raise
 
     # ------------------------------------------------------------ replies
 
