@@ -95,7 +95,7 @@ def test_the_rows_have_means_costs_and_a_verdict(project, queue, work):
         (2, pytest.approx(1 / 3)),
     ]
     assert measured.verdict.best is none and not measured.verdict.is_trained
-    assert "no difference from the next" in measured.verdict.sentence
+    assert "not differ significantly from the next" in measured.verdict.sentence
     raw = prompt_grid.to_json(grid, measured)
     assert raw["rows"][1]["price"] == pytest.approx(0.12) and raw["verdict"]["n"] == 4
 
@@ -162,8 +162,8 @@ def test_fine_tuning_is_compared_and_drawn(project, queue, work):
     verdict = measured.verdict
     assert (verdict.other, verdict.is_trained, verdict.n) == ("tuned", True, 4)
     assert verdict.difference.value == pytest.approx(1 / 3 - 1)
-    assert "nor for fine-tuning with the 8 labels at hand (tuned; " in verdict.sentence
-    assert "95% interval of prompt minus fine-tuning −" in verdict.sentence
+    assert "from tuned, fine-tuned on 8 labels (95% " in verdict.sentence
+    assert "interval of the difference −" in verdict.sentence
     assert [(line.kind, line.points[0].x) for line in measured.series] == [
         ("prompt", 2),
         ("fine-tuned", 8),
@@ -193,4 +193,4 @@ def test_a_test_of_median_runs_against_the_order_of_the_means_decides_nothing(
     opposed = (PairedDifference(-0.05, -0.09, -0.01), 0.01, 4)
     monkeypatch.setattr(prompt_grid, "_tested", lambda *_args: opposed)
 
-    assert "the test shows no difference" in grid.measure().verdict.sentence
+    assert "does not differ significantly" in grid.measure().verdict.sentence

@@ -92,7 +92,7 @@ def generate(
     content = sys.stdin.read() if text is None else text
     decoding = free_text.decoding(settings)
     turns = (Message(SYSTEM, system),) * bool(system) + (Message(USER, content),)
-    asked = free_text.requests(
+    requests = free_text.requests(
         decoding, text="" if chat else content, messages=turns if chat else ()
     )
     with session(add_to) as opened:
@@ -100,14 +100,14 @@ def generate(
         free_text.check(card, chat=chat)
         _agree(servers.remote_address(chosen, card.path), yes_send)
         spec = free_text.host(card, chosen, prompt_models.options(chosen, options), device)
-        replies = _written(opened, spec, asked, quiet=as_json)
+        replies = _written(opened, spec, requests, quiet=as_json)
         if as_json:
             emit({"model": card.name, "replies": [reply.to_json() for reply in replies]})
         if add_to is not None:
             before = "" if chat else content
             written = [
                 free_text.Written(content, before + reply.text, request.decoding.seed)
-                for request, reply in zip(asked, replies, strict=True)
+                for request, reply in zip(requests, replies, strict=True)
                 if reply.text
             ]
             ids = free_text.save_documents(opened.project, written, card.name, decoding)
@@ -130,7 +130,7 @@ def _agree(address: str, yes: bool) -> None:
 
 
 def _written(
-    opened: CommandSession, spec: JobSpec, asked: Sequence[GenerationRequest], *, quiet: bool
+    opened: CommandSession, spec: JobSpec, requests: Sequence[GenerationRequest], *, quiet: bool
 ) -> tuple[Reply, ...]:
     """The replies; unless `quiet`, the first one is printed while it is written."""
     from workbench.base.watch import Watch
@@ -144,7 +144,7 @@ def _written(
     host, watch = Host(spec, dispatch=opened.mailbox), Watch()
     try:
         with opened.cancelling(watch):
-            replies = free_text.write(host, asked, show, watch=watch)
+            replies = free_text.write(host, requests, show, watch=watch)
     finally:
         host.close()
     for number, reply in enumerate(replies):

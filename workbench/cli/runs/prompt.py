@@ -216,9 +216,9 @@ def _options(base: PromptSpec | None, backend: str, settings: dict[str, str]) ->
     """Options of the backend that differ from its defaults: those of a saved prompt, and --set."""
     from workbench.operations.prompts import prompt_models
 
-    kept = base.options if base is not None and base.backend == backend else {}
+    own_options = base.options if base is not None and base.backend == backend else {}
     usual = prompt_models.options(backend, {})
-    chosen = prompt_models.options(backend, {**kept, **settings})
+    chosen = prompt_models.options(backend, {**own_options, **settings})
     return {name: value for name, value in chosen.items() if value != usual[name]}
 
 

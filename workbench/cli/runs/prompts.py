@@ -304,15 +304,15 @@ def grid(
         if resume:
             spec = _last(opened.project, layer)
         else:
-            asked = _asked(opened.project, layer, names, templates, options)
+            specs = _asked(opened.project, layer, names, templates, options)
             fields = [operations.model_fields(*_backend_and_name(model)) for model in models]
-            if not asked or not (fields or all(prompt.model_name for prompt in asked)):
+            if not specs or not (fields or all(prompt.model_name for prompt in specs)):
                 raise click.UsageError(_("--model and --template, or --prompt, are needed."))
             if not fields:
-                own = [operations.model_fields(one.backend, one.model_name) for one in asked]
-                asked = [replace(one, **model) for one, model in zip(asked, own, strict=True)]
-            rows = operations.combined(asked, fields or [{}], selections, shots)
-            spec = operations.GridSpec(asked[0].layer, seeds=seeds, sample=sample).with_rows(rows)
+                own = [operations.model_fields(one.backend, one.model_name) for one in specs]
+                specs = [replace(one, **model) for one, model in zip(specs, own, strict=True)]
+            rows = operations.combined(specs, fields or [{}], selections, shots)
+            spec = operations.GridSpec(specs[0].layer, seeds=seeds, sample=sample).with_rows(rows)
         work = operations.PromptGrid(opened.project, spec)
         if not plan:
             _agree(opened, work, yes_send)

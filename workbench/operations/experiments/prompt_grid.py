@@ -186,8 +186,8 @@ def _cells(spec: GridSpec, row: PromptSpec, reason: str) -> list[Cell]:
     cells = []
     for seed in spec.seeds if is_drawn else spec.seeds[:1]:
         decoding = replace(row.decoding, seed=seed)
-        asked = replace(row, layer=spec.layer, seed=seed, decoding=decoding, sample=spec.sample)
-        cell = Cell(group, title(row), "", seed, INFO.id, asked, _run_name(asked))
+        seeded = replace(row, layer=spec.layer, seed=seed, decoding=decoding, sample=spec.sample)
+        cell = Cell(group, title(row), "", seed, INFO.id, seeded, _run_name(seeded))
         cells.append(replace(cell, spec=None, status=MISSING, message=reason) if reason else cell)
     return cells
 
@@ -596,33 +596,31 @@ def _sentence(
     n = about["labels"]
     if p is None or p >= pairs.DECIDED:
         return ngettext(
-            "{prompt} is the best prompt ({score}; {cost} per 1,000 documents); the test decides "
-            "neither for it nor for fine-tuning with the {n:,} label at hand ({other}; 95% "
-            "interval of prompt minus fine-tuning {low} to {high}, p {p}).",
-            "{prompt} is the best prompt ({score}; {cost} per 1,000 documents); the test decides "
-            "neither for it nor for fine-tuning with the {n:,} labels at hand ({other}; 95% "
-            "interval of prompt minus fine-tuning {low} to {high}, p {p}).",
+            "The best prompt is {prompt} ({score}; {cost} per 1,000 documents); it does not differ "
+            "significantly from {other}, fine-tuned on {n:,} label (95% interval of the difference "
+            "{low} to {high}, p {p}).",
+            "The best prompt is {prompt} ({score}; {cost} per 1,000 documents); it does not differ "
+            "significantly from {other}, fine-tuned on {n:,} labels (95% interval of the "
+            "difference {low} to {high}, p {p}).",
             n,
             **about,
         )
     if ((difference.value or 0.0) > 0) is not grid.is_error:
         return ngettext(
-            "{prompt} is best now ({score}; {cost} per 1,000 documents), by {difference} over "
-            "fine-tuning with the {n:,} label at hand ({other}; 95% interval {low} to {high}, "
-            "p {p}).",
-            "{prompt} is best now ({score}; {cost} per 1,000 documents), by {difference} over "
-            "fine-tuning with the {n:,} labels at hand ({other}; 95% interval {low} to {high}, "
-            "p {p}).",
+            "{prompt} is best now ({score}; {cost} per 1,000 documents): {difference} better than "
+            "{other}, fine-tuned on {n:,} label (95% interval {low} to {high}, p {p}).",
+            "{prompt} is best now ({score}; {cost} per 1,000 documents): {difference} better than "
+            "{other}, fine-tuned on {n:,} labels (95% interval {low} to {high}, p {p}).",
             n,
             **about,
         )
     return ngettext(
-        "Fine-tuning with the {n:,} label at hand ({other}) beats the best prompt, {prompt} "
-        "({score}; {cost} per 1,000 documents), by {difference} (95% interval of prompt minus "
-        "fine-tuning {low} to {high}, p {p}).",
-        "Fine-tuning with the {n:,} labels at hand ({other}) beats the best prompt, {prompt} "
-        "({score}; {cost} per 1,000 documents), by {difference} (95% interval of prompt minus "
-        "fine-tuning {low} to {high}, p {p}).",
+        "{other}, fine-tuned on {n:,} label, is {difference} better than the best prompt, {prompt} "
+        "({score}; {cost} per 1,000 documents; 95% interval of the difference {low} to {high}, "
+        "p {p}).",
+        "{other}, fine-tuned on {n:,} labels, is {difference} better than the best prompt, "
+        "{prompt} ({score}; {cost} per 1,000 documents; 95% interval of the difference {low} to "
+        "{high}, p {p}).",
         n,
         **about,
     )
@@ -632,14 +630,14 @@ def _sentence_of_prompts(p: float | None, about: Mapping[str, Any]) -> str:
     """Without a fine-tuned run. p: None if the test shows nothing for the best row."""
     if p is not None and p < pairs.DECIDED:
         return _(
-            "{prompt} is best now ({score}; {cost} per 1,000 documents), by {difference} over the "
-            "next, {other} (95% interval {low} to {high}, p {p}); no run was fine-tuned on this "
-            "layer.",
+            "{prompt} is best now ({score}; {cost} per 1,000 documents): {difference} better than "
+            "the next, {other} (95% interval {low} to {high}, p {p}); no run was fine-tuned on "
+            "this layer.",
             **about,
         )
     return _(
-        "{prompt} is best now ({score}; {cost} per 1,000 documents), but the test shows no "
-        "difference from the next, {other} (95% interval {low} to {high}, p {p}); no run was "
+        "{prompt} is best now ({score}; {cost} per 1,000 documents), but does not differ "
+        "significantly from the next, {other} (95% interval {low} to {high}, p {p}); no run was "
         "fine-tuned on this layer.",
         **about,
     )

@@ -117,13 +117,13 @@ class Writing:
 
     def _cut(self, length: int) -> None:
         self._text = self._text[:length]
-        kept = list[ReplyToken]()
+        tokens = list[ReplyToken]()
         for token in self._tokens:
             if length <= 0:
                 break
-            kept.append(ReplyToken(token.text[:length], token.logprob, token.others))
+            tokens.append(ReplyToken(token.text[:length], token.logprob, token.others))
             length -= len(token.text)
-        self._tokens = kept
+        self._tokens = tokens
 
     def _held(self) -> int:
         """Characters at the end that may begin a stop word."""

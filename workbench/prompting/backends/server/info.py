@@ -41,7 +41,7 @@ class ServerInfo(BackendInfo):
     title = N_("Servers")
 
     def models(self, at_hand: AtHand) -> Sequence[PromptModel]:
-        """The models of the servers in the settings; equal names are told apart by the server.
+        """The models of the servers in the settings; a name on two servers includes the server.
 
         Of a server with many, those that were tested.
         """

@@ -156,14 +156,16 @@ class FreeTextState(State):
             turns = (*self._exchange, Message(USER, self.text))
         decoding = free_text.decoding(self.settings)
         system = (Message(SYSTEM, self.system),) if self.system.strip() else ()
-        asked = free_text.requests(
+        requests = free_text.requests(
             decoding,
             text=self.text if self.mode == CONTINUE else "",
             messages=(*system, *turns) if self.mode == CONVERSE else (),
         )
         text = self.text if self.mode == CONTINUE else ""
-        self.update(turns=turns, samples=tuple(map(Sample, asked)), chosen=0, token=None, text=text)
-        self._write(dict(enumerate(asked)))
+        self.update(
+            turns=turns, samples=tuple(map(Sample, requests)), chosen=0, token=None, text=text
+        )
+        self._write(dict(enumerate(requests)))
 
     @property
     def _exchange(self) -> tuple[Message, ...]:
@@ -258,15 +260,15 @@ class FreeTextState(State):
             return False
         return True
 
-    def _write(self, asked: Mapping[int, GenerationRequest]) -> None:
-        numbers = list(asked)
+    def _write(self, requests: Mapping[int, GenerationRequest]) -> None:
+        numbers = list(requests)
         host, dispatch = self._ready_host(), self.context.dispatch
 
         def work(watch: Watch) -> Sequence[Reply]:
             def arrived(tokens: Sequence[tuple[int, ReplyToken]]) -> None:
                 dispatch(lambda: self._add(numbers, tokens) if not watch.cancelled else None)
 
-            return free_text.write(host, list(asked.values()), arrived, watch=watch)
+            return free_text.write(host, list(requests.values()), arrived, watch=watch)
 
         def failed(error: Exception) -> None:
             self._ended([None] * len(numbers), numbers)

@@ -300,7 +300,7 @@ def _about(sample: Sample) -> str:
 
 
 class ReplyText(MarkedText):
-    """Read-only text of tokens, which are told with their probabilities.
+    """Read-only text of tokens; a tool tip shows their probabilities.
 
     `token_chosen` is emitted with the number of the token at the cursor, None without one.
     """
@@ -384,8 +384,8 @@ class ReplyText(MarkedText):
 
     def viewportEvent(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip:
-            asked = cast(QHelpEvent, event)
-            escaping.show_tip(asked.globalPos(), self._tip(asked.pos()), self)
+            help_event = cast(QHelpEvent, event)
+            escaping.show_tip(help_event.globalPos(), self._tip(help_event.pos()), self)
             return True
         return super().viewportEvent(event)
 

@@ -116,8 +116,8 @@ class GridState(ExperimentState):
 
         def add(every: Any) -> None:
             known = prompt_answers.prompt_runs(every, self.draft.spec.layer)
-            asked = [PromptSpec.from_json(run.spec) for run in reversed(known)]
-            self._change(self._of_layer().with_rows(asked))
+            specs = [PromptSpec.from_json(run.spec) for run in reversed(known)]
+            self._change(self._of_layer().with_rows(specs))
 
         self.context.task(PLAN, partial(results.all_runs, self.project), add)
 

@@ -120,12 +120,12 @@ class ModelBox(Part):
 
     def _make_cards(self) -> None:
         had_focus = any(it.radio.hasFocus() for it in self._cards.values())
-        for made in self._cards.values():
-            self._group.removeButton(made.radio)
+        for model_card in self._cards.values():
+            self._group.removeButton(model_card.radio)
         clear(self._list)
         self._cards = {model.key: self._card_of(model) for model in self.state.models}
-        for made in (*self._cards.values(), *map(self._failed, self.state.unavailable)):
-            self._list.addWidget(made)
+        for model_card in (*self._cards.values(), *map(self._failed, self.state.unavailable)):
+            self._list.addWidget(model_card)
         self._list.addStretch(1)
         count = len(self._cards) + len(self.state.unavailable)
         self._area.setFixedHeight(theme.px(min(count, MOST_CARDS) * (CARD_HEIGHT + 6)))
@@ -133,15 +133,15 @@ class ModelBox(Part):
             selected.radio.setFocus()
 
     def _card_of(self, choice: AskableModel) -> ModelCard:
-        made = ModelCard(
+        model_card = ModelCard(
             choice.title,
             choice.model.where or _("on this computer"),
             _("can: {abilities}", abilities=self.state.abilities(choice)),
             tip=self.state.reasons(choice),
         )
-        self._group.addButton(made.radio)
-        made.chosen.connect(lambda: self.state.choose(choice.key))
-        return made
+        self._group.addButton(model_card.radio)
+        model_card.chosen.connect(lambda: self.state.choose(choice.key))
+        return model_card
 
     def _failed(self, backend: Unavailable) -> ModelCard:
         title = _("{backend}: failed", backend=backend.title)

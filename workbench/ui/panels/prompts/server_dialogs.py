@@ -47,7 +47,7 @@ class ServerDialog(Dialog):
         self.title = QLineEdit(known.title if known is not None else "")
         self.key = QLineEdit()
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
-        kept = _(
+        key_hint = _(
             "The key is kept in the key store of the system. Leave it empty to send no key, or to "
             "keep the one that is stored."
         )
@@ -63,7 +63,7 @@ class ServerDialog(Dialog):
                 (TitledField(_("Key"), self.key), 1),
                 gap=10,
             ),
-            words(kept, "caption", "muted", wrap=True),
+            words(key_hint, "caption", "muted", wrap=True),
             self.form,
             self._models,
             self._meter,
