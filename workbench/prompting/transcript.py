@@ -10,23 +10,27 @@ order (1, 2, …) and of (a document's id) ask about this document with its exam
 A line of `answers.jsonl` is written as soon as its answer has arrived, in any order: line (number
 of the request, from 0), the same fields but for what was sent, seconds of waiting for it, known
 (whether the project had the answer already), and logprobs {label: [of each unit]} or replies (JSON
-of `Reply`, one per sample). Of several answers to a request, the last one counts.
+of `Reply`, one per sample). Of several answers to a request, the last one counts. A reply that
+arrives before the other samples of its request has a line with sample (from 0) and reply.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 
+from workbench.base import file_lock
 from workbench.prompting.generation import FAILED
 
 PROMPTS, ANSWERS = "prompts.jsonl", "answers.jsonl"
 SENT = ("parts", "prompts", "messages", "text", "choices", "schema")
+WAIT = 60.0  # seconds for another worker of the same run
 CAME = ("logprobs", "replies", "seconds")  # kept under the key
 _FILES: dict[str, Any] = {"encoding": "utf-8", "errors": "surrogatepass", "newline": "\n"}
 
@@ -54,13 +58,42 @@ def answers(folder: Path) -> dict[int, dict[str, Any]]:
 
     A line that a worker did not complete before it was killed is left out.
     """
-    by_line: dict[int, dict[str, Any]] = {}
+    by_line = {answer["line"]: answer for answer in _lines(folder) if "sample" not in answer}
+    return dict(sorted(by_line.items()))
+
+
+def samples(folder: Path) -> dict[int, dict[int, dict[str, Any]]]:
+    """Number of a request → sample → JSON of its `Reply`, as far as they have arrived."""
+    arrived: dict[int, dict[int, dict[str, Any]]] = {}
+    for line in _lines(folder):
+        if "sample" in line:
+            arrived.setdefault(line["line"], {})[line["sample"]] = line["reply"]
+    return arrived
+
+
+def _lines(folder: Path) -> Iterator[dict[str, Any]]:
     with suppress(FileNotFoundError), (folder / ANSWERS).open(**_FILES) as file:
         for text in file:
             if text.endswith("\n"):
-                answer = json.loads(text)
-                by_line[answer["line"]] = answer
-    return dict(sorted(by_line.items()))
+                yield json.loads(text)
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Keeps other workers of a run out, such as one whose window was killed: it sends requests
+    until it notices. After `WAIT` seconds, or where files cannot be locked, the block is entered
+    all the same.
+    """
+    path, until = folder / "answers.lock", time.monotonic() + WAIT
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT)
+    try:
+        while not file_lock.try_lock(descriptor) and time.monotonic() < until:
+            time.sleep(0.1)
+        yield
+    finally:
+        with suppress(OSError):
+            path.unlink()
+        os.close(descriptor)
 
 
 def of_document(folder: Path, document_id: int) -> tuple[Line, Line | None] | None:
@@ -69,9 +102,9 @@ def of_document(folder: Path, document_id: int) -> tuple[Line, Line | None] | No
     request = next(requests, None)
     if request is None:
         return None
-    last = None
-    for last in _about(folder / ANSWERS, document_id):  # noqa: B007 (the last one counts)
-        pass
+    last: Line | None = None
+    for line in _about(folder / ANSWERS, document_id):
+        last = last if "sample" in line else line
     return request, last
 
 

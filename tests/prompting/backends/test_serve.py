@@ -2,6 +2,7 @@
 
 import json
 import math
+import time
 
 import pytest
 
@@ -256,6 +257,27 @@ def test_a_stopped_job_goes_on_where_it_ended_and_asks_again_what_failed(tmp_pat
     assert [request.text for request in second.log] == ["b", "c", "d"]
     assert replies(tmp_path) == {0: ["a"], 1: ["b"], 2: ["c"], 3: ["d"]}
     assert (result["n"], result["failed"], result["known"]) == (4, 0, 0)
+
+
+def test_samples_of_an_unfinished_request_are_not_sent_again(tmp_path, writing):
+    first, second = Writer(given=2), Writer()
+
+    run(serve.answer_prompts(writing(first, "a", samples=3, seed=7), tmp_path), stop_after=1)
+    assert transcript.answers(tmp_path) == {} and list(transcript.samples(tmp_path)[0]) == [0, 1]
+    run(serve.answer_prompts(writing(second, "a", samples=3, seed=7), tmp_path))
+
+    assert [request.decoding.seed for request in first.log + second.log] == [7, 8, 9]
+    assert replies(tmp_path) == {0: ["a", "a", "a"]}
+
+
+def test_a_second_worker_of_a_run_waits_for_the_first(tmp_path, writing, monkeypatch):
+    monkeypatch.setattr(transcript, "WAIT", 0.3)
+    start = time.monotonic()
+
+    with transcript.alone(tmp_path), transcript.alone(tmp_path):  # the first does not end in time
+        assert time.monotonic() - start >= 0.3
+    with transcript.alone(tmp_path):
+        assert time.monotonic() - start < 5
 
 
 def test_a_run_whose_answers_are_all_known_loads_no_model(tmp_path, writing):

@@ -56,7 +56,10 @@ def answer_prompts(
     """
     began, cpu = time.monotonic(), time.process_time()
     folder, about = Path(folder), PromptResult()
-    with closing(_Transcript(Path(params["prompts"]), folder)) as sent:
+    with (
+        transcript.alone(folder),
+        closing(_Transcript(Path(params["prompts"]), folder)) as sent,
+    ):
         earlier, before = sent.seconds, sent.counts["n"]
         ready = cpu
         if sent.open:
@@ -85,14 +88,15 @@ class _Transcript:
 
     `open`: numbers of the requests to send, of equal ones the first. `counts`: those of a
     PromptResult. `seconds`: of waiting for what was sent, by earlier jobs too; `answer_seconds`:
-    what known answers took at their time included.
+    what known answers took at their time included. `samples`: replies to requests whose other
+    samples are missing, see `transcript.samples`.
     """
 
     def __init__(self, prompts: Path, folder: Path):
         self.requests = transcript.prompts(prompts)
         self.counts = dict.fromkeys(COUNTS, 0)
         self.seconds = self.answer_seconds = 0.0
-        answers = transcript.answers(folder)
+        answers, self.samples = transcript.answers(folder), transcript.samples(folder)
         self._file = transcript.AnswerFile(folder)
         self._equal: defaultdict[str, list[int]] = defaultdict(list)  # key → requests to answer
         self._total = sum(request["document_id"] is not None for request in self.requests)
@@ -120,6 +124,16 @@ class _Transcript:
         self._last, self._sent = now, self._sent + len(answers)
         for number, came in answers.items():
             self._write(self.requests[number]["key"], {**came, "seconds": seconds})
+
+    def add_sample(self, number: int, sample: int, reply: Reply) -> None:
+        """Write a reply whose other samples are not there yet."""
+        came = {"sample": sample, "reply": reply.to_json()}
+        self._file.add([transcript.answer(number, self.requests[number], came)])
+
+    @property
+    def waiting(self) -> set[int]:
+        """The requests without an answer, of equal ones the first."""
+        return {numbers[0] for numbers in self._equal.values()}
 
     def _write(self, key: str, came: Mapping[str, Any], *, known: bool = False) -> None:
         """The answer to all equal requests; the first one was sent, unless it was known before."""
@@ -201,14 +215,22 @@ class _Writing:
 
     def __init__(self, backend: Backend, sent: _Transcript, decoding: Decoding):
         self._backend, self._sent, self._decoding = backend, sent, decoding
-        self._replies: defaultdict[int, dict[int, Reply]] = defaultdict(
-            dict
-        )  # request → sample → …
+        self._samples = max(1, decoding.samples)
+        self._replies: defaultdict[int, dict[int, Reply]] = defaultdict(dict)  # request → sample →
         self._slowest = 0.0
 
     def steps(self, numbers: Sequence[int]) -> Steps:
-        samples = range(max(1, self._decoding.samples))
-        queue = [(number, sample) for number in numbers for sample in samples]
+        for number in numbers:  # those that arrived before an earlier job ended
+            for sample, reply in self._sent.samples.get(number, {}).items():
+                if sample < self._samples and reply["finish"] != FAILED:
+                    self._keep(number, sample, Reply.from_json(reply))
+        waiting = self._sent.waiting
+        queue = [
+            (number, sample)
+            for number in numbers
+            for sample in range(self._samples)
+            if number in waiting and sample not in self._replies.get(number, ())
+        ]
         while queue:
             came = self._ask(queue[:AT_ONCE])
             if not came:
@@ -243,9 +265,15 @@ class _Writing:
 
     def _take(self, number: int, sample: int, reply: Reply) -> None:
         self._slowest = max(self._slowest, reply.seconds)
+        if self._samples > 1:
+            self._sent.add_sample(number, sample, reply)
+        self._keep(number, sample, reply)
+
+    def _keep(self, number: int, sample: int, reply: Reply) -> None:
+        """Add the answer to a request once all its samples have arrived."""
         replies = self._replies[number]
         replies[sample] = reply
-        if len(replies) == max(1, self._decoding.samples):
+        if len(replies) == self._samples:
             ordered = [reply.to_json() for _sample, reply in sorted(replies.items())]
             self._sent.add({number: {"replies": ordered}})
             del self._replies[number]
