@@ -34,7 +34,8 @@ LIGHT = {
     "metrics.evaluation": ("metrics.classes",),
     "metrics.classes": (),
     "tasks.contract": (),
-    "tasks.spec": ("metrics.evaluation", "tasks.contract"),
+    "tasks.spec": ("metrics.evaluation", "tasks.contract", "tasks.losses.info"),
+    "tasks.proofs": ("version",),
     "tasks.*.info": ("tasks.spec", "tasks.*.info"),
     "training.methods.spec": ("models.spec", "models.spec.*"),
     "training.methods.*.info": (
@@ -47,8 +48,10 @@ LIGHT = {
     "training.plan": ("tasks.spec", "training.methods.spec", "training.spec"),
     "training.rates": ("tasks.spec", "training.methods.spec", "training.spec", "training.plan"),
     "training.results": ("metrics.evaluation", "training.plan"),
+    "training.states": (),
     "training.vectors.spec": (),
-    "pretraining.spec": ("models.spec", "models.spec.*"),
+    "serving.spec": (),
+    "pretraining.spec": ("models.spec", "models.spec.*", "training.general"),
     "pretraining.texts": (),
     "pretraining.results": (),
     "pretraining.report": ("pretraining.results",),
@@ -71,12 +74,13 @@ LIGHT = {
         "exporters.model.spec",
         "exporters.model.*.info",
     ),
-    "exporters.model.results": (),
+    "exporters.model.results": ("metrics.evaluation", "tasks.spec"),
+    "exporters.model.weights": ("metrics.evaluation",),
     "baselines.spec": ("tasks.spec",),
     "baselines.*.info": ("baselines.spec",),
     "prompting.results": ("metrics.evaluation",),
     "prompting.spec": (),
-    "prompting.generation": ("prompting.spec",),
+    "prompting.generation": ("prompting.spec", "runtime.chat_template"),
     "prompting.transcript": ("prompting.generation",),
     "prompting.servers": (),
     "prompting.backends.spec": (
@@ -88,6 +92,7 @@ LIGHT = {
     "prompting.backends.*.info": (
         "models.spec",
         "models.spec.*",
+        "prompting.keys",
         "prompting.servers",
         "prompting.backends.spec",
         "prompting.backends.*.info",
@@ -109,6 +114,9 @@ HEAVY = (
     "pandas",
     "pyarrow",
     "onnxruntime",
+    "optuna",
+    "sqlalchemy",
+    "ray",
 )
 
 
@@ -127,8 +135,8 @@ class Row:
 TABLE = {
     "base": Row((), (), ("platformdirs", "psutil")),
     "text": Row((), ("regex",), ("ahocorasick_rs", "icu4py", "pythainlp")),
-    "runtime": Row(("text",), ("regex", "tokenizers"), ("onnxruntime",)),
-    "metrics": Row(("text",), (), ("sklearn", "seqeval")),
+    "runtime": Row(("text",), ("tokenizers", "jinja2"), ("onnxruntime",)),
+    "metrics": Row(("text",), (), ("scipy", "sklearn", "seqeval")),
     "importers": Row(("text",), (), ("python_calamine", "pyarrow", "yaml")),
     "exporters": Row(("text",), (), ("openpyxl", "pyarrow", "cassis", "lxml", "conllu")),
     "exporters.data": Row(("text",), (), ("openpyxl", "pyarrow", "cassis", "lxml", "conllu")),
@@ -180,7 +188,7 @@ TABLE = {
         ("httpx2", "llguidance", "openai", "torch", "transformers"),
     ),
     "exporters.model": Row(
-        ("text", "runtime", "metrics", "models", "tasks"),
+        ("text", "runtime", "metrics", "models", "tasks", "serving"),
         (
             "torch",
             "transformers",
@@ -190,9 +198,14 @@ TABLE = {
             "onnx",
             "onnxscript",
             "onnxruntime",
+            "spacy",
         ),
     ),
-    "jobs": Row((), (), ("psutil",)),
+    "serving": Row(
+        ("text", "runtime", "tasks.spec", "exporters.data"),
+        ("fastapi", "psutil", "starlette", "uvicorn"),
+    ),
+    "jobs": Row((), (), ("psutil", "ray")),
     "project": Row(("text", "storage")),
     "operations": Row(
         (
@@ -206,7 +219,9 @@ TABLE = {
             "exporters.data",
             "prompting",
             *SPECS,
-        )
+        ),
+        (),
+        ("optuna", "sqlalchemy"),
     ),
     "cli": Row(("operations", "project", "jobs", "text", *SPECS), ("click",), ("tabulate",)),
     "ui": Row(
@@ -667,7 +682,9 @@ STARTING = (
     "_thread",
     "torch.multiprocessing",
 )  # not even imported
-WAITING = "prompting/backends/server/"  # for several requests at once, in the thread of a worker
+# For several requests at once, in the main thread of a worker. A server calls its model in the
+# thread of the event loop (`asyncio.to_thread`), one call at a time.
+WAITING = ("prompting/backends/server/", "serving/")
 OF_OS = re.compile(r"os\.(system|popen|fork|forkpty|spawn|posix_spawn|exec)\w*")
 
 
@@ -744,6 +761,9 @@ def test_core_signals_reach_widgets_through_a_state():
 NOT_CALLED_HERE = {
     "cli/documents/notes.py": {"list_notes": "a command"},
     "cli/documents/filters.py": {"list_keys": "a command", "list_filters": "a command"},
+    "cli/annotation/people.py": dict.fromkeys(
+        ("list_people", "add_person", "rename_person"), "a command"
+    ),
     "cli/annotation/patterns.py": {"list_patterns": "a command", "import_patterns": "a command"},
     "cli/application/plugins.py": {"list_plugins": "a command"},
     "cli/models/servers.py": {"list_servers": "a command"},
@@ -1032,6 +1052,7 @@ OWNERS = {
     "architectures": lambda _id: (
         "models/families/*",
         "exporters/model/gguf/*",
+        "exporters/model/onnx/*",
         "runtime/conversion.py",
         "runtime/tokenizer_files.py",
     ),
@@ -1040,10 +1061,14 @@ OWNERS = {
     "inspectors": lambda id: (f"inspection/{id}/*",),
     "baselines": lambda id: (f"baselines/{id}/*",),
     "methods": lambda id: (f"training/methods/{id}/*",),
-    "formats of exports": lambda id: (f"exporters/model/{id}/*",),
+    # the folder of a format has its variants, such as onnx_int8
+    "formats of exports": lambda id: (
+        f"exporters/model/{id.partition('_')[0]}*/*",
+        *["exporters/model/spec.py"] * (id in ("browser", "server")),  # also names of groups
+    ),
 }
 # an inspector and kinds of layers, but also parts of records, messages, texts and columns of files
-EVERYDAY = {"spans", "answer", "text", "score"}
+EVERYDAY = {"spans", "answer", "text", "score", "relations"}
 # (file, literal) → why it may stand there
 EXCUSED_IDS = {
     ("base/options.py", "choice"): "a kind of setting",

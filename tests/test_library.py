@@ -2,12 +2,14 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import workbench
 from tests.inline import InlineHost
 from workbench.base.errors import ProjectError
+from workbench.operations.models import serving
 from workbench.text.dataset import read
 from workbench.training.spec import TrainSpec
 
@@ -58,6 +60,8 @@ def test_the_guide_runs_from_top_to_bottom(
     tmp_path, monkeypatch, capsys, tiny_model, jobs_in_process
 ):
     monkeypatch.setattr("workbench.jobs.host.Host", InlineHost)
+    server = SimpleNamespace(address="http://127.0.0.1:8765")  # one in this process would not end
+    monkeypatch.setattr(serving, "begin", lambda _queue, _spec, **_options: server)
     monkeypatch.chdir(tmp_path)
     names = {"starter-bert": tiny_model.as_posix(), "epochs=3": "epochs=1, device='cpu'"}
     code = "\n".join(blocks())
@@ -69,6 +73,7 @@ def test_the_guide_runs_from_top_to_bottom(
 
     assert "m-0001" in printed and "('[CLS]'," in printed
     assert (tmp_path / "exported" / "hf" / "model.safetensors").is_file()
+    assert (tmp_path / "labels.csv").read_text().startswith("key,text,text_b,label,")
     data = read(tmp_path / "labelled.jsonl")
     assert {layer.name for layer in data.layers} == {"class", "spans", "pairs"}
     assert data.by_split("train")

@@ -13,6 +13,7 @@ A project, with the same runs and results as in the window:
         run = work.train("starter-bert", "classify", "topic", epochs=3)
         print(work.evaluate(run).scores)
         print(work.predict(run, ["The tram was late again."])[0].label)
+        work.predict_file(run, "new.parquet", "labels.parquet")
         work.export_model(run, "exported")
 
 `resources/help/library.md` shows all of it. Training without a project:

@@ -20,6 +20,7 @@ from tests import source
 from tests.source import CODE
 from workbench.base import i18n, terms
 from workbench.base.i18n import N_, _
+from workbench.runtime.chat_template import PLAIN
 
 ROOT = CODE.parent
 
@@ -30,6 +31,9 @@ WHOLE = {
     "operations/application/sample.py": "the sample's own labels, stored with it",
     "exporters/model/card.py": "the model card is English: it travels with the model",
     "exporters/model/gguf/card.py": "as the model card",
+    "exporters/model/bundle.py": "files of an exported program, English as the model card",
+    "exporters/model/plain/exporter.py": "as the bundle",
+    "exporters/model/spacy/exporter.py": "as the bundle",
     "storage/integrity/checksums.py": "SQL alone",
     "storage/journal/replay.py": "SQL alone",
     "storage/labels/label_changes.py": "SQL alone",
@@ -41,11 +45,17 @@ WHOLE = {
 # Single texts that look like sentences: file → text → why.
 SINGLE = {
     "base/errors.py": dict.fromkeys(
-        ("no space left", "disk is full", "disk quota"), "looked for in what systems say"
+        (
+            *("no space left", "disk is full", "disk quota"),
+            *("out of memory", "not enough memory", "can't allocate memory"),
+            *("could not create a primitive", "could not create a memory"),
+        ),
+        "looked for in what systems and torch say",
     ),
     "exporters/data/brat.py": dict.fromkeys(
         ("*\tEquiv ", "\tAnnotatorNotes "), "parts of the format's lines"
     ),
+    "runtime/chat_template.py": {PLAIN: "a template that models read"},
     "exporters/data/webanno.py": {"#FORMAT=WebAnno TSV 3.3": "a line of the format"},
     "exporters/data/conll.py": {"# doc = ": "a line of the format"},
     "exporters/data/conll2012.py": dict.fromkeys(
@@ -57,6 +67,10 @@ SINGLE = {
     "models/pickled.py": dict.fromkeys(
         ("attributes of ", "persistent id ", "persistent id as text"),
         "what a pickle does, as names of its modules and classes",
+    ),
+    "exporters/model/proof.py": dict.fromkeys(
+        ("👩\u200d👩\u200d👧\u200d👦 🚋🚋🚋 late again 😡 10/10 👍🏽", "Who was late?"),
+        "unusual texts that formats are checked on",
     ),
     "models/recurrent.py": {"RNN module weights": "the beginning of a warning of torch"},
     "metrics/definitions.py": {"GAP (Webster et al. 2018)": "a publication"},
@@ -81,12 +95,19 @@ SINGLE = {
         ("unexpected end of data", "expected after"), "looked for in what Python says"
     ),
     "inspection/serve.py": {"A few words to begin with.": "a text to warm the model up"},
+    "serving/app.py": {'Basic realm="Glossbench"': "a header of HTTP"},
+    "serving/pages.py": dict.fromkeys(
+        (
+            "The 42 tram was late again.",
+            "The tram did not come on time.",
+            "It was early.",
+            "It was late.",
+            "Which tram was late?",
+        ),
+        "texts in examples of requests",
+    ),
     "models/precision.py": dict.fromkeys(
         ("model name", "cpu family"), "names of lines in /proc/cpuinfo"
-    ),
-    "jobs/target.py": dict.fromkeys(
-        ("out of memory", "not enough memory", "can't allocate memory"),
-        "looked for in what torch says",
     ),
     "text/formulas.py": {"escaped cells": "the name of a column in files"},
     "storage/queries/columns.py": dict.fromkeys(
@@ -133,7 +154,7 @@ SQL = re.compile(
     r"|case|when|is null|as|not|end|after|detach|in(?= \()|SET|ACTION)\b"
 )
 COLUMNS = re.compile(r'["a-z_, ]+_[a-z_, ]+')
-PYTHON = re.compile(r"^import ")  # the code that loads an exported model
+EXPORTED = re.compile(r"^import ")  # that loads an exported model
 BUGS = {
     "ValueError",
     "TypeError",
@@ -208,7 +229,7 @@ def is_sentence(file: str, text: str, piece: bool) -> bool:
     if (
         file.startswith("storage/")
         and (SQL.search(text) or COLUMNS.fullmatch(text))
-        or PYTHON.search(text)
+        or EXPORTED.search(text)
     ):
         return False
     key = piece and re.fullmatch(r"[a-z]+ ", text)  # f"run {id}" names something within the program

@@ -107,6 +107,10 @@ def test_every_task_has_a_baseline_and_each_fits_its_unit_alone():
     assert fitting.pop("choice") == []  # the number of a choice says nothing about it
     assert fitting.pop("answer") == []  # an answer is no label
     assert fitting.pop("spans") == []  # baselines of words tag them, and tags are not nested
+    for written in ("text2text", "instruct", "prefer"):  # no labels
+        assert fitting.pop(written) == []
+    for several in ("relations", "roles", "coreference"):  # several spans make one
+        assert fitting.pop(several) == []
     assert fitting["regress"] == fitting["similarity"] == ["mean_number"]
     assert all(fitting.values())
     assert fitting["tag"] == fitting["token"] == ["frequent_tag", "feature_crf"]

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from meter import print_machine
+from meter import parsed, print_machine
 from starters_vs_random import documents, span_f1
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,7 +33,7 @@ MODEL = ROOT / "resources" / "models" / "starter-bert"
 ENOUGH = 0.9  # of the score of all training data
 BATCH, SHARE = 20, 0.1
 LAYERS = (4, 2)  # of the model and of the second model
-EVERY = 100_000  # documents: all there are
+EVERY = 100_000  # documents of a split: all there are
 
 
 @dataclass
@@ -68,7 +68,7 @@ def compare(name: str, chosen: argparse.Namespace) -> None:
     from workbench.base.registry import registry
 
     tags = name.startswith("ner-")
-    train, test, names = splits(name, tags, chosen.vectors)
+    train, test, names = splits(name, tags, chosen.vectors, chosen.documents)
     full = score(fitted(train, np.arange(len(train)), names), test, names, tags)
     wanted, usual = ENOUGH * full, 0.0
     for strategy in chosen.strategies:
@@ -166,8 +166,8 @@ def document_vectors(train: Split) -> np.ndarray:
 # ---------------------------------------------------------------- data
 
 
-def splits(name: str, tags: bool, kept: str) -> tuple[Split, Split, list]:
-    sides = [read(name, split, tags, kept) for split in ("train", "test")]
+def splits(name: str, tags: bool, kept: str, most: int) -> tuple[Split, Split, list]:
+    sides = [read(name, split, tags, kept, most) for split in ("train", "test")]
     flat = [[plain(tag) for row in side.labels for tag in row] if tags else side.labels
             for side in sides]  # fmt: skip
     names = sorted(set(flat[0]) - {"O"})
@@ -182,8 +182,8 @@ def plain(tag: str) -> str:
     return tag if tag == "O" else tag[2:]
 
 
-def read(name: str, split: str, tags: bool, kept: str) -> Split:
-    found, labels = documents(name, split, EVERY)
+def read(name: str, split: str, tags: bool, kept: str, most: int) -> Split:
+    found, labels = documents(name, split, most)
     file = Path(kept or "/nowhere") / f"{name}-{split}.npz"
     if file.is_file():
         with np.load(file) as data:
@@ -224,7 +224,9 @@ def _arguments() -> argparse.Namespace:
         "--seeds", default="1,2,3", type=lambda text: [int(part) for part in text.split(",")]
     )
     given.add_argument("--vectors", default="", help="folder that keeps the states")
-    return given.parse_args()
+    given.add_argument("--documents", type=int, default=EVERY, help="of each split, at most")
+    small = {"data": ["cls-trec"], "strategies": ["random", "margin"], "seeds": [1]}
+    return parsed(given, **small, documents=300)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 
 import torch
+from meter import parsed
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -88,7 +89,7 @@ def main() -> None:
     asked.add_argument("--vocabulary", type=int, default=30_000)
     asked.add_argument("--batch", type=int, default=16)
     asked.add_argument("--steps", type=int, default=3)
-    given = asked.parse_args()
+    given = parsed(asked, vocabulary=1000, batch=2, steps=1)
     torch.manual_seed(0)
     made = {
         name: found

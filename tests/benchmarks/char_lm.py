@@ -19,6 +19,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from meter import parsed  # noqa: E402
+
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("GLOSSBENCH_DATA", ROOT.parent / "shared")) / "datasets"
 BATCH = 32
@@ -136,7 +140,7 @@ def main() -> None:
     parser.add_argument("--hidden", type=int, default=1024)
     parser.add_argument("--flair", default="")
     parser.add_argument("--arm", default="")
-    chosen = parser.parse_args()
+    chosen = parsed(parser, n=5, hidden=64)
     import torch
 
     torch.set_num_threads(1)
@@ -148,6 +152,7 @@ def main() -> None:
         folder, given = Path(name), sentences(chosen.n)
         write_models(folder, chosen.hidden)
         seconds, found = ours(folder, given)
+        seconds = max(seconds, 0.01)  # the clock of the process counts in these steps
         characters = sum(len(" ".join(words)) + 2 for words in given)
         operations = 2 * characters * 8 * chosen.hidden * (chosen.hidden + 100)
         print(f"{len(given)} sentences, {characters:,} characters, 2 x {chosen.hidden}")

@@ -21,7 +21,7 @@ import tempfile
 from itertools import accumulate
 from pathlib import Path
 
-from meter import print_machine
+from meter import parsed, print_machine
 
 ROOT = Path(__file__).resolve().parents[2]
 WORDS, VOCABULARY, CLASSES = 24, 20_000, 8
@@ -29,11 +29,11 @@ MAP = ["starter-vectors", "--inspector", "document_map", "--set", "of=documents"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__)
     size = {"type": lambda text: int(text.replace(",", "")), "default": 20_000}
     parser.add_argument("documents", nargs="?", **size)
     parser.add_argument("--keep", type=Path, help="a folder for the project, kept afterwards")
-    asked = parser.parse_args()
+    asked = parsed(parser, documents=200)
     print_machine()
     print(f"{asked.documents:,} documents of {WORDS} words")
     with tempfile.TemporaryDirectory(prefix="glossbench-corpus-") as temporary:

@@ -25,6 +25,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 from char_lm import ROOT, sentences
+from meter import parsed
 
 LENGTH = 512
 SIDE, PRODUCTS = 1024, 20  # of the product that the machine's rate is measured by
@@ -108,7 +109,7 @@ def main() -> None:
     parser.add_argument("--n", type=int, default=300)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--no-published", action="store_true")
-    chosen = parser.parse_args()
+    chosen = parsed(parser, n=5, rounds=1, no_published=True)
     import torch
 
     torch.set_num_threads(1)

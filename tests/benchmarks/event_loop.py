@@ -133,4 +133,4 @@ def _report(idle: list[list[float]], busy: list[list[float]], steps: int) -> int
 
 
 if __name__ == "__main__":
-    sys.exit(main(*arguments(__doc__, seconds=10.0)))
+    sys.exit(main(*arguments(__doc__, {"seconds": 0.3}, seconds=10.0)))

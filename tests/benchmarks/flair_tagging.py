@@ -31,6 +31,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from char_lm import BATCH, DATA, ROOT, cpu, write_models
 from elmo_features import gemm_rate
+from meter import parsed
 
 WIDTH = 256
 EMBEDDING = 100  # of the characters, as in char_lm.py
@@ -171,7 +172,7 @@ def main() -> None:
     parser.add_argument("--precision", default="auto")
     parser.add_argument("--flair", default="")
     parser.add_argument("--arm", default="")
-    chosen = parser.parse_args()
+    chosen = parsed(parser, n=5, hidden=64, epochs=1)
     os.environ["OMP_NUM_THREADS"] = "1"  # a training would use all cores otherwise
     import torch
 

@@ -1,6 +1,6 @@
 """How long inspectors take for one sentence, beside one plain forward pass of the same model.
 
-    .venv/bin/python tests/benchmarks/inspect_answers.py [RUN …]
+    .venv/bin/python tests/benchmarks/inspect_answers.py [ROUNDS [RUN …]]
 
 RUN is the model folder of a run; the starters are always measured. Every answer is for another
 sentence of twelve words, so that nothing is reused. Printed are the first answer after the model
@@ -33,7 +33,8 @@ from workbench.text.document import Document
 SENTENCE = "The 42 tram from Harbour Gate to Northfield was twenty minutes late"
 WORDS = SENTENCE.split()
 SENTENCES = tuple(" ".join(WORDS[at:] + WORDS[:at]) for at in range(len(WORDS)))
-ROUNDS = 7
+ROUNDS = 7  # of the medians
+STARTERS = ("starter-bert", "starter-gpt")
 OPTIONS = {"masked_words": {"words": "1,7"}}
 LIMITS = {"why": 1000.0}  # milliseconds by question; 150 for all others
 SLOW = frozenset(("samples",))  # without a limit
@@ -58,29 +59,31 @@ def forward(subject: Subject) -> Callable[[str], object]:
     return work
 
 
-def medians(work: Callable[[str], object]) -> tuple[float, float]:
-    rounds = [timed(partial(work, text)) for text in SENTENCES[1 : ROUNDS + 1]]
-    return statistics.median(round_[0] for round_ in rounds), statistics.median(
-        round_[1] for round_ in rounds
+def medians(work: Callable[[str], object], rounds: int) -> tuple[float, float]:
+    times = [timed(partial(work, text)) for text in SENTENCES[1 : rounds + 1]]
+    return statistics.median(wall for wall, _cpu in times), statistics.median(
+        cpu for _wall, cpu in times
     )
 
 
-def print_answers(folder: Path) -> None:
+def print_answers(folder: Path, rounds: int) -> None:
     answer = serve.open({"model": str(folder), "device": "cpu"})
     list(answer.idle_steps)
     subject = Subject(folder, device="cpu")
     plain = forward(subject)
     plain(SENTENCE)
-    base = medians(plain)
+    base = medians(plain, rounds)
     print(f"\n{folder}\n{'':18} first ms  warm ms  CPU ms  ratio")
     print(f"{'forward pass':18} {'':8} {base[0]:8.1f} {base[1]:7.1f}")
     for entry in registry().all("inspector"):
         info = spec.light(entry.id)
         if not spec.missing(entry, subject.gives) and not (info and info.examines):
-            _print_one(answer, entry, base[0])
+            _print_one(answer, entry, base[0], rounds)
 
 
-def _print_one(answer: Callable[[Mapping[str, Any]], object], entry: Any, base: float) -> None:
+def _print_one(
+    answer: Callable[[Mapping[str, Any]], object], entry: Any, base: float, rounds: int
+) -> None:
     def work(text: str) -> None:
         documents = [{"texts": {"text": text}}]
         options = OPTIONS.get(entry.id, {})
@@ -91,16 +94,14 @@ def _print_one(answer: Callable[[Mapping[str, Any]], object], entry: Any, base: 
     except WorkbenchError as error:
         print(f"{entry.id:18} {error}")
         return
-    warm, cpu = medians(work)
+    warm, cpu = medians(work, rounds)
     limit = math.inf if entry.id in SLOW else LIMITS.get(spec.question(entry), 150.0)
     late = "" if warm <= limit else f"  over {limit:.0f} ms"
     print(f"{entry.id:18} {first:8.1f} {warm:8.1f} {cpu:7.1f} {warm / base:6.1f}{late}")
 
 
 if __name__ == "__main__":
-    (runs,) = arguments(__doc__, run=[])
+    rounds, runs = arguments(__doc__, {"rounds": 1}, rounds=ROUNDS, run=[])
     print_machine()
-    for name in ("starter-bert", "starter-gpt"):
-        print_answers(resource("models") / name)
-    for run in runs:
-        print_answers(Path(run))
+    for folder in (*(resource("models") / name for name in STARTERS), *map(Path, runs)):
+        print_answers(folder, rounds)

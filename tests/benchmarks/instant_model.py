@@ -30,7 +30,7 @@ os.environ["OMP_NUM_THREADS"] = "1"  # before numpy, as in the process of the in
 
 import numpy as np
 import psutil
-from meter import print_machine
+from meter import parsed, print_machine
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -46,11 +46,12 @@ def main() -> None:
     given.add_argument("--documents", type=int, default=10_000)
     given.add_argument("--words", type=int, default=20)
     given.add_argument("--wait", action="store_true")
-    chosen = given.parse_args()
+    given.add_argument("--questions", type=int, default=QUESTIONS)
+    chosen = parsed(given, documents=500, words=2, questions=1400)
     print_machine()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CACHE_HOME"] = folder
-        switch_on(Path(folder), wait=chosen.wait)
+        switch_on(Path(folder), chosen.questions, wait=chosen.wait)
     print(f"{'layer':<8} {'rows':>8} {'median s':>9} {'highest s':>10} {'CPU median':>11}")
     for name, words in (("class", 0), ("span", chosen.words)):
         measure(name, chosen.documents, words)
@@ -59,14 +60,14 @@ def main() -> None:
 # ---------------------------------------------------------------- from switching on
 
 
-def switch_on(folder: Path, *, wait: bool) -> None:
+def switch_on(folder: Path, count: int, *, wait: bool) -> None:
     """Print the times to the first answers, and those of the first training."""
     from workbench.jobs.queue import Queue
     from workbench.operations.annotation.instant import WORDS
     from workbench.operations.inspecting import inspect
     from workbench.ui.panels.annotate.instant.instant_model import READY, Instant
 
-    rows = questions()
+    rows = questions(count)
     project, layer, ids = filled(folder, rows)
     queue = Queue()
     model = Instant(context(project, queue), layer)
@@ -134,9 +135,9 @@ def written(folder: Path, rows: list[tuple[str, str]]) -> str:
     return str(path)
 
 
-def questions() -> list[tuple[str, str]]:
+def questions(count: int) -> list[tuple[str, str]]:
     lines = (DATA / "datasets/cls-banking77/train.tsv").read_text(encoding="utf-8").splitlines()[1:]
-    order = np.random.default_rng(1).permutation(len(lines))[:QUESTIONS]
+    order = np.random.default_rng(1).permutation(len(lines))[:count]
     found = [lines[at].split("\t")[:2] for at in order]
     return [(text, label) for text, label in found]
 

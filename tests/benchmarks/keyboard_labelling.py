@@ -37,7 +37,7 @@ os.environ.update(
     }
 )
 
-from meter import print_machine  # noqa: E402
+from meter import parsed, print_machine  # noqa: E402
 from PySide6.QtCore import Qt  # noqa: E402
 from PySide6.QtTest import QTest  # noqa: E402
 
@@ -221,11 +221,14 @@ def main() -> int:
 
     parser = argparse.ArgumentParser()
     parser.add_argument("--data", type=Path, default=DATA)
-    source = parser.parse_args().data / TEXTS
+    parser.add_argument("--documents", type=int, default=60)
+    chosen = parsed(parser, documents=3)
+    source = chosen.data / TEXTS
     if not source.exists():
         print(f"not measurable here: {source} is missing")
         return 0
     asked = json.loads(LABELS.read_text(encoding="utf-8"))
+    asked["documents"] = asked["documents"][: chosen.documents]
     texts = sentences(source)
     asked["texts"] = [texts[number] for number, _topic, _spans in asked["documents"]]
     app = App(make_qt(), settings.Settings(theme="light", warm_worker=False))

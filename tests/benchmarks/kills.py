@@ -40,11 +40,13 @@ DIFFERENT_TABLES = {"checksum", "_sqlite_migrations", "sqlite_sequence"}
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser()
+    from meter import parsed
+
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("kills", nargs="?", type=int, default=40)
     parser.add_argument("--documents", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
-    asked = parser.parse_args()
+    asked = parsed(parser, kills=2, documents=20)
     with tempfile.TemporaryDirectory(prefix="glossbench-kills-") as folder:
         found = run(Path(folder), asked.kills, documents=asked.documents, seed=asked.seed)
     whole, none = found["whole"], found["none"]

@@ -21,7 +21,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from meter import print_machine
+from meter import parsed, print_machine
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -34,7 +34,10 @@ def main() -> None:
     print_machine()
     print(f"{'data':<14} {'model':<24} {'wrong':>6} {'listed':>7} {'precision':>10} {'recall':>7}"
           f" {'P at R 0.5':>11} {'R at P 0.5':>11} {'expected':>9}")  # fmt: skip
-    texts, right, given = _agnews() if chosen.data == "agnews" else _trec()
+    texts, right, given = (
+        rows and rows[: chosen.documents]
+        for rows in (_agnews() if chosen.data == "agnews" else _trec())
+    )
     for seed in chosen.seeds if given is None else (1,):
         labels = _flipped(right, seed) if given is None else given
         wrong = np.array([a != b for a, b in zip(labels, right, strict=True)])
@@ -163,7 +166,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--folds", type=int, default=5)
     seeds = lambda text: [int(part) for part in text.split(",")]  # noqa: E731
     parser.add_argument("--seeds", type=seeds, default=[1, 2, 3])
-    return parser.parse_args()
+    parser.add_argument("--documents", type=int, default=None, help="of the data, at most")
+    return parsed(parser, documents=300, folds=2, seeds=[1])
 
 
 if __name__ == "__main__":

@@ -64,4 +64,4 @@ def main(count: int) -> None:
 
 
 if __name__ == "__main__":
-    main(*arguments(__doc__, points=COUNT))
+    main(*arguments(__doc__, {"points": 2000}, points=COUNT))

@@ -13,7 +13,7 @@ import platform
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,8 +26,20 @@ class Measured:
     wall: float
 
 
-def arguments(text: str, **defaults: Any) -> list[Any]:
+def parsed(parser: argparse.ArgumentParser, **quick: Any) -> argparse.Namespace:
+    """The arguments of a benchmark, with `--quick`: `quick` are then the defaults."""
+    parser.add_argument(
+        "--quick", action="store_true", help="seconds: shows that it runs, no figure to keep"
+    )
+    if "--quick" in sys.argv[1:]:
+        parser.set_defaults(**quick)
+    return parser.parse_args()
+
+
+def arguments(text: str, quick: Mapping[str, Any], **defaults: Any) -> list[Any]:
     """The values of the optional arguments of a benchmark, in order; `--help` prints `text`.
+
+    quick: the defaults with `--quick`.
 
     A list takes what is left; whole numbers may have commas between their thousands.
     """
@@ -40,8 +52,8 @@ def arguments(text: str, **defaults: Any) -> list[Any]:
         else:
             kind = _whole if isinstance(default, int) else type(default)
             parser.add_argument(name, nargs="?", type=kind, default=default)
-    parsed = parser.parse_args()
-    return [getattr(parsed, name) for name in defaults]
+    values = parsed(parser, **quick)
+    return [getattr(values, name) for name in defaults]
 
 
 def _whole(number: str) -> int:

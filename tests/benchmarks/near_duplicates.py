@@ -33,11 +33,11 @@ SIZE = 2
 
 
 def main() -> int:
-    (count,) = arguments(__doc__, texts=100_000)
+    (count,) = arguments(__doc__, {"texts": 500}, texts=100_000)
     print_machine()
     _measure(count)  # first, as the peak of memory never falls
     for name in SETS:
-        texts = list(islice(_texts(DATA / name), 6_000))
+        texts = list(islice(_texts(DATA / name), min(6_000, count)))
         if not texts:
             print(f"{name}: not found in {DATA}")
             continue

@@ -98,4 +98,4 @@ def main(count: int, folder: Path) -> None:
 
 if __name__ == "__main__":
     folder = Path(os.environ.get("GLOSSBENCH_DATA", "../shared"))
-    main(*arguments(__doc__, documents=100_000, data=folder))
+    main(*arguments(__doc__, {"documents": 200}, documents=100_000, data=folder))

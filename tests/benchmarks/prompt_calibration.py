@@ -18,7 +18,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from meter import print_machine
+from meter import parsed, print_machine
 
 from workbench.base.paths import resource
 from workbench.operations.application import sample
@@ -55,7 +55,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         project = Project.open(sample.create_sample(folder))
         for model in chosen.model:
-            for shots, seed in RUNS:
+            for shots, seed in RUNS[:2] if chosen.quick else RUNS:
                 spec = PromptSpec(
                     source, str(resource("models") / model), model, "class", shots, seed=seed
                 )
@@ -144,7 +144,7 @@ def _arguments() -> argparse.Namespace:
     reader.add_argument("--model", nargs="+", default=list(STARTERS))
     reader.add_argument("--split", default="dev", choices=("train", "dev", "test"))
     reader.add_argument("--documents", type=int, default=10**9)
-    return reader.parse_args()
+    return parsed(reader, model=[STARTERS[0]], documents=3)
 
 
 if __name__ == "__main__":

@@ -70,4 +70,4 @@ def main(count: int) -> None:
 
 
 if __name__ == "__main__":
-    main(*arguments(__doc__, documents=3000))
+    main(*arguments(__doc__, {"documents": 30}, documents=3000))

@@ -1,8 +1,8 @@
 """Label words scored by the local backend, against one forward pass per label and document.
 
-    .venv/bin/python tests/benchmarks/prompt_scoring.py [--quick] [--model NAME …]
+    .venv/bin/python tests/benchmarks/prompt_scoring.py [--documents N] [--model NAME …]
 
-200 documents of the sample with 6 labels and 4 examples (--quick: 40 documents), the same examples
+200 documents of the sample with 6 labels and 4 examples, the same examples
 for all documents. "apart" scores each prompt in a call of its own: a causal model reads it in one
 pass, a masked one in a pass for each piece of the label, and both compute the vocabulary only where
 it is needed. Prints CPU seconds of both ways for each starter, and the largest difference between
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 
-from meter import measure, print_machine
+from meter import measure, parsed, print_machine
 
 from workbench.base.paths import resource
 from workbench.operations.application import sample
@@ -28,11 +28,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="40 documents")
+    parser.add_argument("--documents", type=int, default=200)
     parser.add_argument("--model", nargs="*", default=["starter-gpt", "starter-bert"])
-    options = parser.parse_args()
+    options = parsed(parser, documents=2, model=["starter-gpt"])
     print_machine()
-    tables = prompts(40 if options.quick else 200)
+    tables = prompts(options.documents)
     print(f"{len(tables)} documents, {len(tables[0])} labels, {EXAMPLES} examples")
     print(f"{'model':<14} {'apart':>8} {'backend':>8} {'ratio':>6} {'difference':>11}  CPU seconds")
     for name in options.model:

@@ -64,4 +64,4 @@ def _compare(folder: Path, family: str, task: str, place: Path) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*arguments(__doc__, family=[])))
+    sys.exit(main(*arguments(__doc__, {"family": ["albert"]}, family=[])))

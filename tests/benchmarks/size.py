@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from meter import percentile, print_machine  # noqa: E402
+from meter import parsed, percentile, print_machine  # noqa: E402
 
 PARTS = ("import", "lists", "window", "long", "delete")
 WORDS = 24
@@ -50,13 +50,15 @@ GOALS = {
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument(
         "documents", nargs="?", type=lambda s: int(s.replace(",", "")), default=20_000
     )
     parser.add_argument("--project", type=Path)
     parser.add_argument("--only", nargs="+", choices=PARTS, default=())
-    asked = parser.parse_args()
+    asked = parsed(parser, documents=300, only=("lists", "window", "delete"))
     wanted = asked.only or (PARTS if asked.project is None else PARTS[:-1])
     print_machine()
     print(f"{asked.documents:,} documents with a class and three spans; goals for 1,000,000 in []")

@@ -21,6 +21,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from meter import parsed
+
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = Path(os.environ.get("GLOSSBENCH_DATA", ROOT.parent / "shared")) / "corpus"
 SIZES = {"vector_size": 100, "window": 5, "negative": 5, "sample": 1e-3, "min_count": 5}
@@ -34,7 +36,7 @@ def ours(text: Path, folder: Path, epochs: int) -> float:
 
     options = spec.settings("skipgram", {"epochs": epochs})
     params = {
-        "input": str(text), "output": str(folder / "vectors.bin"), "method": "skipgram",
+        "inputs": [str(text)], "output": str(folder / "vectors.bin"), "method": "skipgram",
         "options": options, "seed": 1,
     }  # fmt: skip
     began = time.process_time()
@@ -60,7 +62,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--gensim", default=sys.executable)
     parser.add_argument("--arm", default="")
-    given = parser.parse_args()
+    given = parsed(parser, megabytes=0.05, epochs=1, rounds=1)
     if given.arm:
         gensim_arm(Path(given.arm), Path(given.arm).parent, given.epochs)
         return

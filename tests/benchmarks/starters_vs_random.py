@@ -24,6 +24,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from meter import parsed
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -34,7 +35,6 @@ TITLES = {
     "cls-trec": "{n:,} TREC questions, accuracy in %",
     "chunk-conll2000": "{n:,} sentences of CoNLL-2000 chunks, span F1 in %",
 }
-TESTED = 500  # documents
 
 
 # ---------------------------------------------------------------- data
@@ -78,7 +78,7 @@ def features(encoder, found: list, unit: str) -> list[np.ndarray]:
         return [np.concatenate([*states.layers.values()], -1) for states in embedder.stream(found)]
 
 
-def score(encoder, name: str, count: int) -> float:
+def score(encoder, name: str, count: int, tested: int) -> float:
     """In percent, on the test documents."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
@@ -87,7 +87,7 @@ def score(encoder, name: str, count: int) -> float:
     tags = name != "cls-trec"
     unit = "word" if tags else "document"
     sides = []
-    for split, size in (("train", count), ("test", TESTED)):
+    for split, size in (("train", count), ("test", tested)):
         found, labels = documents(name, split, size)
         rows = features(encoder, found, unit)
         flat = [tag for row in labels for tag in row] if tags else labels
@@ -120,13 +120,13 @@ def span_f1(gold: list[list[str]], flat: list[str]) -> float:
     )["span_f1"]
 
 
-def compared(folder: Path, name: str, count: int, seeds: list[int]) -> dict:
+def compared(folder: Path, name: str, count: int, tested: int, seeds: list[int]) -> dict:
     from workbench.models.base import LoadOptions
     from workbench.models.loading import load
 
     def of(**options) -> float:
         encoder = load(folder, LoadOptions(allow_pickle=True, **options)).eval()
-        return round(score(encoder, name, count), 2)
+        return round(score(encoder, name, count, tested), 2)
 
     random = [of(random=True, seed=seed) for seed in seeds]
     return {
@@ -156,12 +156,13 @@ def similarity(folder: Path) -> dict[str, float]:
 def main() -> None:
     from workbench.models import spec
 
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--models", default="")
     parser.add_argument("--n", type=int, default=1000)
     parser.add_argument("--seeds", default="1,2,3")
+    parser.add_argument("--tested", type=int, default=500, help="test documents")
     parser.add_argument("--write", action="store_true")
-    asked = parser.parse_args()
+    asked = parsed(parser, models="starter-vectors", n=40, seeds="1", tested=40)
     seeds = [int(seed) for seed in asked.seeds.split(",")]
     known = json.loads(SCORES.read_text()) if SCORES.is_file() else {}
     wanted = (
@@ -174,7 +175,9 @@ def main() -> None:
             continue
         folder = Path(card.path)
         sizes = {"cls-trec": asked.n, "chunk-conll2000": asked.n // 2}
-        frozen = [compared(folder, name, count, seeds) for name, count in sizes.items()]
+        frozen = [
+            compared(folder, name, count, asked.tested, seeds) for name, count in sizes.items()
+        ]
         known[card.name] = {"frozen": frozen, "similarity": similarity(folder)}
         for row in frozen:
             print(card.name, row, "above" if row["pretrained"] > row["random"] else "NOT ABOVE")

@@ -86,4 +86,4 @@ def main(rounds: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*arguments(__doc__, rounds=5)))
+    sys.exit(main(*arguments(__doc__, {"rounds": 1}, rounds=5)))

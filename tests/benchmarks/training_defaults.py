@@ -30,6 +30,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from meter import parsed
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -312,18 +313,15 @@ def table(rows: list[dict], systems: list[str]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--sizes", default="500,1500,5000")
     parser.add_argument("--seeds", default="1,2,3")
     parser.add_argument("--budgets", default="auto,3,10,30")
     parser.add_argument("--test", type=int, default=1000)
     parser.add_argument("--results", type=Path)
-    parser.add_argument("--quick", action="store_true", help="two sets, 100 documents, one seed")
-    options = parser.parse_args()
-    if options.quick:
-        options.sets, options.sizes, options.seeds = "trec,wnut17", "100", "1"
-        options.budgets, options.test = "auto,1", 100
+    small = {"sets": "trec", "sizes": "40", "seeds": "1", "budgets": "1", "test": 40}
+    options = parsed(parser, **small)
     systems = [*BASELINES, *filter(None, options.budgets.split(","))]
     rows: list[dict] = []
     if options.results and options.results.is_file():

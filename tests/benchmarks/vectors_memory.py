@@ -57,4 +57,4 @@ def write(path: Path, size: int) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*arguments(__doc__, megabytes=500)))
+    sys.exit(main(*arguments(__doc__, {"megabytes": 1}, megabytes=500)))

@@ -133,9 +133,10 @@ def test_tags_of_words_and_spans_are_targets(tagger):
 
 @pytest.mark.parametrize("loss", ["softmax", "sigmoid"])
 @pytest.mark.parametrize("score", ["probability", "logit"])
-def test_integrated_gradients_of_a_span_are_complete(made, loss, score):
-    """As above, for the score of a span by the states of its first and its last word."""
-    folder = made("spans", LABELS, {"longest_span": 3, "span_loss": loss})
+@pytest.mark.parametrize("summary", [False, True])
+def test_integrated_gradients_of_a_span_are_complete(made, loss, score, summary):
+    """As above, for the score of a span by the states of its first and its last word, or of all."""
+    folder = made("spans", LABELS, {"longest_span": 3, "span_loss": loss, "span_summary": summary})
     subject = Subject(folder, device="cpu")
 
     result = run(subject, score=score, steps=300)

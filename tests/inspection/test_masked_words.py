@@ -1,17 +1,23 @@
 """Masked words against transformers, pseudo-perplexity by hand, next sentences."""
 
 import math
+import shutil
 
 import pytest
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
+from safetensors.torch import save_file  # noqa: E402
+
 from tests import tiny_models  # noqa: E402
 from workbench.base.errors import SpecError, WorkbenchError  # noqa: E402
 from workbench.inspection.masked_words import inspector as masked_words  # noqa: E402
 from workbench.inspection.masked_words.info import INFO, read_words  # noqa: E402
 from workbench.inspection.subject import Subject  # noqa: E402
+from workbench.models.base import LoadOptions  # noqa: E402
+from workbench.models.boundary import SpanBoundary  # noqa: E402
+from workbench.models.loading import load  # noqa: E402
 from workbench.text.document import Document  # noqa: E402
 
 TEXT = "ada met bob in paris"
@@ -139,3 +145,38 @@ def test_words_beyond_the_input_of_the_model_are_never_scored(folder):
 
     assert (len(result.words), result.cut, result.rest) == (80, True, 0)
     assert len(result.bits) == result.tokens < 80 and min(result.bits) > 0
+
+
+def test_a_boundary_head_predicts_masked_words_from_the_tokens_beside_them(folder, tmp_path):
+    """Both words of the span "met bob" from "ada" and "in", with a head of random weights."""
+    path = shutil.copytree(folder, tmp_path / "spanbert")
+    encoder = load(path, LoadOptions(head="mask")).eval()
+    torch.manual_seed(1)
+    head = SpanBoundary(encoder.width, len(encoder.word_embeddings)).eval()
+    torch.nn.init.normal_(head.linear2.weight)
+    (path / "objective").mkdir()
+    save_file(head.state_dict(), path / "objective" / "span_masking.safetensors")
+    tokenizer, _model = reference(folder)
+    ids = tokenizer(TEXT).input_ids
+    hidden = [tokenizer.mask_token_id if at in (2, 3, 5) else id for at, id in enumerate(ids)]
+    inputs = {"input_ids": torch.tensor([hidden]), "attention_mask": torch.ones(1, len(ids)).long()}
+    around = [torch.tensor([row]) for row in ([1, 1, 4], [4, 4, 6], [0, 1, 0])]
+    with torch.no_grad():
+        states = encoder(inputs).layers[-1]
+        shares = head(states, *around, encoder.word_embeddings)[0].softmax(-1)
+
+    positions = run(path, words="1,2,4", top=3).positions
+
+    found = [position.boundary for position in positions]
+    assert [(item.left, item.right, item.place) for item in found] == [
+        ("ada", "in", 1),
+        ("ada", "in", 2),
+        ("in", "[SEP]", 1),
+    ]
+    for item, at, scores in zip(found, (2, 3, 5), shares, strict=True):
+        values, best = scores.topk(3)
+        assert item.own == pytest.approx(float(scores[ids[at]]), abs=1e-5)
+        assert item.rank == int((scores > scores[ids[at]]).sum()) + 1
+        assert [word for word, _ in item.best] == tokenizer.convert_ids_to_tokens(best.tolist())
+        assert [share for _, share in item.best] == pytest.approx(values.tolist(), abs=1e-5)
+    assert all(position.boundary is None for position in run(folder, words="1,2").positions)

@@ -5,10 +5,13 @@ Named in a JobSpec as "job_targets:counts".
 
 import ctypes
 import json
+import os
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
+from workbench.base import owned_folder
 from workbench.base.errors import WorkbenchError
 from workbench.base.process_start import TELEMETRY_OFF
 
@@ -24,6 +27,55 @@ def counts(params, folder):
     (Path(folder) / "best.txt").write_text(str(step))
     yield {"kind": "evaluated", "step": step, "scores": {"accuracy": 0.5}}
     return {"steps": step}
+
+
+def meets(params, folder):
+    """Waits until all its processes have come; then one of them may fail, and the others wait."""
+    number, count = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    (folder / f"here-{number}").write_text(str(os.getpid()))
+    while len(list(folder.glob("here-*"))) < count:
+        yield {}
+        time.sleep(0.02)
+    if number == params.get("fails"):
+        raise WorkbenchError("This one is full.", hint="Make room.")
+    if number == params.get("dies"):
+        os._exit(7)
+    while "fails" in params or "dies" in params or params.get("waits"):
+        yield {}
+        time.sleep(0.02)
+    yield {"kind": "log", "line": f"{number} of {count}"}
+    return {"number": number}
+
+
+def copies(params, folder):
+    """Writes what a file contains, several times, and names the process that did. With `resume` it
+    continues from the state that it writes after each.
+    """
+    content, first = Path(params["source"]).read_text(), 1
+    if params.get("resume"):
+        first = int((folder / "state" / "step.txt").read_text()) + 1
+    for step in range(first, params["times"] + 1):
+        (folder / "copies").mkdir(exist_ok=True)
+        (folder / "copies" / f"{step}.txt").write_text(content)
+        owned_folder.replace(folder / "state", partial(write_step, step))
+        message = yield {"kind": "step", "step": step, "total": params["times"]}
+        if message == "stop":
+            break
+        time.sleep(params.get("pause", 0.0))
+    return {"path": str(folder / "copies"), "steps": step, "first": first}
+
+
+def write_step(step, folder):
+    (folder / "step.txt").write_text(str(step))
+
+
+def goes_on(params, folder):
+    """Reports that it is ready, then nothing, until it is told to stop."""
+    message = yield {"kind": "ready", "address": "here"}
+    while message != "stop":
+        time.sleep(0.02)
+        message = yield {}
+    return {"stopped": True}
 
 
 def prints(params, folder):
@@ -185,3 +237,15 @@ def lift_limits():
     signal.setitimer(signal.ITIMER_PROF, 0)
     for limit in (resource.RLIMIT_AS, resource.RLIMIT_CPU):
         resource.setrlimit(limit, (resource.RLIM_INFINITY, resource.getrlimit(limit)[1]))
+
+
+LOADED = []
+
+
+def load(argument):
+    LOADED.append(argument)
+
+
+def loaded(params, folder):
+    yield {"kind": "log", "line": "here"}
+    return {"loaded": LOADED}

@@ -290,6 +290,14 @@ def test_a_worker_is_offline_low_in_priority_and_light(queue, tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "nice"), reason="priorities are those of POSIX")
+def test_a_job_in_the_foreground_has_the_priority_of_the_application(queue, tmp_path):
+    job = queue.add(replace(spec("environment", tmp_path), foreground=True))
+
+    assert queue.wait(job, 20)
+    assert job.result["nice"] == os.nice(0)
+
+
+@pytest.mark.skipif(not hasattr(os, "nice"), reason="priorities are those of POSIX")
 def test_a_job_in_the_background_has_a_lower_priority_than_others(queue, tmp_path):
     job = queue.add(replace(spec("environment", tmp_path), background=True))
 
@@ -461,6 +469,21 @@ def test_run_raises_what_the_worker_reports(queue, tmp_path):
         queue.run(spec("fails", tmp_path))
 
     assert caught.value.message and "Traceback" in caught.value.details
+
+
+def test_begin_returns_a_job_that_goes_on_once_it_is_ready(queue, tmp_path):
+    job = queue.begin(replace(spec("goes_on", tmp_path), stoppable=True), "ready")
+
+    assert job.status == "running" and not job.over
+    job.stop()
+    assert queue.wait(job, 20)
+    assert (job.status, job.result) == ("stopped", {"stopped": True})
+    assert [line["type"] for line in records(job.folder)] == ["started", "output", "finished"]
+
+
+def test_begin_raises_the_failure_of_a_job_that_is_never_ready(queue, tmp_path):
+    with pytest.raises(JobFailed, match="is empty"):
+        queue.begin(spec("refuses", tmp_path), "ready")
 
 
 def test_run_cancels_the_job_of_a_cancelled_watch(queue, tmp_path):

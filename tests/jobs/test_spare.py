@@ -45,6 +45,16 @@ def test_a_spare_reports_and_the_next_job_finds_the_modules_imported(queue, tmp_
     assert job.events[1].pid == pid
 
 
+def test_a_spare_has_loaded_what_the_next_job_will_probably_need(queue, tmp_path):
+    queue.spare.load_ahead("job_targets:load", "a model")
+    stand(queue)
+
+    job = queue.add(JobSpec("job_targets:loaded", {}, str(tmp_path / "job")))
+
+    assert queue.wait(job, 20)
+    assert job.result == {"loaded": ["a model"]}
+
+
 def test_a_crash_of_a_job_in_the_spare_has_its_log(queue, tmp_path):
     stand(queue)
 

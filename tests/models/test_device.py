@@ -1,5 +1,7 @@
 """Devices are picked, named and described without guessing."""
 
+from pathlib import Path
+
 import pytest
 import torch
 
@@ -37,3 +39,17 @@ def test_the_report_names_every_device_and_the_choice():
 
 def test_memory_of_the_process_is_more_than_torch_itself():
     assert devices.memory_mb(CPU) > 50
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").is_file(), reason="reads the memory of Linux")
+def test_memory_that_is_kept_for_the_next_step_is_returned_at_the_end():
+    devices.keep_freed_memory()
+    kept = [torch.ones(1 << 20) for _ in range(64)]  # 4 MB each
+    full = devices.memory_mb(CPU)
+    fence = torch.ones(1 << 20)  # the blocks below it cannot be cut off the heap
+
+    del kept
+    devices.release(CPU)
+
+    assert devices.memory_mb(CPU) < full - 200
+    assert fence.sum() == 1 << 20

@@ -19,6 +19,9 @@ def run(**params):
 def quick(monkeypatch):
     """bf16 is "measured" at once."""
     monkeypatch.setattr(precision, "_measured", {})
+    monkeypatch.setattr(
+        precision, "block", lambda shape: precision.TrialStep("x".join(map(str, shape)), shape)
+    )
     monkeypatch.setattr(precision, "trial", lambda shape: 2.0 if shape[0] == 384 else 0.5)
     monkeypatch.setattr(precision.devices, "has_bf16", lambda device: True)
 
@@ -45,14 +48,14 @@ def test_everything_is_checked_and_each_stage_is_announced():
 
 
 def test_bf16_is_shown_as_measured_and_new_measurements_are_reported():
-    known = {precision.key_of((384, 1536)): 1.5}
+    known = {precision.key_of("384x1536"): 1.5}
     events, checks = run(known=known)
 
     assert "1.50 times as fast as fp32" in checks["computing.bf16.384"].result
     assert "Using fp32" in checks["computing.bf16.768"].result
     (trial,) = [event for event in events if not isinstance(event, str)]
     assert trial["kind"] == "precision_trial"
-    assert trial["key"] == precision.key_of((768, 3072)) and trial["speedup"] == 0.5
+    assert trial["key"] == precision.key_of("768x3072") and trial["speedup"] == 0.5
 
 
 def test_a_cpu_without_bf16_is_no_fault(monkeypatch):

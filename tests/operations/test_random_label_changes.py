@@ -39,6 +39,7 @@ LAYERS = (  # name, kind, labels, the layer whose spans are connected
     ("groups", "cluster", "o", ""),
     ("asked", "answer", "", ""),
     ("picked", "choice", "", ""),
+    ("better", "preference", "", ""),
     ("summary", "text", "", ""),
 )
 STEPS = 14

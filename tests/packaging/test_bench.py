@@ -1,16 +1,21 @@
 """What `make bench` runs, with benchmarks that measure nothing."""
 
 import importlib.util
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "tests" / "benchmarks"
+BENCHMARKS = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in ("meter", "run"))
 
 
 @pytest.fixture
 def run():
-    spec = importlib.util.spec_from_file_location("bench", ROOT / "tests" / "benchmarks" / "run.py")
+    spec = importlib.util.spec_from_file_location("bench", FOLDER / "run.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -57,3 +62,27 @@ def test_make_bench_passes_its_arguments_on():
     lines = (ROOT / "Makefile").read_text(encoding="utf-8").splitlines()
 
     assert "\t@PYTHONDONTWRITEBYTECODE= $(BIN)/python tests/benchmarks/run.py $(ARGS)" in lines
+
+
+def started(name, *arguments, home, data):
+    """The finished process of a benchmark, with settings and caches of its own."""
+    places = {f"XDG_{item}_HOME": str(home / item) for item in ("CONFIG", "DATA", "CACHE")}
+    places |= {"HOME": str(home), "GLOSSBENCH_DATA": str(data), "QT_QPA_PLATFORM": "offscreen"}
+    return subprocess.run(
+        [sys.executable, FOLDER / f"{name}.py", *arguments],
+        env={**os.environ, **places},
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_every_benchmark_has_a_quick_case(name, tmp_path, data_folder):
+    usage = started(name, "--help", home=tmp_path, data=data_folder)
+    assert usage.returncode == 0 and "--quick" in usage.stdout, usage.stderr
+
+    quick = started(name, "--quick", home=tmp_path, data=data_folder)
+    assert "Traceback" not in quick.stderr and quick.stdout, quick.stderr
+    assert quick.returncode in (0, 1)  # 1: a target missed, which a small case says nothing about

@@ -112,7 +112,8 @@ def test_the_tutorial_imports_trains_predicts_inspects_and_exports(
     assert ",".join(exported["folders"]) == formats
     alone = ask("export", project, tmp_path / "x", "--run", name, "--formats", "my-plugin.arrays")
     assert alone["check"]["equal_labels"] == 1.0 and alone["check"]["largest_difference"] < 1e-5
-    assert [path.name for path in (tmp_path / "x/my-plugin.arrays").iterdir()] == ["weights.npz"]
+    files = {path.name for path in (tmp_path / "x/my-plugin.arrays").iterdir()}
+    assert files == {"weights.npz", "README.md"}
 
 
 def test_the_options_of_its_importer_are_set_on_the_command_line(tutorial, ask, capfd, tmp_path):

@@ -1,6 +1,7 @@
 """Pretraining runs: they learn, save a usable model, stop, and are repeatable."""
 
 import json
+import shutil
 import time
 
 import pytest
@@ -73,6 +74,42 @@ def test_equal_seeds_give_equal_weights(tiny, text_file, tmp_path):
 
     first, second = (load(tmp_path / name, LoadOptions(head="mask")).state_dict() for name in "ab")
     assert all(torch.equal(first[name], second[name]) for name in first)
+
+
+def without_dropout(model, folder):
+    """A copy of a model folder whose configuration has no dropout."""
+    shutil.copytree(model, folder)
+    config = json.loads((folder / "config.json").read_text())
+    zero = {name: 0.0 for name in config if "pdrop" in name or "dropout_prob" in name}
+    (folder / "config.json").write_text(json.dumps({**config, **zero}))
+    return folder
+
+
+@pytest.mark.parametrize(("objective", "kind"), [("masked_lm", "bert"), ("causal_lm", "gpt2")])
+def test_a_run_that_is_short_of_memory_learns_the_same_in_smaller_parts(
+    tiny, text_file, tmp_path, monkeypatch, objective, kind
+):
+    monkeypatch.setattr(loop, "REPORT_EVERY", 0.0)
+    model = without_dropout(tiny[kind], tmp_path / "model")
+    wanted = spec(objective, model, text_file, max_steps=3)
+    whole, result = run(wanted, tmp_path / "whole")
+    losses = loop.Pretraining.losses
+
+    def limited(self, batch):
+        if self.encoder.training and self.size(batch) > 3:
+            raise torch.OutOfMemoryError("no memory")
+        return losses(self, batch)
+
+    monkeypatch.setattr(loop.Pretraining, "losses", limited)
+    parts, same = run(wanted, tmp_path / "parts")
+
+    first, second = (
+        [event for event in events if isinstance(event, Step)] for events in (whole, parts)
+    )
+    for step, other in zip(first, second, strict=True):
+        assert other.losses == pytest.approx(step.losses, rel=1e-5)
+        assert other.gradient_norm == pytest.approx(step.gradient_norm, rel=1e-5)
+    assert (same.units, same.words) == (result.units, result.words)
 
 
 def test_stop_saves_the_model_as_it_is(tiny, text_file, tmp_path):

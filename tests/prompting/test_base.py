@@ -1,7 +1,7 @@
 import pytest
 
 from workbench.base import i18n
-from workbench.prompting.base import TemplateError
+from workbench.runtime.chat_template import TemplateError
 
 
 class Upper:

@@ -3,10 +3,11 @@ from functools import cache
 import pytest
 
 from workbench.base.errors import SpecError
-from workbench.prompting.base import Example, Labels, Rendered, TemplateError
+from workbench.prompting.base import Example, Labels, Rendered
 from workbench.prompting.budget import Budget, PromptInput
 from workbench.prompting.limits import Messages
-from workbench.prompting.template import Template, TooLong
+from workbench.prompting.template import Template
+from workbench.runtime.chat_template import TemplateError, TooLong
 
 SOURCE = (
     "{% for example in examples %}{{ example.text }} {{ example.label }} {% endfor %}"

@@ -10,8 +10,9 @@ from workbench.prompting.answers.target import CLASS, LABELS, NUMBER, OUTPUTS, S
 from workbench.prompting.base import Example, Labels, Request
 from workbench.prompting.built_in import BuiltIn, built_in
 from workbench.prompting.spec import SCORED, AnswerSpec, PromptSpec
-from workbench.prompting.template import Conversation, Template
+from workbench.prompting.template import Template
 from workbench.runtime.chat_template import ChatTemplate
+from workbench.runtime.conversation import Conversation
 from workbench.text.document import CHOICES
 from workbench.text.labels import Label, Layer
 from workbench.text.spans import Span

@@ -1,9 +1,10 @@
 import pytest
 
 from workbench.base.errors import SpecError
-from workbench.prompting.base import Example, Labels, Request, TemplateError
-from workbench.prompting.template import Conversation, Template, TooLong
-from workbench.runtime.chat_template import ChatTemplate
+from workbench.prompting.base import Example, Labels, Request
+from workbench.prompting.template import Template
+from workbench.runtime.chat_template import ChatTemplate, TemplateError, TooLong
+from workbench.runtime.conversation import Conversation
 
 LABELS = Labels(("delay", "ticket machine"), {"delay": "late or cancelled"})
 

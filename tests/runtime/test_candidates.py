@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.runtime import candidates
-from workbench.runtime.candidates import SpanCandidate, SpanScorer
+from workbench.runtime.candidates import SpanCandidate, SpanScorer, WordStates
 from workbench.runtime.decoding import Alignment
 from workbench.text.spans import ANY, FLAT, NESTED, Span
 
@@ -48,7 +48,7 @@ def test_every_candidate_is_scored_once_also_over_the_edges_of_blocks(none, monk
     monkeypatch.setattr(candidates, "BLOCK", 2 * 3 * 4)  # two words at a time
 
     found = {}
-    for begin, shares in item.blocks(starts, ends):
+    for begin, shares in item.blocks(WordStates(starts, ends)):
         assert len(shares) <= 2
         for row, width in itertools.product(range(len(shares)), range(3)):
             found[begin + row, begin + row + width] = shares[row, width]
@@ -64,7 +64,7 @@ def test_four_words_and_spans_of_any_length_have_ten_candidates():
     rng = np.random.default_rng(0)
     item, (starts, ends) = scorer(rng, longest=4), rng.normal(size=(2, 4, 4)).astype(np.float32)
 
-    ((_, shares),) = item.blocks(starts, ends)
+    ((_, shares),) = item.blocks(WordStates(starts, ends))
 
     assert np.count_nonzero(shares.sum(-1)) == 10
 
@@ -88,7 +88,7 @@ def test_the_chosen_labels_are_those_more_probable_than_none_or_a_half(none, see
             cover[first : last + 1], sum(shares) if none else max(shares)
         )
 
-    found, covered = candidates.decode(item, starts, ends, ANY)
+    found, covered = candidates.decode(item, WordStates(starts, ends), ANY)
 
     assert [(c.first, c.last, c.label) for c in found] == sorted(wanted)
     assert covered == pytest.approx(cover, abs=1e-5)
@@ -134,7 +134,7 @@ def test_a_text_without_words_has_no_spans():
     item = scorer(np.random.default_rng(0))
     nothing = np.zeros((0, 4), np.float32)
 
-    found, covered = candidates.decode(item, nothing, nothing, NESTED)
+    found, covered = candidates.decode(item, WordStates(nothing, nothing), NESTED)
 
     assert found == [] and covered.shape == (0,)
 
@@ -164,10 +164,28 @@ def test_boundaries_are_read_in_the_window_of_their_word():
         {"starts": 20 + np.arange(3)[:, None], "ends": 30 + np.arange(3)[:, None]},
     ]
 
-    words, starts, ends = candidates.boundaries(logits, 1, where)
+    words, states = candidates.boundaries(logits, 1, where)
 
     assert words.tolist() == [0, 2, 3]
-    assert starts[:, 0].tolist() == [1, 2, 21] and ends[:, 0].tolist() == [11, 13, 31]
+    assert states.starts[:, 0].tolist() == [1, 2, 21]
+    assert states.ends[:, 0].tolist() == [11, 13, 31] and states.inside is None
+
+
+def test_the_summary_of_a_span_is_the_weighted_mean_of_all_its_subwords():
+    """Words of the subwords 1, 2 and 3 … 4 of one window; weights by the exponent of the logit."""
+    rng = np.random.default_rng(4)
+    inside = rng.normal(size=(6, 3)).astype(np.float32)  # two units, and the logit
+    where = Alignment(np.zeros(3, int), np.array([1, 2, 3]), np.array([2, 3, 5]))
+    window = {"starts": inside[:, :2], "ends": inside[:, :2], "inside": inside}
+
+    words, states = candidates.boundaries([window], 0, where)
+    found = candidates.summaries(states.inside, 0, 3, 3)
+
+    for first, width in itertools.product(range(3), range(3)):
+        if first + width < 3:
+            own = inside[where.first[first] : where.end[first + width]]
+            wanted = np.average(own[:, :2], axis=0, weights=np.exp(own[:, 2]))
+            assert found[first, width] == pytest.approx(wanted, abs=1e-6)
 
 
 def test_a_scorer_returns_from_json_and_wrong_sizes_are_refused():

@@ -130,6 +130,15 @@ def test_batches_are_of_like_length_longest_first_and_within_their_units():
     assert batches == [[1], [5], [2, 3, 0], [4]]
 
 
+def test_a_batch_ends_where_more_than_the_padding_allowed_would_be_padding():
+    lengths = np.array([10, 9, 8, 4, 4, 3])
+
+    batches = [found.tolist() for found in batches_by_length(lengths, 100, 4)]
+
+    # 0 + 1 + 2 = 3 of padding, 6 more would be too many; 0 + 0 + 1
+    assert batches == [[0, 1, 2], [3, 4, 5]]
+
+
 def test_an_input_longer_than_a_batch_and_an_empty_one_get_batches_too():
     assert [found.tolist() for found in batches_by_length(np.array([50, 2]), 8)] == [[0], [1]]
     assert [found.tolist() for found in batches_by_length(np.array([0, 0]), 8)] == [[0, 1]]

@@ -28,7 +28,8 @@ def test_a_layer_is_learned_by_the_task_of_its_kind_and_number_of_texts():
     assert ids(spec.fitting(Layer("s", "span"))) == ["tag", "spans"]
     assert ids(spec.fitting(Layer("t", "tag"))) == ["token"]
     assert ids(spec.fitting(Layer("o", "choice", texts=CHOICES))) == ["choice"]
-    assert spec.fitting(Layer("r", "relation")) == spec.fitting(Layer("s", "span", texts=2)) == ()
+    assert ids(spec.fitting(Layer("r", "relation"))) == ["relations", "roles"]
+    assert spec.fitting(Layer("s", "span", texts=2)) == ()
 
 
 def test_tasks_are_those_of_the_registry_in_its_order(registry):
@@ -40,8 +41,8 @@ def test_an_unknown_task_names_the_known_ones():
     with pytest.raises(SpecError, match="'nonsense'") as caught:
         spec.info("nonsense")
 
-    names = "classify, pairs, multilabel, choice, answer, regress, similarity, tag, spans, token"
-    assert caught.value.hint == f"Known: {names}."
+    ids = [task.id for task in spec.all_tasks()]
+    assert caught.value.hint == f"Known: {', '.join(ids)}." and {"tag", "instruct"} < {*ids}
 
 
 def test_a_task_of_a_plugin_that_is_not_enabled_names_the_plugin():
@@ -69,7 +70,7 @@ def test_a_task_describes_itself_in_terms_that_exist(task):
     assert info.main in scores and info.second in scores and len(set(scores)) == len(scores)
     assert next(score for score in info.scores if score.name == info.main).selects
     assert all(issubclass(getattr(fields, name), fields.Field) for name in info.outputs)
-    assert set(info.logits.values()) <= {"item", "token", "choice"}
+    assert set(info.logits.values()) <= {"item", "token", "choice", "text"}
     assert info.title and info.short and info.definition and info.why_unusable()
 
 
@@ -82,7 +83,8 @@ def test_scoring_gives_the_scores_that_the_task_lists(task):
     asked = {"l": (Question("Who?", (word,)),)}
     spans = {"l": (Span(*word, "x"),)}
     states, marks, numbers = {"l": "submitted"}, {"l": ("1",)}, {"l": 1.0}
-    record = Record(document, states, marks, spans, questions=asked, numbers=numbers)
+    values = {"numbers": numbers, "written": {"l": "late"}}
+    record = Record(document, states, marks, spans, questions=asked, **values)
 
     result = info.score([info.gold(record, "l")], [Prediction()])
     assert set(result) == {score.name for score in info.scores}

@@ -15,6 +15,7 @@ from workbench.text.fields import (
     SpanScores,
     WordTag,
     WordTags,
+    Written,
 )
 from workbench.text.mistakes import Mistake
 from workbench.text.questions import Candidate, PredictedAnswer, Question
@@ -40,6 +41,7 @@ WHO, WHERE = (
     PredictedAnswer("Where?", (), "", 1.0, 0.8, True),
 )
 ANSWERS = Prediction((Answers((WHO, WHERE)),))
+WRITTEN = Prediction((Written("She waits.", 0.25),))
 
 
 def view(prediction):
@@ -57,6 +59,7 @@ def view(prediction):
         (SPANS, "Ada waits  →  PER “Ada”"),
         (Prediction((WordTags((WordTag(0, 3, None, 1.0),)), SpanScores(()))), "Ada waits  →  –"),
         (ANSWERS, "Ada waits\n  Who?  →  Ada  0.600\n  Where?  →  –  0.800"),
+        (WRITTEN, "Ada waits  →  She waits."),
         (Prediction(), "–  Ada waits"),
     ],
 )
@@ -68,6 +71,7 @@ def test_the_columns_of_a_table_are_labels_with_scores_a_number_or_spans():
     assert view(SEVERAL).cells(SEVERAL) == ("a; b", "0.900000; 0.200000", "")
     assert view(NUMBER).cells(NUMBER) == ("", "2.500000", "[]")
     assert view(SPANS).cells(SPANS)[2].startswith('[{"start": 0, "end": 3, "label": "PER"')
+    assert view(WRITTEN).cells(WRITTEN) == ("She waits.", "0.250000", "")
     assert view(ANSWERS).cells(ANSWERS)[2].startswith('[{"question": "Who?", "answer": "Ada"')
 
 
@@ -76,6 +80,7 @@ def test_a_suggestion_is_a_label_a_value_or_a_range_of_the_text():
     assert view(NUMBER).answers(NUMBER) == [Answer("", None, value=2.5)]
     assert view(SPANS).answers(SPANS) == [Answer("PER", 0.9, 0, 3)]
     assert view(ANSWERS).answers(ANSWERS) == [Answer("Who?", 0.6, 0, 3), Answer("Where?", 0.8)]
+    assert view(WRITTEN).answers(WRITTEN) == [Answer("", 0.25, written="She waits.")]
     assert view(Prediction()).answers(Prediction()) == []
 
 
@@ -83,11 +88,12 @@ def test_an_export_has_the_prediction_in_the_place_of_gold():
     asked = {"q": (Question("Who?"), Question("Where?"), Question("Not asked?"))}
     put = [
         view(prediction).as_gold(Record(ADA), "x", prediction, asked)
-        for prediction in (SEVERAL, NUMBER, SPANS, ANSWERS)
+        for prediction in (SEVERAL, NUMBER, SPANS, ANSWERS, WRITTEN)
     ]
 
     assert put[0].marks == {"x": ("a", "b")} and put[1].numbers == {"x": 2.5}
     assert put[2].spans == {"x": (Span(0, 3, "PER", score=0.9),)}
+    assert put[4].written == {"x": "She waits."}
     assert put[3].questions == {
         "x": (Question("Who?", ((0, 3),)), Question("Where?", is_null=True))
     }

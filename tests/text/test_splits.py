@@ -2,7 +2,7 @@ from collections import Counter
 
 import pytest
 
-from workbench.text.splits import SHARES, SplitItem, assign, divide
+from workbench.text.splits import SHARES, SplitItem, assign, divide, folds
 
 
 def placed(items, found):
@@ -206,3 +206,23 @@ def test_seed_decides_and_order_does_not():
     item, other = (divide(items, seed=seed, shares=SHARES) for seed in (1, 2))
 
     assert item == divide(items[::-1], seed=1, shares=SHARES) != other
+
+
+def test_folds_have_every_document_once_and_their_share_of_each_label():
+    items = [SplitItem(n, labels=("ab"[n % 4 == 0],)) for n in range(40)]
+
+    parts = folds(items, 5, seed=1)
+
+    assert sorted(id for part in parts for id in part) == list(range(40))
+    assert [Counter(items[id].labels[0] for id in part) for part in parts] == [{"a": 6, "b": 2}] * 5
+    assert folds(items[::-1], 5, seed=1) == parts != folds(items, 5, seed=2)
+
+
+def test_documents_of_a_group_are_in_one_fold_and_single_ones_balance_the_sizes():
+    items = [SplitItem(n, group="g" if n < 6 else "h" if n < 10 else "") for n in range(21)]
+
+    parts = folds(items, 3, seed=1)
+
+    assert [set(range(6)) <= set(part) for part in parts].count(True) == 1
+    assert [set(range(6, 10)) <= set(part) for part in parts].count(True) == 1
+    assert [len(part) for part in parts] == [7, 7, 7]

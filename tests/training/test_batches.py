@@ -1,6 +1,7 @@
 """Batches of similar length hold every input once; cheap dropout drops the right share."""
 
 import numpy as np
+import pytest
 import torch
 
 from workbench.tasks.base import IGNORED, Loss
@@ -129,3 +130,12 @@ def test_the_batches_of_an_epoch_hold_what_was_drawn():
 
     assert sorted(plain) == list(range(40))
     assert len(weighted_draws) == 40 and abs((weighted_draws >= 20).sum() - 30) <= 1
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
+def test_masks_of_cheap_dropout_are_those_of_a_conversion(dtype):
+    x = torch.ones(37, 11, dtype=dtype)
+    drawn = np.random.default_rng(3).integers(0, 2**64, 51, dtype=np.uint64).view(np.uint8)[:407]
+    expected = (torch.from_numpy(drawn) >= 26).to(dtype).mul_(256 / 230).view(37, 11)
+
+    assert torch.equal(CheapDropout(0.1, np.random.default_rng(3))(x), expected)

@@ -17,14 +17,16 @@ class Line:
     """y = 2 x by gradient descent, one batch per epoch, evaluated before and after each step."""
 
     seed, model_name, usual = 1, "line", {}
+    divides = True
     options = {"device": "cpu", "precision": "fp32"}
     report_every = 0.0
 
-    def __init__(self, *, steps=3, best=(), full_at=None, targets=2 * X):
+    def __init__(self, *, steps=3, best=(), full_at=None, targets=2 * X, fits=8):
         self.state, self.steps = TrainingState(), steps
         self.best, self.best_only = best, bool(best)
         self.full_at, self.targets = full_at, targets
         self.released = 0
+        self.fits = fits  # examples in memory, twice as many with gradient checkpointing
 
     def check(self):
         pass
@@ -33,8 +35,11 @@ class Line:
         yield Tick(0)
         self.slope = torch.nn.Parameter(torch.zeros(()))
 
-    def shape(self):
-        return 1, 1
+    def width(self):
+        return 1
+
+    def trial_step(self):
+        raise AssertionError("the precision is given")
 
     def prepare(self):
         yield from [Tick(0)] * 100
@@ -52,11 +57,19 @@ class Line:
         return self.state.step, self.steps
 
     def losses(self, batch):
+        if len(X[batch]) > self.fits * (1 + self.state.recomputes):
+            raise torch.OutOfMemoryError("no memory")
         errors = self.slope * X[batch] - self.targets[batch]
-        return {"squares": Loss(errors.square().sum(), torch.tensor(4.0))}
+        return {"squares": Loss(errors.square().sum(), torch.tensor(len(errors)))}
 
     def size(self, batch):
-        return 4
+        return len(X[batch])
+
+    def part(self, batch, number, count):
+        return slice(batch.start + number, batch.stop, count)
+
+    def recompute(self):
+        return True
 
     def count(self, batch, losses):
         pass
@@ -171,3 +184,48 @@ def test_a_loss_that_is_not_finite_names_the_step():
         finish(Loop(learning).go())
 
     assert learning.released
+
+
+def test_short_memory_gives_the_same_steps_in_micro_batches_and_the_log_says_so():
+    whole, slope = finish(Loop(Line()).go())
+    short = Line(fits=1)
+
+    events, same = finish(Loop(short).go())
+
+    assert same == pytest.approx(slope, abs=1e-6)
+    losses, expected = (
+        [event.losses["squares"] for event in run if isinstance(event, Step)]
+        for run in (events, whole)
+    )
+    assert losses == pytest.approx(expected)
+    assert short.state.most == 1 and not short.state.recomputes
+    lines = [event.line for event in events if isinstance(event, LogMessage)]
+    assert [line.split(":")[0] for line in lines if "memory" in line] == [
+        "Out of memory. Continuing with micro-batches of 2 examples",
+        "Out of memory. Continuing with micro-batches of 1 example",
+    ]
+
+
+def test_activations_are_computed_again_where_one_example_is_too_much():
+    learning = Line(fits=0.5)
+
+    events, _slope = finish(Loop(learning).go())
+
+    lines = [event.line for event in events if isinstance(event, LogMessage)]
+    assert sum("gradient checkpointing" in line for line in lines) == 1
+    assert learning.state.recomputes
+
+
+def test_memory_that_does_not_suffice_in_any_way_ends_the_training():
+    with pytest.raises(torch.OutOfMemoryError):
+        finish(Loop(Line(fits=0)).go())
+
+
+def test_an_error_of_another_kind_is_no_lack_of_memory(monkeypatch):
+    def broken(*_given):
+        raise RuntimeError("shapes do not fit")
+
+    monkeypatch.setattr(Line, "losses", broken)
+
+    with pytest.raises(RuntimeError, match="shapes"):
+        finish(Loop(Line()).go())

@@ -1,5 +1,7 @@
 """Schedules against the paper, and the rates of every layer over a run."""
 
+from dataclasses import replace
+
 import pytest
 
 from workbench.base.errors import SpecError
@@ -90,6 +92,18 @@ def test_gradual_unfreezing_trains_one_more_layer_in_each_epoch_at_discriminativ
     assert column(result, 5) == [0, 0, 0, round(0.01 / 2.6, 8), 0.01]
     lowest = [0.01 / 2.6**depth for depth in (3, 2, 1, 0)]
     assert column(result, 15) == [0, *(round(rate, 8) for rate in lowest)]
+
+
+def test_contrastive_tuning_trains_the_encoder_before_the_epochs_and_then_the_head():
+    spec = TrainSpec("classify", "c", "model", options={"method": "contrastive"})
+    plan = replace(PLAN, first_steps=10, first_rate=0.004)
+
+    result = layer_steps(spec, plan, layers=3)
+
+    assert result.total == 30 and result.epochs[8:12] == (-1, -1, 0, 0)
+    assert column(result, 0) == [0.004, 0.004, 0.004, 0.004, 0]
+    assert column(result, 9) == [0.0004, 0.0004, 0.0004, 0.0004, 0]  # linear, of its own steps
+    assert column(result, 10) == [0, 0, 0, 0, 0.01]
 
 
 @pytest.mark.parametrize(

@@ -158,3 +158,65 @@ def test_a_limit_samples_by_the_seed_and_samples_are_nested():
 def test_a_seed_that_not_every_generator_takes_is_refused(seed):
     with pytest.raises(SpecError, match="The seed is"):
         TrainSpec("classify", "class", "model", seed=seed)
+
+
+def test_a_sample_of_every_class_holds_each_where_there_is_room_and_is_nested():
+    items = [(n, "rare" if n == 60 else "odd" if n % 2 else "even") for n in range(100)]
+    samples = {
+        limit: spec.limited(items, limit, 4, lambda item: [item[1]]) for limit in (2, 3, 10, 40)
+    }
+
+    assert {name for _n, name in samples[3]} == {"rare", "odd", "even"}
+    assert set(samples[2]) < set(samples[3]) < set(samples[10]) < set(samples[40])
+    plain = spec.limited(items, 40, 4)
+    assert len(set(plain) & set(samples[40])) >= 38  # else as random as without
+
+
+def forecast(model, batch=8, length=64, **options):
+    from workbench.models.spec import read_folder
+
+    settings = {"device": "cuda", **options}  # on a CPU the forecast has the gaps of malloc too
+    info = read_folder(model)
+    run = TrainSpec("classify", "c", str(model), options=settings, family=info.family)
+    return run.forecast(info, batch, length)
+
+
+@pytest.mark.parametrize("family", ["bert", "gpt2", "distilbert", "t5"])
+def test_the_forecast_counts_what_a_model_keeps_for_the_backward_pass(tmp_path, family):
+    import torch
+
+    from tests import tiny_models
+    from workbench.models.base import LoadOptions
+    from workbench.models.loading import load
+
+    model = tiny_models.make(tmp_path / family, family, layers=4)
+    encoder = load(model, LoadOptions(attention_dropout=0.0)).train()
+    ids = torch.randint(5, 30, (64, 64))
+    own = {parameter.untyped_storage().data_ptr() for parameter in encoder.parameters()}
+    kept = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        kept[storage.data_ptr()] = storage
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        inputs = {name: torch.ones_like(ids) for name in encoder.input_names} | {"input_ids": ids}
+        states = encoder(inputs)
+
+    counted = sum(storage.nbytes() for key, storage in kept.items() if key not in own)
+    assert states.layers
+    assert forecast(model, 64, 64).activations == pytest.approx(counted, rel=0.35)
+
+
+def test_a_forecast_grows_with_the_batch_and_shrinks_with_what_is_trained(tmp_path):
+    from tests import tiny_models
+
+    model = tiny_models.make(tmp_path / "bert", "bert", layers=4)
+    whole = forecast(model, 512).activations
+
+    assert forecast(model, 1024).activations == 2 * whole == forecast(model, 512, 128).activations
+    assert forecast(model, 512, freeze="2").activations == whole / 2
+    assert forecast(model, 512, method="lora").activations < whole
+    assert forecast(model, 512, checkpointing="on").activations < whole
+    assert forecast(model, 512, method="frozen").memory_mb < forecast(model, 512).memory_mb

@@ -2,7 +2,11 @@
 
 import pytest
 
+from tests import tiny_models
 from workbench.text import dataset
+from workbench.text.dataset import Dataset, Record
+from workbench.text.document import Document
+from workbench.text.labels import Layer
 from workbench.training import finetuning, loop, view
 from workbench.training.spec import TrainSpec
 
@@ -61,3 +65,18 @@ def test_a_class_and_its_weight_belong_to_the_whole_text(shown, classes, tiny_mo
     for row in shown(spec, classes):
         assert row["notes"]["classes"] in ("good", "bad")
         assert row["notes"]["weights"] == "1.000"
+
+
+def test_a_text_to_write_stands_after_its_instruction(shown, tmp_path):
+    document = Document("1", (("text", "Hi"),), "train", id=1)
+    record = Record(document, {"said": "submitted"}, written={"said": "Yo"})
+    data = Dataset((Layer("said", "text"),), (record,))
+    model = tiny_models.make(tmp_path / "gpt", "gpt2")
+
+    (row,) = shown(TrainSpec("instruct", "said", str(model), options={"batch_size": 1}), data)
+
+    asked = [unit["input"] for unit in row["units"] if unit["target"] is None]
+    answered = [unit for unit in row["units"] if unit["target"] is not None]
+    assert asked[:3] == ["#", "#", "#"] and row["units"][: len(asked)][-1]["target"] is None
+    assert {unit["input"] for unit in answered} == {""}
+    assert "".join(unit["target"] for unit in answered).startswith("Yo<|")

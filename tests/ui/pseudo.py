@@ -56,7 +56,7 @@ ALLOWED = (
     ),
     (r"\b(bilstm|starter-[a-z-]+|distilbert-base-uncased)\b", "names of models"),
     (r"\b(\w+\.)+(weight|bias)\b", "names of weights"),
-    (r"“(parquet|segmenters|umap|quantized)”", "extras, as they are installed"),
+    (r"“(parquet|segmenters|umap|quantized|cluster)”", "extras, as they are installed"),
     (
         r"\b(bert|gpt2|xlnet|float16|float32|[Aa]pache-2\.0|(cc-by-sa|CC-BY-SA)-3\.0)\b",
         "families, number formats and licences, as model folders and SPDX name them",

@@ -31,12 +31,17 @@ _STORED_FROM = 10_000_000  # bytes of a file whose digest is stored for other pr
 
 def write(folder: Path) -> None:
     """Store the checksums of all files in the folder, once they are complete."""
-    files = {name: digest(folder / name) for name in sorted(_names(folder))}
+    files = of(folder)
     key = _key(create=True)
     content = {"files": files, "signature": _signature(files, key) if key else ""}
     draft = folder / f"{FILE}.new"
     draft.write_text(json.dumps(content, indent=1, ensure_ascii=True), encoding="utf-8")
     os.replace(draft, folder / FILE)
+
+
+def of(folder: Path) -> dict[str, str]:
+    """The digest of each covered file in the folder. Raises OSError."""
+    return {name: digest(folder / name) for name in sorted(_names(folder))}
 
 
 def changed(folder: Path) -> tuple[str, ...]:

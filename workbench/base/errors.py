@@ -142,6 +142,26 @@ class TimeLimitExceeded(BaseException):
     """
 
 
+def is_out_of_memory(error: BaseException) -> bool:
+    """Recognized by name and message, as torch is not imported here: torch.OutOfMemoryError,
+    "DefaultCPUAllocator: can't allocate memory", "could not create a primitive" (oneDNN).
+    """
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return True
+    words = str(error).lower()
+    return isinstance(error, RuntimeError) and any(
+        literal in words
+        for literal in (
+            "out of memory",
+            "not enough memory",
+            "can't allocate memory",
+            "bad_alloc",
+            "could not create a primitive",
+            "could not create a memory",
+        )
+    )
+
+
 def is_disk_full(error: BaseException) -> bool:
     """Whether the disk is full. Checks the message too: some libraries raise their own types."""
     words = str(error).lower()

@@ -10,6 +10,9 @@ EXTRAS = {
     "pythainlp": "segmenters",
     "umap-learn": "umap",
     "bitsandbytes": "quantized",
+    "ray": "cluster",
+    "fastapi": "serve",
+    "uvicorn": "serve",
 }
 
 

@@ -13,6 +13,7 @@ import math
 USUAL_WIDTH = 384
 TEXTS = 1e-4  # classes and numbers of whole texts
 WORDS = 3e-4  # tags, spans and answers: a target for every word
+PREFERENCES = 2e-5  # of language models, which are kept near where they start
 MAX_RATE, MAX_RATE_WIDE, WIDE_MODEL = (
     3e-4,
     2e-4,
@@ -30,6 +31,7 @@ HEAD_ALONE = 3e-3
 # 8, seeds 1 to 3: mean macro F1 on dev 62.8, full fine-tuning 63.0; by seed -2.4, -2.9 and +4.8
 # points, on 60 documents.
 INSERTED = 10.0
+PAIRS = 1e-4  # of the encoder in contrastive tuning
 
 # ---------------------------------------------------------------- families
 
@@ -65,6 +67,11 @@ def fine_tuning(
     if steps >= LONG_RUN and rate == task:
         rate /= 2
     return float(f"{rate * min(1.0, USUAL_WIDTH / width) * factor:.3g}")
+
+
+def of_pairs(width: int) -> float:
+    """The rate of an encoder of this width that learns from pairs."""
+    return float(f"{PAIRS * min(1.0, USUAL_WIDTH / width):.3g}")
 
 
 def pretraining(objective: tuple[float, float], *, is_random: bool) -> float:

@@ -31,7 +31,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {  # kind → keys of its entries besides 
     "backend": ("info",),
     "strategy": ("needs", "layers"),
     "exporter": ("suffix", "several", "questions", "folder"),
-    "model_exporter": ("info", "default"),
+    "model_exporter": ("info", "default", "alias"),
     "run_kind": ("info",),
     "panel": ("place", "icon"),
 }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import platform
+import sys
 from functools import lru_cache
 from pathlib import Path
 
@@ -19,3 +21,12 @@ def physical_cores() -> int:
     import psutil
 
     return max(1, psutil.cpu_count(logical=False) or os.cpu_count() or 1)
+
+
+def may_have_accelerator() -> bool:
+    """Whether this computer has a driver of one that torch could use. Does not import torch."""
+    if sys.platform == "darwin":
+        return platform.machine() == "arm64"
+    if sys.platform == "win32":
+        return (Path(os.environ.get("SYSTEMROOT", r"C:\Windows")) / "System32/nvcuda.dll").exists()
+    return any(map(os.path.exists, ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")))

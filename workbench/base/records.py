@@ -7,6 +7,7 @@ The reader of a class is built once from its annotations: a long text has thousa
 from __future__ import annotations
 
 import json
+import math
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -47,6 +48,26 @@ def json_text(
     except UnicodeEncodeError:
         return json.dumps(value, indent=indent, default=default)
     return text
+
+
+def json_line(value: object) -> bytes:
+    """One line of JSON, in UTF-8; infinity and NaN, which JSON does not have, become null."""
+    try:
+        line = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        line = json.dumps(_finite(value), ensure_ascii=False)
+    try:
+        return line.encode() + b"\n"
+    except UnicodeEncodeError:  # a lone surrogate is escaped
+        return json.dumps(json.loads(line)).encode() + b"\n"
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def plain_rows(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:

@@ -7,12 +7,15 @@ import traceback
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from workbench.base import manifest, plugins, settings
+from workbench.base import manifest
 from workbench.base.errors import SpecError, WorkbenchError, brief
 from workbench.base.events import Signal
 from workbench.base.i18n import _
+
+if TYPE_CHECKING:
+    from workbench.base.settings import Settings
 
 
 class Registry:
@@ -205,18 +208,33 @@ def builtins() -> Registry:
     return Registry(manifest.read(path))
 
 
+_plugins_allowed = True
+
+
+def without_plugins() -> None:
+    """Let this process use the built-ins alone, as the program of an exported model does."""
+    global _plugins_allowed
+    _plugins_allowed = False
+
+
 @lru_cache(maxsize=1)
 def registry() -> Registry:
     """Built-ins and enabled plugins. One registry per process; plugin errors are contained."""
+    if not _plugins_allowed:
+        return builtins()
+    from workbench.base import settings  # not in the program of an exported model
+
     return Registry(_enabled(settings.load()))
 
 
-def reload(chosen: settings.Settings) -> None:
+def reload(chosen: Settings) -> None:
     """Read the manifests of the plugins again, after `chosen` has enabled or disabled some."""
     registry().replace(_enabled(chosen))
 
 
-def _enabled(chosen: settings.Settings) -> tuple[manifest.Contribution, ...]:
+def _enabled(chosen: Settings) -> tuple[manifest.Contribution, ...]:
+    from workbench.base import plugins
+
     contributions = list(builtins().everything())
     if chosen.plugins_enabled:
         for plugin in plugins.find(chosen):

@@ -25,6 +25,7 @@ class Settings:
     annotator: str = "me"
     device: str = "auto"  # auto, cpu, cuda, mps
     weights: str = "auto"  # of pretrained causal models in Inspect: auto, fp32, bf16
+    sessions: bool = True  # runs predict with onnxruntime where it is equal and faster
     selection_bar: bool = True  # labels beside text that is selected with the mouse
     offline: bool = True
     warm_worker: bool = True

@@ -18,6 +18,7 @@ _WORDS = {
     "paused": N_("paused"),
     "done": N_("done"),
     "stopped": N_("stopped"),
+    "stopped-early": N_("stopped early"),
     "cancelled": N_("cancelled"),
     "failed": N_("failed"),
     "out_of_memory": N_("out of memory"),

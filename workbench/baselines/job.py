@@ -261,7 +261,7 @@ def _versions() -> dict[str, str]:
 
 
 def predict(params: Mapping[str, Any], folder: Path) -> Messages:
-    """Job target. params: model (folder), input, output (JSON lines), as `tasks.predictor.run`."""
+    """Job target. params: model (folder), input, output (JSON lines), as `tasks.session.run`."""
     trained, output = Trained.load(Path(params["model"])), Path(params["output"])
     done, stopped, began = 0, False, time.process_time()
     with open(output, "w", encoding="utf-8", newline="\n") as file:

@@ -49,6 +49,16 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
         _("Edit, count and apply patterns that suggest labels."),
     ),
     "queue": ("annotation.queue", "queue", _("List the next documents to label, by a strategy.")),
+    "people": (
+        "annotation.people",
+        "people",
+        _("List, add and rename people; choose whose labels are gold."),
+    ),
+    "agreement": (
+        "annotation.people",
+        "agreement",
+        _("Measure how far people and runs agree on a layer."),
+    ),
     "sources": (
         "annotation.sources",
         "sources",
@@ -82,9 +92,35 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
     ),
     "models": ("models.models", "models", _("List, add and describe pretrained models.")),
     "train": ("runs.train", "train", _("Fine-tune a pretrained model on the submitted documents.")),
+    "curves": (
+        "runs.curves",
+        "curves",
+        _("Compare systems over growing numbers of labels; read off how many are needed."),
+    ),
     "ladder": ("runs.ladder", "ladder", _("Compare steps of transfer, from random to fine-tuned.")),
+    "search": ("runs.search", "search", _("Search for the best training settings on a layer.")),
+    "repeat": (
+        "runs.repeat",
+        "repeat",
+        _("Train with several seeds or on folds: mean, interval and paired difference."),
+    ),
+    "layers": (
+        "runs.layers",
+        "layers",
+        _("How transferable the layers of an encoder are, and which ones a task reads."),
+    ),
+    "multitask": (
+        "runs.layers",
+        "multitask",
+        _("Compare layers that are trained together with each alone."),
+    ),
     "pretrain": ("models.language_models", "pretrain", _("Train a language model on plain text.")),
     "evaluate": ("runs.evaluate", "evaluate", _("Evaluate a run on the current gold labels.")),
+    "pronouns": (
+        "runs.evaluate",
+        "pronouns",
+        _("Score which name each pronoun of GAP means, by gender."),
+    ),
     "perplexity": (
         "models.language_models",
         "perplexity",
@@ -110,6 +146,7 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
     ),
     "ensemble": ("runs.runs", "ensemble", _("Average the class probabilities of runs.")),
     "predict": ("runs.use", "predict", _("Predict labels with a run or a model folder.")),
+    "serve": ("models.serve", "serve", _("Answer requests over HTTP with a run or an export.")),
     "inspect": ("models.inspect", "inspect", _("Inspect a model on texts.")),
     "embed": ("models.embed", "embed", _("Write hidden states of texts as numpy arrays.")),
     "suggest": ("runs.use", "suggest", _("Suggest labels for unlabelled documents with a run.")),

@@ -4,8 +4,6 @@ error.
 
 from __future__ import annotations
 
-import json
-import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from workbench.base.i18n import _
+from workbench.base.records import json_line
 from workbench.text.columns import TERMINAL, Column, record, titled
 
 if TYPE_CHECKING:
@@ -38,25 +37,8 @@ def emit(value: object) -> None:
 
     A lone surrogate is escaped, so the line is valid UTF-8; infinity and NaN become null.
     """
-    try:
-        line = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    except ValueError:
-        line = json.dumps(_finite(value), ensure_ascii=False)
-    try:
-        raw = line.encode()
-    except UnicodeEncodeError:
-        raw = json.dumps(json.loads(line)).encode()
-    sys.stdout.buffer.write(raw + b"\n")
+    sys.stdout.buffer.write(json_line(value))
     sys.stdout.buffer.flush()
-
-
-def _finite(value: object) -> object:
-    """JSON does not support infinity and NaN."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, Mapping):
-        return {key: _finite(item) for key, item in value.items()}
-    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def plain(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -18,7 +19,7 @@ class Converted(Source):
     def __init__(self, source: Source) -> None:
         self.__dict__.update(source.__dict__)  # it is open already
         self.is_binary = False
-        self.places: list[int] = []
+        self.places = array("q")
 
     def numbered(self) -> Iterator[tuple[int, str]]:
         """(record, line), in order; a record may have several lines."""
@@ -38,7 +39,7 @@ class Converted(Source):
         return "\n".join(parts) + "\n"
 
     def lines(self, *, ends: bool = False) -> Iterator[str]:
-        self.places, self.cut, length = [], False, 0
+        self.places, self.cut, length = array("q"), False, 0
         for place, line in self.numbered():
             if self.scan is not None and length > LOOK:
                 self.cut = True

@@ -19,10 +19,10 @@ from workbench.models.base import Encoder, LoadOptions
 from workbench.models.generate import LanguageModel
 from workbench.models.loading import loaded
 from workbench.runtime.crf import Transitions
-from workbench.runtime.inputs import Prepared, Preparer
+from workbench.runtime.inputs import Logits, Prepared, Preparer
 from workbench.runtime.preparers.words import segmenter_of
 from workbench.tasks.base import Features
-from workbench.tasks.predictor import Logits, Predictor, infer
+from workbench.tasks.predictor import Predictor, infer
 from workbench.text.document import Document
 from workbench.text.fields import Prediction
 from workbench.text.segmenters import base as segmenters

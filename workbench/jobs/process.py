@@ -233,6 +233,15 @@ class Child:
                 _kill_tree(process, force=True)
 
 
+def is_worker(pid: int) -> bool:
+    """Whether a process with this id runs and is a worker, of any window."""
+    import psutil
+
+    with suppress(psutil.Error):
+        return "worker" in psutil.Process(pid).cmdline()
+    return False
+
+
 def last_lines(log: Path, count: int = LOG_LINES) -> str:
     """The end of a log file, "" if there is none."""
     try:

@@ -10,7 +10,7 @@ import itertools
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
@@ -166,10 +166,11 @@ class Queue:
     def waiting(self) -> tuple[Job, ...]:
         return tuple(job for job in self.jobs if job.status == "waiting")
 
-    def add(self, spec: JobSpec) -> Job:
+    def add(self, spec: JobSpec, earlier: Iterable[events.Event] = ()) -> Job:
         """Write `job.json` to its folder (temporary by default) and start the job once its device
         is free.
 
+        earlier: what the job reported before it was interrupted, if it continues.
         A temporary folder is deleted after the last event. Raises JobFailed if the folder cannot be
         written.
         """
@@ -191,6 +192,8 @@ class Queue:
                 hint=_("Check the free disk space and whether the disk is read-only."),
             ) from error
         job = Job(self, next(self._numbers), spec, temporary)
+        for event in earlier:
+            job._take_in(event)
         self.jobs = (*self.jobs, job)
         job.behind = self._behind(job)
         self._tell(job, events.Queued(job.behind))
@@ -205,31 +208,51 @@ class Queue:
         event loop. forget: it is not listed any more once it has ended, however that was. Raises
         Cancelled, or JobFailed with the message, hint and details of the job.
         """
-        if threading.get_ident() != self._home:
-            return self._run_for_task(spec, watch, forget)
-        self._mailbox()
-        job = self.add(spec)
-        job.ends_unlisted = forget
-        return self.result(job, watch)
+        return result_of(self._begun(spec, watch, forget=forget))
+
+    def begin(self, spec: JobSpec, kind: str, watch: Watch = QUIET) -> Job:
+        """Start a job that goes on, such as a server, and wait until it reports an object of this
+        kind.
+
+        Otherwise as `run`; raises JobFailed if it ends before.
+        """
+        job = self._begun(spec, watch, until=kind)
+        if job.over:
+            result_of(job)
+            raise JobFailed(_("{title} ended at once.", title=spec.title))
+        return job
 
     def result(self, job: Job, watch: Watch = QUIET) -> dict[str, Any]:
         """As `run`, of a job that was added before, such as a training. Without an event loop."""
-        mailbox, waited = self._mailbox(), _Waited(job, watch)
+        return result_of(self._waited(_Waited(job, watch), watch))
+
+    def _begun(self, spec: JobSpec, watch: Watch, *, forget: bool = False, until: str = "") -> Job:
+        """The job once it has ended, or has reported an object of the kind `until`."""
+        if threading.get_ident() != self._home:
+            return self._begun_for_task(spec, watch, forget, until)
+        self._mailbox()
+        job = self.add(spec)
+        job.ends_unlisted = forget
+        return self._waited(_Waited(job, watch, until=until), watch)
+
+    def _waited(self, waited: _Waited, watch: Watch) -> Job:
+        """Wait without an event loop."""
+        mailbox = self._mailbox()
 
         def over() -> bool:
             waited.report()
-            return job.over
+            return waited.ended.is_set()
 
         try:
             with self.while_waiting(watch):
                 mailbox.wait(over)
         except BaseException:
-            job.cancel()
-            self.wait(job, PATIENCE)
+            waited.job.cancel()
+            self.wait(waited.job, PATIENCE)
             raise
-        return result_of(job)
+        return waited.job
 
-    def _run_for_task(self, spec: JobSpec, watch: Watch, forget: bool) -> dict[str, Any]:
+    def _begun_for_task(self, spec: JobSpec, watch: Watch, forget: bool, until: str) -> Job:
         started: list[_Waited] = []
         failures: list[Exception] = []
         ended = threading.Event()
@@ -240,7 +263,7 @@ class Queue:
             try:
                 job = self.add(spec)
                 job.ends_unlisted = forget
-                started.append(_Waited(job, watch, ended))
+                started.append(_Waited(job, watch, ended, until))
             except Exception as error:
                 failures.append(error)
                 ended.set()
@@ -263,7 +286,7 @@ class Queue:
             raise failures[0]
         if not started:
             raise Cancelled()
-        return result_of(started[0].job)
+        return started[0].job
 
     def run_first(self, job: Job) -> None:
         """Run a waiting job before the others; see `Job.run_first`."""
@@ -439,19 +462,23 @@ class Queue:
 
 
 class _Waited:
-    """A job that an operation waits for: forwards to `watch` what it reports, until it has ended.
+    """A job that an operation waits for: forwards to `watch` what it reports, until it has ended,
+    or has reported an object of the kind `until`. Then `ended` is set.
 
     `share` is how much of it is done, in [0, 1]. Created on the main thread.
     """
 
-    def __init__(self, job: Job, watch: Watch, ended: threading.Event | None = None):
+    def __init__(
+        self, job: Job, watch: Watch, ended: threading.Event | None = None, until: str = ""
+    ):
         self.job, self.share = job, 0.0
+        self.ended = ended or threading.Event()
         self._reported = -1.0
-        self._watch, self._ended = watch, ended or threading.Event()
+        self._watch, self._until = watch, until
         watch.wait_behind(job.behind)
         self._drop = job.changed.connect(self._on_event)
         if job.over:
-            self._ended.set()
+            self.ended.set()
 
     def report(self) -> None:
         """Report progress that is new, on the thread of the operation. Raises Cancelled."""
@@ -470,9 +497,14 @@ class _Waited:
                 payload = {**payload, "total": self.job.spec.params["total"]}
             self.share = _share(payload, self.share)
             self._watch.event(payload)
+            if self._until and payload.get("kind") == self._until:
+                self._end()
         elif isinstance(event, events.Finished):
-            self._drop()
-            self._ended.set()
+            self._end()
+
+    def _end(self) -> None:
+        self._drop()
+        self.ended.set()
 
 
 def result_of(job: Job) -> dict[str, Any]:

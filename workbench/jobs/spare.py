@@ -39,6 +39,7 @@ class Spare:
         free_memory: Callable[[], int] | None = None,
     ):
         self.warm, self._on_report = warm, on_report
+        self.ahead: tuple[str, str] | None = None  # target and argument of `load_ahead`
         self._free_memory = free_memory or (lambda: machine.memory()[1])
         self._child: Child | None = None
         self._timer: threading.Timer | None = None
@@ -57,6 +58,12 @@ class Spare:
             self._timer = threading.Timer(delay, self._begin)
             self._timer.name, self._timer.daemon = "glossbench-spare", True
             self._timer.start()
+
+    def load_ahead(self, target: str, argument: str) -> None:
+        """Have the next spare call "module:function" with a string, to load what the next job will
+        probably need. An exception is ignored.
+        """
+        self.ahead = target, argument
 
     def take(
         self,
@@ -100,6 +107,7 @@ class Spare:
                 "--spare",
                 ",".join(self.warm.modules),
                 *(["--report", self.warm.report] if self.warm.report else []),
+                *(["--ahead", *self.ahead] if self.ahead else []),
             ]
             self._child = Child(arguments, on_message=self._heard, on_end=lambda code: None).start()
 

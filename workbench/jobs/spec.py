@@ -29,17 +29,25 @@ class JobSpec(JsonRecord):
     """`target` is "module:function".
 
     For a job the function is a generator function `target(params, folder)`: it yields JSON objects
-    (dicts with a "kind"), may be sent "stop" (save the best result and end) or closed (write
-    nothing
-    more), and returns a JSON object, its result. For a host it is a plain function
-    `target(params)` that loads the model and returns `answer(request) -> dict`; an `answer` that
-    is a generator sends what it yields to the parent as parts, and what it returns as the answer.
+    (dicts with a "kind"; {} reports nothing), may be sent "stop" (save the best result and end) or
+    closed (write nothing more), and returns a JSON object, its result. For a host it is a plain
+    function `target(params)` that loads the model and returns `answer(request) -> dict`; an
+    `answer` that is a generator sends what it yields to the parent as parts, and what it returns as
+    the answer.
     `device` names the queue: jobs of one device run one after another; "" means no device, start
     at once. `silent`: the worker exits if the target yields nothing for so many seconds, and its
     log shows what it was running; 0 for no limit. A `short` job need not wait for a long one on the
     CPU (`jobs.turns`); `threads` is then set by the queue. Nobody waits for a `background` job: on
     the CPU no other job waits for it, it gives way to all of them, and closing ends it without
-    asking. `forget`: one of many small jobs, which is not listed any more once it is done.
+    asking. A `foreground` job has the priority of the application. `forget`: one of many small
+    jobs, which is not listed any more once it is done.
+    `processes` run the target together, the worker as the first of them (`jobs.peers`).
+    `run_on`: the address of a Ray cluster that runs the job, "" for this computer; `files` are the
+    files and folders that it then reads, and that are sent there (`jobs.cluster`). `divided`: the
+    names of two parameters, of a file of lines and of the file of lines that the target writes from
+    it; on a cluster, each node gets a part of the lines, behind the first one.
+    `state`: the name of a folder that the target replaces as a whole in the folder of the job, and
+    continues from with the parameter `resume`; on a cluster, if a node is lost.
     `scratch`: temporary folders that the job reads, deleted when it has ended.
     """
 
@@ -56,8 +64,14 @@ class JobSpec(JsonRecord):
     silent: float = 0.0
     short: bool = False
     background: bool = False
+    foreground: bool = False
     forget: bool = False
     scratch: tuple[str, ...] = ()
+    processes: int = 1
+    run_on: str = ""
+    files: tuple[str, ...] = ()
+    divided: tuple[str, ...] = ()
+    state: str = ""
     threads: int = 0  # maximum number of compute threads; 0: one per physical core
 
     def write(self, path: Path) -> None:

@@ -59,6 +59,17 @@ def series(payload: Mapping[str, Any], name: str) -> list[float]:
     return values if len(values) == len(earlier.get("step", ())) + 1 else []
 
 
+def points(payload: Mapping[str, Any], name: str) -> list[tuple[int, float]]:
+    """Steps and values of a field; of a payload in which a step lacks it, only the last one.
+
+    Earlier versions sent only the last of several.
+    """
+    if values := series(payload, name):
+        numbers = [*payload.get("earlier", {}).get("step", ()), payload["step"]]
+        return list(zip(numbers, values, strict=True))
+    return [(payload["step"], payload[name])] if payload.get(name) is not None else []
+
+
 def same_losses(mapping: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return set(mapping.get("losses", ())) == set(other.get("losses", ()))
 

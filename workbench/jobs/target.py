@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from workbench.base import plugin_failures
-from workbench.base.errors import WorkbenchError, is_disk_full
+from workbench.base.errors import WorkbenchError, is_disk_full, is_out_of_memory
 from workbench.base.i18n import _
 from workbench.jobs import events
 
@@ -29,12 +29,15 @@ def failure(error: BaseException) -> events.Finished:
         sys.stderr.write(details)
     if isinstance(error, WorkbenchError):
         return events.Finished("failed", message=error.message, hint=error.hint, details=details)
-    if _is_out_of_memory(error):
+    if is_out_of_memory(error):
         message = _("Out of memory: {error}", error=_first_line(error) or type(error).__name__)
         return events.Finished(
             "out_of_memory",
             message=message,
-            hint=_("Use a smaller batch size or shorter texts."),
+            hint=_(
+                "Use a smaller batch size, shorter texts, a smaller model, or a training method "
+                "with fewer parameters, such as LoRA."
+            ),
             details=details,
         )
     if is_disk_full(error):
@@ -55,15 +58,3 @@ def failure(error: BaseException) -> events.Finished:
 
 def _first_line(error: BaseException) -> str:
     return (str(error).strip().splitlines() or [""])[0][:500]
-
-
-def _is_out_of_memory(error: BaseException) -> bool:
-    """Recognized by name and message, as torch is not imported here: torch.OutOfMemoryError,
-    "DefaultCPUAllocator: can't allocate memory".
-    """
-    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
-        return True
-    words = str(error).lower()
-    return isinstance(error, RuntimeError) and (
-        "out of memory" in words or "not enough memory" in words or "can't allocate memory" in words
-    )

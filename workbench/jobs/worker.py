@@ -1,13 +1,15 @@
 """Entry point of the child: `python -P -m workbench worker FOLDER`, a job (`job.json`) or a host
 (`host.json`).
 
-`--spare MODULES [--report TARGET]` instead of a folder imports the modules and waits for work.
+`--spare MODULES [--report TARGET] [--ahead TARGET ARGUMENT]` instead of a folder imports the
+modules, loads what is asked, and waits for work.
 To run a job by hand: `python -P -m workbench worker runs/0012` (keep standard input open: its end
 means stop).
 """
 
 from __future__ import annotations
 
+import argparse
 import faulthandler
 import importlib
 import json
@@ -21,10 +23,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from workbench.base import processors, scratch
+from workbench.base import peers, processors, scratch
 from workbench.base.i18n import _
 from workbench.jobs import events, serving
 from workbench.jobs.channel import Channel, Commands, take_over
+from workbench.jobs.peers import Peers
 from workbench.jobs.spec import JobSpec
 from workbench.jobs.target import failure, resolve
 
@@ -38,7 +41,7 @@ def main(arguments: list[str]) -> int:
         print(_("worker needs the folder of a job"), file=sys.stderr)
         return 2
     incoming, outgoing = take_over()
-    _behave()
+    _behave(Path(arguments[0]))
     commands = Commands(incoming)
     _listen_to_interrupts(commands)
     scratch.sweep()
@@ -47,9 +50,11 @@ def main(arguments: list[str]) -> int:
     return _serve(Path(arguments[0]), outgoing, commands)
 
 
-def _behave() -> None:
-    """Run at lower priority than the window, with one compute thread per physical core."""
-    if hasattr(os, "nice"):
+def _behave(folder: Path) -> None:
+    """Run at lower priority than the window, unless the job is a server that others wait for, with
+    one compute thread per physical core.
+    """
+    if hasattr(os, "nice") and not _is_foreground(folder):
         with suppress(OSError):
             os.nice(NICE)
     if "OMP_NUM_THREADS" not in os.environ:
@@ -58,6 +63,13 @@ def _behave() -> None:
     # training step.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.environ.setdefault("KMP_BLOCKTIME", "0")
+
+
+def _is_foreground(folder: Path) -> bool:
+    try:
+        return JobSpec.read(folder / "job.json").foreground
+    except (OSError, ValueError, TypeError):  # a spare, or reported when it runs
+        return False
 
 
 def _listen_to_interrupts(commands: Commands) -> None:
@@ -73,6 +85,8 @@ def _serve(folder: Path, outgoing: int, commands: Commands) -> int:
     if scratch.join(folder):
         commands.discard_if_orphaned(partial(scratch.remove, folder))
     try:
+        if peers.number():
+            return _peer(folder, Channel(outgoing), commands)
         if (folder / "host.json").is_file():
             return serving.serve(folder, Channel(outgoing), commands)
         return _job(folder, Channel(outgoing, _record(folder)), commands)
@@ -101,10 +115,20 @@ def _job(folder: Path, channel: Channel, commands: Commands) -> int:
     return 0 if finished.status in ("done", "stopped", "cancelled") else 1
 
 
+def _peer(folder: Path, channel: Channel, commands: Commands) -> int:
+    """Run the job as one of several processes: only a failure is reported, and to the first."""
+    commands.discard_if_orphaned(lambda: None)
+    finished = run_target(folder, lambda _event: None, commands)
+    channel.send(finished)
+    commands.finished.set()
+    return 0 if finished.status in ("done", "stopped") else 1
+
+
 def _give_way(folder: Path) -> None:
-    """Run a background job at the lowest priority, so that other jobs get the processor."""
+    """Run a background job of a device at the lowest priority, so that others get the processor."""
     with suppress(OSError, ValueError, KeyError):  # a damaged job file is reported when it runs
-        if JobSpec.read(folder / "job.json").background and hasattr(os, "nice"):
+        spec = JobSpec.read(folder / "job.json")
+        if spec.background and spec.device and hasattr(os, "nice"):
             os.nice(LOWEST - os.nice(0))
 
 
@@ -144,15 +168,37 @@ def run_target(
     `commands.ending` is checked after each object. `limited(send, seconds)` applies the time limit
     of the job, if it has one.
     """
+
+    def abort(finished: events.Finished) -> None:
+        with suppress(OSError):
+            write_result(folder, finished)
+        send(finished)
+        os._exit(1)
+
     try:
         spec = JobSpec.read(folder / "job.json")
         if spec.threads:
             os.environ["OMP_NUM_THREADS"] = str(spec.threads)
         send = limited(send, spec.silent) if spec.silent else send
-        return _drive(resolve(spec.target)(spec.params, folder), send, commands)
+        if spec.run_on:
+            return _run_far(spec, folder, send, commands)
+        with Peers(folder, 1 if peers.number() else spec.processes, abort) as others:
+            try:
+                return _drive(resolve(spec.target)(spec.params, folder), send, commands)
+            except BaseException as error:
+                return others.failure(error) or failure(error)
     # includes SystemExit raised by a library: the parent must be informed
     except BaseException as error:
         return failure(error)
+
+
+def _run_far(spec: JobSpec, folder: Path, send: Send, commands: StopRequest) -> events.Finished:
+    from workbench.jobs import cluster
+
+    try:
+        return _drive(cluster.run(spec, folder), send, commands)
+    except cluster.EndedThere as end:
+        return end.finished
 
 
 def _drive(
@@ -164,7 +210,8 @@ def _drive(
     try:
         item = next(target)
         while True:
-            send(events.Output(item))
+            if item:
+                send(events.Output(item))
             if commands.ending == "cancel":
                 target.close()
                 return events.Finished("cancelled")
@@ -189,17 +236,23 @@ def write_result(folder: Path, finished: events.Finished) -> None:
 
 
 def _spare(arguments: list[str], outgoing: int, commands: Commands) -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("modules", nargs="?", default="")
+    parser.add_argument("--report", default="")
+    parser.add_argument("--ahead", nargs=2, default=())
+    options = parser.parse_args(arguments)
     channel = Channel(outgoing)
-    for module in filter(None, arguments[0].split(",") if arguments else ()):
+    for module in filter(None, options.modules.split(",")):
         with suppress(Exception):  # reported by the job that needs it
             importlib.import_module(module)
     try:
-        report = (
-            resolve(arguments[2])() if len(arguments) > 2 and arguments[1] == "--report" else {}
-        )
+        report = resolve(options.report)() if options.report else {}
     except Exception as error:
         channel.write({"type": "spare", "problem": failure(error).message})
         return 1
+    if options.ahead:
+        with suppress(Exception):  # reported by the job that needs it
+            resolve(options.ahead[0])(options.ahead[1])
     channel.write({"type": "spare", "report": report})
     setup = commands.next()
     if setup is None:

@@ -22,7 +22,7 @@ class Definition:
     """Display texts before translation; `source`: paper or library with the same definition.
 
     is_error: in the unit of gold (or its square), not a fraction; lower is better. is_ratio: of two
-    scores, not a fraction of 1.
+    scores, or a difference in a unit of its own: not a fraction of 1, and more is not better.
     """
 
     title: str
@@ -75,6 +75,18 @@ CONLL = N_(
     "Gold spans that are not words are widened to words."
 )
 
+TRIPLES = N_(
+    "Triples of two spans and a label: a relation is correct if the boundaries of both spans, the "
+    "label and the direction equal gold; labels without a direction count in either order. All "
+    "relations pooled."
+)
+ARGUMENTS = N_(
+    "Triples of a predicate, an argument and its role: an argument is correct if its boundaries "
+    "and its role equal gold. All arguments pooled."
+)
+UNLABELLED = N_("As F1, whatever the label.")
+ZHONG = "PURE (Zhong & Chen 2021)"
+
 ANSWER_EXACT = N_(
     "Fraction of questions whose answer equals a gold answer, without case, punctuation and "
     "articles."
@@ -83,7 +95,21 @@ ANSWER_F1 = N_(
     "Mean over questions of the F1 of the tokens of the answer and the best gold answer, without "
     "case, punctuation and articles."
 )
+ALPHA = N_(
+    "1 − observed / expected disagreement, for any number of annotators and with missing labels; "
+    "0 is chance."
+)
+SAME = N_("Not defined if nothing can differ, such as with one label only.")
+ARTSTEIN = "Artstein, Poesio 2008"
 SQUAD = "SQuAD 2.0"
+ROUGE_L = N_(
+    "Mean over documents of the F1 of the longest common subsequence of words of the written text "
+    "and gold, without case, punctuation and stemming (Lin 2004)."
+)
+TEXT_EXACT = N_(
+    "Fraction of documents whose written text equals gold, without case, punctuation and articles."
+)
+NO_WORDS = N_("Zero division: of texts without words 1 if both are, else 0.")
 PRONOUNS = N_(
     "Each name of each document is one decision: whether the pronoun means it. F1 of these "
     "decisions over all pronouns."
@@ -97,6 +123,13 @@ BIAS = N_(
     "feminine pronouns are resolved worse."
 )
 GAP = "GAP (Webster et al. 2018)"
+MUC = N_("MUC: links that join the mentions of a chain; a chain of n mentions needs n − 1.")
+B_CUBED = N_("B³: mean over mentions of the share of their chain that is right.")
+CEAF = N_("CEAF φ4: similarity of chains that are matched one to one, 2 · shared / both sizes.")
+LEA = N_("LEA: the share of resolved links of each chain, weighted by its size.")
+MENTIONS = N_("Mentions with correct boundaries, whatever their chain.")
+CONLL_MEAN = N_("CoNLL score: mean of the F1 of MUC, B³ and CEAF φ4 over chains of all documents.")
+SCORER = "CoNLL-2012"
 
 DEFINITIONS: dict[str, Definition] = {
     "accuracy": Definition(N_("Accuracy"), N_("Fraction of correct labels."), NEVER),
@@ -176,6 +209,39 @@ DEFINITIONS: dict[str, Definition] = {
     "token_accuracy": Definition(
         N_("Token accuracy"), N_("Fraction of words with the correct tag."), ZERO, "seqeval"
     ),
+    "coref_f1": Definition(N_("CoNLL F1"), CONLL_MEAN, ZERO, SCORER),
+    **_spans("muc", N_("MUC precision"), N_("MUC recall"), N_("MUC F1"), MUC, SCORER),
+    **_spans("b_cubed", N_("B³ precision"), N_("B³ recall"), N_("B³ F1"), B_CUBED, SCORER),
+    **_spans("ceaf_e", N_("CEAF precision"), N_("CEAF recall"), N_("CEAF F1"), CEAF, SCORER),
+    **_spans("lea", N_("LEA precision"), N_("LEA recall"), N_("LEA F1"), LEA, SCORER),
+    **_spans(
+        "mention",
+        N_("Mention precision"),
+        N_("Mention recall"),
+        N_("Mention F1"),
+        MENTIONS,
+        SCORER,
+    ),
+    **_spans(
+        "relation",
+        N_("Precision"),
+        N_("Recall"),
+        N_("Relation F1"),
+        TRIPLES,
+        ZHONG,
+    ),
+    **_spans(
+        "argument",
+        N_("Precision"),
+        N_("Recall"),
+        N_("Argument F1"),
+        ARGUMENTS,
+        "CoNLL-2005",
+    ),
+    "argument_macro_f1": Definition(N_("Macro F1 of roles"), MACRO, ZERO, "CoNLL-2005"),
+    "argument_unlabelled_f1": Definition(N_("Unlabelled F1"), UNLABELLED, ZERO, "CoNLL-2005"),
+    "relation_macro_f1": Definition(N_("Macro F1 of relations"), MACRO, ZERO, ZHONG),
+    "relation_unlabelled_f1": Definition(N_("Unlabelled F1"), UNLABELLED, ZERO, ZHONG),
     "pearson": Definition(
         N_("Pearson"),
         N_("Linear correlation of gold and predicted numbers, from −1 to 1."),
@@ -188,10 +254,22 @@ DEFINITIONS: dict[str, Definition] = {
         CONSTANT,
         "scipy",
     ),
+    "reward_margin": Definition(
+        N_("Reward margin"),
+        N_(
+            "Mean difference between the reward of the preferred answer and the mean of the "
+            "others: β times how much more its log-probability rose in the training."
+        ),
+        NEVER,
+        "trl",
+        is_ratio=True,
+    ),
     "mse": Definition(N_("MSE"), N_("Mean squared error; 0 is best."), NEVER, is_error=True),
     "mae": Definition(N_("MAE"), N_("Mean absolute error; 0 is best."), NEVER, is_error=True),
     "answer_exact_match": Definition(N_("Exact match"), ANSWER_EXACT, NEVER, SQUAD),
     "answer_f1": Definition(N_("Answer F1"), ANSWER_F1, NO_ANSWER, SQUAD),
+    "rouge_l": Definition(N_("ROUGE-L"), ROUGE_L, NO_WORDS, "rouge-score"),
+    "text_exact_match": Definition(N_("Exact match"), TEXT_EXACT, NEVER, SQUAD),
     "perplexity": Definition(
         N_("Perplexity per token"),
         N_("exp of the mean negative log-likelihood of the tokens; 1 is best."),
@@ -207,6 +285,55 @@ DEFINITIONS: dict[str, Definition] = {
         NEVER,
         "Mielke 2019",
     ),
+    "observed_agreement": Definition(
+        N_("Observed agreement"),
+        N_("Share of pairs of annotators who chose the same, averaged over documents."),
+        SAME,
+        ARTSTEIN,
+    ),
+    "fleiss_kappa": Definition(
+        N_("Fleiss’ kappa"),
+        N_("Agreement beyond chance of any number of annotators who share one distribution."),
+        SAME,
+        "Fleiss 1971",
+    ),
+    "alpha": Definition(N_("Krippendorff’s alpha"), ALPHA, SAME, "Krippendorff 2011"),
+    "ordinal_alpha": Definition(
+        N_("Krippendorff’s alpha, ordinal"), ALPHA, SAME, "Krippendorff 2011"
+    ),
+    "interval_alpha": Definition(
+        N_("Krippendorff’s alpha, interval"), ALPHA, SAME, "Krippendorff 2011"
+    ),
+    "character_alpha": Definition(
+        N_("Alpha per character"),
+        N_("Krippendorff’s alpha; every character is a unit, with the labels that cover it."),
+        SAME,
+        "Krippendorff 2011",
+    ),
+    "word_kappa": Definition(
+        N_("Kappa per word"),
+        N_(
+            "Cohen’s kappa of the label of each word. It flatters: most words have no label, and "
+            "the words of one span are not independent. Prefer span F1 or alpha."
+        ),
+        SAME,
+    ),
+    "ac1": Definition(
+        N_("Gwet’s AC1"),
+        N_("Agreement beyond chance that stays stable when one label is very frequent."),
+        SAME,
+        "Gwet 2008",
+    ),
+    "icc": Definition(
+        N_("ICC(2,1)"),
+        N_(
+            "Intraclass correlation: two-way random effects, absolute agreement, single annotator, "
+            "over the documents with a number of everyone."
+        ),
+        SAME,
+        "Shrout, Fleiss 1979",
+    ),
+    "f1": Definition(N_("F1"), N_("Items that both have, against the items of either.")),
     "pronoun_f1": Definition(N_("Pronoun F1"), PRONOUNS, NO_PRONOUN, GAP),
     "pronoun_masculine_f1": Definition(N_("Pronoun F1, masculine"), MASCULINE, NO_PRONOUN, GAP),
     "pronoun_feminine_f1": Definition(N_("Pronoun F1, feminine"), FEMININE, NO_PRONOUN, GAP),

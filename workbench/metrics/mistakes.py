@@ -1,9 +1,12 @@
-"""Pair predicted spans with gold spans where they differ: label, boundary, missed, spurious."""
+"""Pair predicted spans with gold spans where they differ: label, boundary, missed, spurious; find
+mentions that are linked to a wrong antecedent.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from dataclasses import replace
 
 from workbench.text.fields import WordTag
 from workbench.text.mistakes import BOUNDARY, LABEL, MISSED, SPURIOUS, Mistake, loss_of
@@ -33,6 +36,63 @@ def span_mistakes(
         mistakes.append(tagged.mistake(kind, mine, theirs[other]))
     mistakes += [tagged.mistake(SPURIOUS, None, theirs[at]) for at in left]
     return sorted(mistakes, key=lambda item: (item.place or (0, 0), item.kind))
+
+
+MAX_QUOTE = 60  # characters of a mention that are quoted
+
+
+def chain_mistakes(
+    text: str, gold: Sequence[Sequence[Span]], predicted: Sequence[Sequence[Span]]
+) -> list[Mistake]:
+    """Mentions that one side lacks or that have other boundaries, and wrong links, in text order.
+
+    A link is that of a mention which both sides have to the one before it in its predicted chain,
+    or to none. It is wrong (LABEL) unless gold has both in one chain, or the mention is the first
+    of its gold chain, too. `gold` and `predicted` of a mistake quote mentions, of a link the
+    antecedents.
+    """
+
+    def quote(span: Span | None) -> str:
+        return " ".join(text[span.start : span.end].split())[:MAX_QUOTE] if span else ""
+
+    ours, theirs = (
+        [replace(span, label="", chain=None) for chain in chains for span in chain]
+        for chains in (gold, predicted)
+    )
+    mistakes = [
+        replace(
+            mistake,
+            gold=quote(mistake.at and Span(*mistake.at, "")),
+            predicted=quote(mistake.predicted_at and Span(*mistake.predicted_at, "")),
+        )
+        for mistake in span_mistakes(ours, theirs, ())
+    ]
+    before, chain_of = _antecedents(gold), {}
+    for chain in gold:
+        chain_of.update(dict.fromkeys(((span.start, span.end) for span in chain), chain[0]))
+    for chain in predicted:
+        for at, span in enumerate(chain):
+            place, linked = (span.start, span.end), chain[at - 1] if at else None
+            if place not in before:
+                continue
+            right = before[place]
+            if linked is None and right is None:
+                continue
+            if linked is not None and chain_of.get((linked.start, linked.end)) is chain_of[place]:
+                continue
+            sure = span.score or 0.0
+            quotes = quote(right), quote(linked)
+            mistakes.append(Mistake(LABEL, *quotes, sure, loss_of(1 - sure), place, place))
+    return sorted(mistakes, key=lambda item: (item.place or (0, 0), item.kind))
+
+
+def _antecedents(chains: Sequence[Sequence[Span]]) -> dict[tuple[int, int], Span | None]:
+    """The mention before each in its chain, by place; None for the first one."""
+    return {
+        (span.start, span.end): chain[at - 1] if at else None
+        for chain in chains
+        for at, span in enumerate(chain)
+    }
 
 
 def _key(span: Span) -> tuple[int, int, str]:

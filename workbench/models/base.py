@@ -192,6 +192,13 @@ class Encoder(nn.Module, ABC):
     @abstractmethod
     def parts(self) -> Parts: ...
 
+    def checkpoint_layers(self, contexts: Callable[[], Any]) -> bool:
+        """Keep only the inputs of layers for the backward pass, which computes the rest again.
+
+        contexts: the `context_fn` of torch's checkpoint. False for layers that cannot do it.
+        """
+        return False
+
     def insert_adapters(self, size: int) -> None:
         """Add bottleneck adapters of `size` units that change nothing yet; those there are stay.
 
@@ -302,7 +309,10 @@ class Encoder(nn.Module, ABC):
         return None
 
     def target_logits(self, inputs: Mapping[str, Tensor], targets: Tensor) -> Tensor:
-        """Vocabulary logits (B, S, V) of targets int (B, S) by teacher forcing, -100 at padding."""
+        """Vocabulary logits (B, S, V) of targets int (B, S) by teacher forcing, -100 at padding.
+
+        They are what an encoder–decoder writes, or what follows the inputs of a causal model.
+        """
         raise NotImplementedError(f"{type(self).__name__} writes no text")
 
     def cross_attentions(self, inputs: Mapping[str, Tensor], targets: Tensor) -> tuple[Tensor, ...]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
+import mmap
 import os
 import sys
 from collections.abc import Generator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +21,12 @@ from workbench.runtime import threads
 
 
 def pick(name: str = "auto") -> torch.device:
-    """auto → CUDA, then MPS, then CPU. Raises SpecError if the device is not available."""
+    """auto → CUDA, then MPS, then CPU; all → CUDA. Raises SpecError if there is no such device."""
     cuda, mps = torch.cuda.is_available(), torch.backends.mps.is_available()
     if name == "auto":
         return torch.device("cuda" if cuda else "mps" if mps else "cpu")
     try:
-        device = torch.device(name)
+        device = torch.device("cuda" if name == "all" else name)
     except RuntimeError as error:
         raise SpecError(
             _("device is {wanted!r}, expected auto, cpu, cuda, cuda:1 or mps.", wanted=name)
@@ -63,6 +66,33 @@ def use_threads() -> int:
     """
     torch.set_num_threads(threads.limit() or physical_cores())
     return torch.get_num_threads()
+
+
+def keep_freed_memory() -> None:
+    """Keep freed memory of the process for the next step of a training, until `release`.
+
+    glibc returns every large block to the system, which clears it for each use: of a step with
+    short texts in bf16, that took 4 to 9%. Other allocators keep theirs.
+    """
+    with suppress(OSError, AttributeError):  # no glibc
+        library = ctypes.CDLL("libc.so.6")
+        library.mallopt(_MMAP_MAX, 0)
+        library.mallopt(_TRIM_THRESHOLD, 2**31 - 1)
+
+
+def reserve(device: torch.device) -> mmap.mmap | None:
+    """Address space to close when memory is short on a CPU with a limit of it.
+
+    Libraries that map memory on their own, as oneDNN does for its code, find none as long as malloc
+    keeps what was freed.
+    """
+    if device.type != "cpu" or sys.platform == "win32":
+        return None
+    return mmap.mmap(-1, RESERVE, flags=mmap.MAP_PRIVATE)
+
+
+RESERVE = 32 << 20  # bytes; no page of them is ever used
+_TRIM_THRESHOLD, _MMAP_MAX = -1, -4  # parameters of mallopt, malloc.h
 
 
 def has_bf16(device: torch.device) -> bool:
@@ -115,6 +145,8 @@ def _peak_mb() -> int:
 def release(device: torch.device) -> None:
     """Release cached device memory after a model was deleted."""
     gc.collect()
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
     if device.type == "cuda":
         torch.cuda.empty_cache()
     elif device.type == "mps":

@@ -1,6 +1,7 @@
 """Whether bfloat16 is used: for training if it is faster, for weights to save memory.
 
-Its speed on CPUs is measured, as instruction flags are unreliable.
+Its speed on CPUs is measured, as instruction flags are unreliable: with steps of the model that is
+trained where they are known before the start, else with a block of its width.
 
 With avx512_bf16 an EPYC 9004 multiplies matrices 2 to 4 times as fast in bf16 as in fp32; a Xeon
 with the same flag needed three times as long (53 compared with 146 GFLOP/s per core).
@@ -11,10 +12,13 @@ from __future__ import annotations
 import platform
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from torch import nn
@@ -26,24 +30,63 @@ from workbench.models.spec import ModelInfo
 
 CLEARLY_FASTER = 1.15  # minimum speedup; below it the lower precision is not worthwhile
 MIN_WIDTH = 96  # of a model; below it most of a step is not matrix multiplication
-ROWS = 512  # batch size × length; with fewer rows, converting the weights dominates
-OPERATIONS = 4e9  # maximum per pass of the measurement: 55 ms on a core with 75 GFLOP/s
+ROWS = 512  # tokens of a measured pass; with fewer, converting the weights dominates
+OPERATIONS = 4e9  # maximum per pass of a block: 55 ms on a core with 75 GFLOP/s
 REPEATS = (2, 6)  # minimum and maximum passes per precision, after one warm-up pass
 BUDGET = 0.35  # seconds, after which the minimum number of passes suffices
-_measured: dict[str, float] = {}  # in this process, so that equal runs choose the same precision
+_measured: dict[str, float] = {}  # in this process, so that equal runs choose alike
+
+
+class Trials:
+    """Measured ratios of speed by key: all `known` ones, and those that are `new`.
+
+    A key names processor, torch version and number of threads beside what was measured.
+    """
+
+    def __init__(self, known: Mapping[str, float] | None = None):
+        self.known, self.new = dict(known or {}), dict[str, float]()
+
+    def ratio(self, measured: str, measure: Callable[[], float]) -> float:
+        """The ratio of what is named, measured only if it is not known."""
+        key = key_of(measured)
+        ratio = self.known.get(key) or _measured.get(key)
+        if ratio is None:
+            ratio = _measured[key] = self.new[key] = measure()
+        self.known[key] = ratio
+        return ratio
+
+
+class TrialStep(NamedTuple):
+    """What is timed in fp32 and bf16. run: a forward and backward pass, argument: with bf16."""
+
+    name: str
+    run: Callable[[bool], None]
+
+
+_trials: ContextVar[Trials | None] = ContextVar("trials", default=None)
+
+
+@contextmanager
+def measuring(trials: Trials) -> Iterator[None]:
+    """Within it, parts of a model may choose among implementations by measurement."""
+    token = _trials.set(trials)
+    try:
+        yield
+    finally:
+        _trials.reset(token)
+
+
+def trials() -> Trials | None:
+    """Those of the training that is running, None if none is."""
+    return _trials.get()
 
 
 @dataclass(frozen=True)
 class PrecisionChoice:
-    """`speedup` of a training step in bf16 over fp32, None if not measured.
-
-    `key` names machine, torch version, threads and shape; `new`: measured just now.
-    """
+    """`speedup` of a training step in bf16 over fp32, None if not measured."""
 
     bf16: bool
     speedup: float | None = None
-    key: str = ""
-    new: bool = False
 
     def sentence(self) -> str:
         """A message for the log of a run; empty if nothing was measured."""
@@ -55,10 +98,6 @@ class PrecisionChoice:
             else _("bf16 is {speedup:.2f} times as fast as fp32 on this CPU. Using fp32.")
         )
         return message.format(speedup=self.speedup)
-
-    def to_json(self) -> dict[str, object]:
-        """An event for the parent process, which stores the measurement in the settings."""
-        return {"kind": "precision_trial", "key": self.key, "speedup": self.speedup}
 
 
 def check(precision: str, device: torch.device) -> None:
@@ -96,31 +135,28 @@ def has_16_bits(info: ModelInfo) -> bool:
 def choose(
     precision: str,
     device: torch.device,
-    shape: tuple[int, int],
-    known: Mapping[str, float] | None = None,
+    width: int,
+    step: Callable[[], TrialStep],
+    trials: Trials,
 ) -> PrecisionChoice:
-    """The precision for training a model of `shape` (hidden size, feed-forward width).
+    """The precision for training a model of this hidden size. precision: auto, fp32 or bf16.
 
-    precision: auto, fp32 or bf16. `known` are the speedups measured earlier, by key.
+    step: called where the two must be measured on a CPU.
     """
     if precision == "fp32" or not devices.has_bf16(device):
         return PrecisionChoice(False)
-    if precision == "auto" and shape[0] < MIN_WIDTH:
+    if precision == "auto" and width < MIN_WIDTH:
         return PrecisionChoice(False)
     if precision == "bf16" or device.type != "cpu":
         return PrecisionChoice(True)
-    key = key_of(shape)
-    speedup = (known or {}).get(key) or _measured.get(key)
-    new = speedup is None
-    if speedup is None:
-        speedup = _measured[key] = trial(shape)
-    return PrecisionChoice(speedup >= CLEARLY_FASTER, speedup, key, new)
+    timed = step()
+    speedup = trials.ratio(timed.name, lambda: trial(timed.run))
+    return PrecisionChoice(speedup >= CLEARLY_FASTER, speedup)
 
 
-def key_of(shape: tuple[int, int]) -> str:
+def key_of(measured: str) -> str:
     """The key of a measurement: everything it depends on."""
-    threads, size = f"{torch.get_num_threads()}t", f"{shape[0]}x{shape[1]}"
-    return "/".join((processor(), torch.__version__, threads, size))
+    return "/".join((processor(), torch.__version__, f"{torch.get_num_threads()}t", measured))
 
 
 @lru_cache(maxsize=1)
@@ -143,14 +179,14 @@ def processor() -> str:
 # ---------------------------------------------------------------- measurement
 
 
-def trial(shape: tuple[int, int]) -> float:
-    """Speedup of bf16 over fp32 for a forward and backward pass on this CPU.
+def trial(run: Callable[[bool], None]) -> float:
+    """Speedup of bf16 over fp32 for a step of a training on this CPU.
 
-    Takes less than 0.5 s on an idle machine. Does not change the state of random generators.
+    Does not change the state of torch's random generator.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        return speedup(_passes(shape), time.process_time)
+        return speedup(run, time.process_time)
 
 
 def speedup(run: Callable[[bool], None], clock: Callable[[], float]) -> float:
@@ -172,17 +208,20 @@ def speedup(run: Callable[[bool], None], clock: Callable[[], float]) -> float:
     return best[0] / max(best[1], 1e-9)
 
 
-def _passes(shape: tuple[int, int]) -> Callable[[bool], None]:
-    """A feed-forward block, narrowed if it is large, as autocast runs it in training."""
+def block(shape: tuple[int, int]) -> TrialStep:
+    """A feed-forward block of `shape` (hidden size, inner width), narrowed if it is large, as
+    autocast runs it in training. Takes less than 0.5 s on an idle machine.
+    """
     width, inner = shape
     inner = min(inner, int(OPERATIONS / (12 * ROWS * width)))
-    block = nn.Sequential(nn.Linear(width, inner), nn.GELU(), nn.Linear(inner, width))
-    inputs = torch.randn(ROWS, width)
+    with torch.random.fork_rng(devices=[]):
+        layers = nn.Sequential(nn.Linear(width, inner), nn.GELU(), nn.Linear(inner, width))
+        inputs = torch.randn(ROWS, width)
 
     def run(bf16: bool) -> None:
         with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
-            outputs = block(inputs)
+            outputs = layers(inputs)
         outputs.float().square().mean().backward()
-        block.zero_grad(set_to_none=True)
+        layers.zero_grad(set_to_none=True)
 
-    return run
+    return TrialStep(f"{shape[0]}x{shape[1]}", run)

@@ -6,6 +6,7 @@ import importlib
 import shutil
 import time
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -119,9 +120,11 @@ def _bf16(known: Mapping[str, float]) -> Iterator[Check | dict[str, Any]]:
         message = _("This CPU has no bf16 instructions. fp32 is used.")
         yield Check("computing.bf16", _("bf16 on the CPU"), message, OK)
         return
+    trials = precision.Trials(known)
     for shape in SHAPES:
-        choice = precision.choose("auto", cpu, shape, known)
-        if choice.new:
-            yield choice.to_json()
+        choice = precision.choose("auto", cpu, shape[0], partial(precision.block, shape), trials)
+        while trials.new:
+            key, speedup = trials.new.popitem()
+            yield {"kind": "precision_trial", "key": key, "speedup": speedup}
         title = _("bf16 at width {width}", width=shape[0])
         yield Check(f"computing.bf16.{shape[0]}", title, choice.sentence())

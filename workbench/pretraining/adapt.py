@@ -6,12 +6,14 @@ The three stages of ULMFiT are a pretrained model, its adaptation, and the train
 
 from __future__ import annotations
 
+import json
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from workbench.base.i18n import _
+from workbench.base.records import json_text
 from workbench.models import folder as folders
 from workbench.models import spec as models
 from workbench.pretraining import streams
@@ -21,6 +23,7 @@ from workbench.pretraining.spec import PretrainSpec, adaptation_rate, usual_obje
 from workbench.pretraining.spec import objective as objective_info
 from workbench.text.dataset import Dataset, read
 from workbench.text.segmenters.base import OPTION
+from workbench.training import states
 from workbench.training.events import (
     Adapted,
     Adapting,
@@ -28,15 +31,20 @@ from workbench.training.events import (
     Event,
     LogMessage,
     PrecisionTrial,
+    Resumed,
+    StateSaved,
     Step,
     Tick,
 )
-from workbench.training.loop import as_job, train
+from workbench.training.loop import as_job, other_data, train
+from workbench.training.multitask import OtherData
 from workbench.training.plan import Plan
 from workbench.training.results import Adaptation, TrainResult
-from workbench.training.spec import TrainSpec
+from workbench.training.resume import States
+from workbench.training.spec import Teaching, TrainSpec
 
 FOLDER = "adapted"  # in the folder of the run
+ADAPTED = "adapted.json"  # beside it, the result of the adaptation once it has ended
 RISING = 0.1  # fraction of the steps during which the learning rate rises
 SETTINGS = ("adapt_epochs", "adapt_objective", "adapt_learning_rate", "adapt_layer_decay")
 
@@ -45,7 +53,7 @@ def run(
     params: Mapping[str, Any], folder: Path
 ) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
     """Job target. params: those of `training.loop.run`, and texts: path, held_out (plain text
-    files), documents, held_out_documents.
+    files), documents, held_out_documents. With resume, the stage that was reached continues.
 
     Yields events as JSON objects. "stop" ends the stage that is running: the model as adapted so
     far is trained, or the best checkpoint is kept.
@@ -59,6 +67,9 @@ def run(
         texts=params["texts"],
         plan=Plan.from_json(params.get("plan")),
         precision_trials=params.get("precision_trials"),
+        resume=bool(params.get("resume")),
+        also=other_data(params),
+        teaching=Teaching.from_json(params.get("teaching")),
     )
     return (yield from as_job(work))
 
@@ -72,13 +83,36 @@ def adapt_and_train(
     texts: Mapping[str, Any],
     plan: Plan | None = None,
     precision_trials: Mapping[str, float] | None = None,
+    resume: bool = False,
+    also: Sequence[OtherData] = (),
+    teaching: Teaching | None = None,
 ) -> Generator[Event, str | None, TrainResult]:
-    """Adapt `spec.model` to the texts, into `folder/adapted`; then as `training.loop.train`."""
+    """Adapt `spec.model` to the texts, into `folder/adapted`; then as `training.loop.train`.
+
+    resume: continue from the state in the folder, of either stage.
+    """
     others = {name: value for name, value in spec.options.items() if name not in SETTINGS}
     out = folder / FOLDER
     adapted = replace(spec, model=str(out), options=others, allow_pickle=True)  # our own file
-    work = train(adapted, data, folder, splits, plan=plan, precision_trials=precision_trials)
-    pretrained = yield from _adapt(pretrain_spec(spec, texts, plan), out, precision_trials)
+    header = states.header(folder) if resume else None
+    has_begun = header is not None and "task" in header.settings  # the training itself
+    stored = States(folder, resume=has_begun, second=True)
+    work = train(
+        adapted, data, folder, splits,
+        plan=plan, precision_trials=precision_trials, states=stored, also=also, teaching=teaching,
+    )  # fmt: skip
+    report = folder / ADAPTED
+    if not resume:
+        report.unlink(missing_ok=True)
+    if report.is_file():
+        pretrained = PretrainResult.from_json(json.loads(report.read_text(encoding="utf-8")))
+    else:
+        begun = States(folder, resume=resume)
+        pretraining = pretrain_spec(spec, texts, plan)
+        pretrained = yield from _adapt(pretraining, out, precision_trials, begun)
+        report.write_text(json_text(pretrained.to_json()), encoding="utf-8")
+    if resume and not has_begun:
+        yield Resumed(0)
     result = yield from work
     first, last = (pretrained.curve[at] if pretrained.curve else {} for at in (0, -1))
     adaptation = Adaptation(
@@ -142,11 +176,11 @@ def _words(spec: TrainSpec, objective: str) -> dict[str, Any]:
 
 
 def _adapt(
-    spec: PretrainSpec, out: Path, precision_trials: Mapping[str, float] | None
+    spec: PretrainSpec, out: Path, precision_trials: Mapping[str, float] | None, states: States
 ) -> Generator[Event, str | None, PretrainResult]:
     """The pretraining, with events that differ from those of the training that follows."""
     command = yield LogMessage(_("Adapting the language model to the texts of the project"))
-    work = pretrain(spec, out, precision_trials=precision_trials)
+    work = pretrain(spec, out, precision_trials=precision_trials, states=states)
     try:
         event = next(work)
         while True:
@@ -166,7 +200,9 @@ def _describe(event: Event) -> Event | None:
         return Adapting(event.step, event.total, event.epoch, event.losses, event.seconds_left)
     if isinstance(event, Evaluated):
         return Adapted(event.step, event.scores)
-    return event if isinstance(event, LogMessage | Tick | PrecisionTrial) else None
+    if isinstance(event, Resumed):
+        return replace(event, adapting=True)
+    return event if isinstance(event, LogMessage | Tick | PrecisionTrial | StateSaved) else None
 
 
 def _perplexities(entry: Mapping[str, Any]) -> dict[str, float]:

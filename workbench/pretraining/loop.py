@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,12 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from workbench.base import checksums, owned_folder, scratch
-from workbench.base.errors import ModelError, SpecError
+from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.base.registry import registry
+from workbench.models import boundary, precision
 from workbench.models import device as devices
+from workbench.models import folder as folders
 from workbench.models import spec as models
 from workbench.models.base import CreatesModels, Encoder, LoadOptions
 from workbench.models.loading import family_of
@@ -36,14 +39,17 @@ from workbench.tasks import agreement
 from workbench.tasks.base import Loss
 from workbench.tasks.predictor import LossSum
 from workbench.text.segmenters import base as segmenters
-from workbench.training import batches, optim, rates
+from workbench.training import batches, optim, rates, resume
 from workbench.training.events import Event, LogMessage, Tick
 from workbench.training.learning import Events, Measurement, Optimization, TrainingState
 from workbench.training.loop import Loop, as_job
 from workbench.training.prepare import settle, versions
+from workbench.training.resume import States
+from workbench.training.states import StateHeader
 
 MOST_HELD_OUT = 50_000  # tokens of held-out text per evaluation
 REPORT_EVERY = 0.5  # seconds between the events of single steps
+MAY_CHANGE = ("epochs", "device", "precision", "checkpointing")  # of a continued run
 PARTS = 100_000  # of the training, in which its schedule counts
 
 
@@ -51,10 +57,14 @@ def run(
     params: Mapping[str, Any], folder: Path
 ) -> Generator[dict[str, object], str | None, dict[str, Any]]:
     """Job target. params: spec (PretrainSpec as JSON), out (path of the new model),
-    precision_trials. Yields events as JSON objects.
+    precision_trials, resume. Yields events as JSON objects.
     """
-    spec = PretrainSpec.from_json(params["spec"])
-    work = pretrain(spec, Path(params["out"]), precision_trials=params.get("precision_trials"))
+    work = pretrain(
+        PretrainSpec.from_json(params["spec"]),
+        Path(params["out"]),
+        precision_trials=params.get("precision_trials"),
+        states=States(folder, resume=bool(params.get("resume"))),
+    )
     return (yield from as_job(work))
 
 
@@ -78,14 +88,19 @@ def show_batch(
 
 
 def pretrain(
-    spec: PretrainSpec, out: Path, *, precision_trials: Mapping[str, float] | None = None
+    spec: PretrainSpec,
+    out: Path,
+    *,
+    precision_trials: Mapping[str, float] | None = None,
+    states: States | None = None,
 ) -> Generator[Event, str | None, PretrainResult]:
     """Train `spec.model` on plain text and write it, in the format of its family, to `out`.
 
-    The model is saved at every evaluation. `send("stop")` saves it and ends. Raises SpecError or
+    The model is saved at every evaluation. `send("stop")` saves it and ends. states: where the
+    state of the training is kept, None if it need not be continued. Raises SpecError or
     ModelError before the first step if model and objective do not fit.
     """
-    return Loop(Pretraining(spec, out), precision_trials).go()
+    return Loop(Pretraining(spec, out), precision_trials, states).go()
 
 
 class Pretraining:
@@ -93,6 +108,7 @@ class Pretraining:
 
     best_only = False
     usual: Mapping[str, float | None] = {}
+    checkpoint: Path | None = None
 
     def __init__(self, spec: PretrainSpec, out: Path):
         self.spec, self.out, self.state = spec, out, TrainingState()
@@ -100,6 +116,9 @@ class Pretraining:
         self.options: Mapping[str, Any] = spec.settings()
         self.report_every = REPORT_EVERY
         self.folder = Path(spec.model)
+        self.restart()
+
+    def restart(self) -> None:
         self.began = time.monotonic()  # of the training itself
         self.evaluating = 0.0  # seconds that evaluations took
         self.next_evaluation = 0.0  # fraction of the training
@@ -107,6 +126,7 @@ class Pretraining:
         self.tokens, self.words = 0, 0.0
         self.curve: list[dict[str, Any]] = []
         self.first: list[ShownRow] = []  # of the first batch
+        self.place, self.carried = (0, 0), None  # epoch, batches of it; of the batch before
 
     def check(self) -> None:
         owned_folder.check(self.out)
@@ -121,6 +141,7 @@ class Pretraining:
             yield from self.create()
             self.encoder = self.loaded()
             self.objective = self.new_objective(self.seed)
+            self.objective.module = self.new_module()
             first = islice(contract.batches(self.objective, self.texts), count)
             rows = [contract.shown(self.objective, batch) for batch in first]
             if not rows:
@@ -132,9 +153,11 @@ class Pretraining:
     # ------------------------------------------------------------ model
 
     def load(self) -> Events[None]:
+        self.restart()
         yield from self.create()
         self.encoder = self.loaded()
         self.objective = self.new_objective(self.seed)
+        self.divides = self.objective.divides
         self.module = self.new_module()
 
     def create(self) -> Events[None]:
@@ -202,14 +225,7 @@ class Pretraining:
             try:
                 module.load_state_dict(load_file(path))
             except (OSError, RuntimeError, SafetensorError) as error:
-                raise ModelError(
-                    _(
-                        "{path} cannot be loaded: {error}.",
-                        path=path,
-                        error=str(error).splitlines()[0][:200],
-                    ),
-                    hint=_("Delete the file to start with new weights."),
-                ) from error
+                raise boundary.damaged(path, error) from error
         return module.to(self.state.device)
 
     def new_objective(self, seed: int) -> Objective:
@@ -220,8 +236,11 @@ class Pretraining:
             created.module = module
         return created
 
-    def shape(self) -> tuple[int, int]:
-        return self.encoder.width, self.encoder.feed_forward
+    def width(self) -> int:
+        return self.encoder.width
+
+    def trial_step(self) -> precision.TrialStep:
+        return precision.block((self.encoder.width, self.encoder.feed_forward))
 
     def prepare(self) -> Events[None]:
         self.began = time.monotonic()
@@ -240,9 +259,16 @@ class Pretraining:
         return Optimization(groups, schedule, self.options["warmup"], self.options["grad_clip"])
 
     def updates(self) -> Iterator[Sequence[TextBatch]]:
+        first = self.place  # earlier batches are drawn too, so that the later ones are the same
         for epoch in range(self.options["epochs"]):
-            self.state.epoch, self.read = epoch, 0.0
-            for batch in contract.batches(self.objective, self.texts):
+            self.state.epoch = epoch
+            self.read = self.read if (epoch, 0) < first else 0.0
+            for number, batch in enumerate(contract.batches(self.objective, self.texts)):
+                if (epoch, number) < first:
+                    continue
+                if (epoch, number) == first and number:
+                    self.objective.carry(self.carried)
+                self.place = epoch, number + 1
                 self.first = self.first or contract.shown(self.objective, batch)
                 self.encoder.train()
                 yield [batch]
@@ -265,6 +291,16 @@ class Pretraining:
 
     def size(self, batch: TextBatch) -> int:
         return len(next(iter(batch.inputs.values())))
+
+    def part(self, batch: TextBatch, number: int, count: int) -> TextBatch | None:
+        if number >= self.size(batch):
+            return None
+        arrays = (batch.inputs, batch.targets)
+        inputs, targets = ({name: a[number::count] for name, a in each.items()} for each in arrays)
+        return batch._replace(inputs=inputs, targets=targets)
+
+    def recompute(self) -> bool:
+        return self.encoder.checkpoint_layers(batches.replayed(self.encoder))
 
     def count(self, batch: TextBatch, losses: Mapping[str, Loss]) -> None:
         others = self.spec.info.others
@@ -366,6 +402,57 @@ class Pretraining:
 
         owned_folder.replace(self.out, fill)
 
+    # ------------------------------------------------------------ state
+
+    def header(self) -> StateHeader:
+        epochs = self.options["epochs"]
+        fixed = {name: value for name, value in self.options.items() if name not in MAY_CHANGE}
+        return StateHeader(
+            self.state.step,
+            round(self.state.step / max(self.progress(), 1e-9)),
+            self.state.epoch,
+            epochs,
+            data=self.texts.fingerprint(),
+            model=self.base_sha256,
+            settings=resume.plain({"objective": self.spec.objective, "seed": self.seed, **fixed}),
+            versions=versions(),
+        )
+
+    @cached_property
+    def base_sha256(self) -> str:
+        return "" if self.spec.created is not None else folders.sha256(self.folder)
+
+    def modules(self) -> dict[str, nn.Module]:
+        own = {} if self.module is None else {"objective": self.module}
+        return {"encoder": self.encoder, **own}
+
+    def state_dict(self) -> dict[str, Any]:
+        return {
+            "place": list(self.place),
+            "carried": self.objective.carried(),
+            "next_evaluation": self.next_evaluation,
+            "read": self.read,
+            "tokens": self.tokens,
+            "words": self.words,
+            "curve": resume.plain(self.curve),
+            "first": resume.plain([row.to_json() for row in self.first]),
+            "seconds": time.monotonic() - self.began,
+            "evaluating": self.evaluating,
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any], *, longer: bool) -> None:
+        """With more epochs, the evaluations are those of the longer training."""
+        self.place, self.carried = tuple(state["place"]), state["carried"]
+        self.read, self.tokens, self.words = state["read"], state["tokens"], state["words"]
+        self.next_evaluation = state["next_evaluation"]
+        self.curve = list(state["curve"])
+        self.first = [ShownRow.from_json(row) for row in state["first"]]
+        self.began, self.evaluating = self.began - state["seconds"], state["evaluating"]
+        self.state.epoch = self.place[0]
+        if longer:
+            each = 1 / self.options["evaluations"]
+            self.next_evaluation = math.ceil(self.progress() / each) * each
+
     # ------------------------------------------------------------ end of a run
 
     def finish(self) -> Events[PretrainResult]:
@@ -412,7 +499,7 @@ class Pretraining:
             units=self.tokens,
             words=round(self.words),
             seconds=round(time.monotonic() - self.began, 3),
-            cpu_seconds=round(time.process_time(), 3),
+            cpu_seconds=round(self.state.spent()[1], 3),
             device=devices.name(self.state.device),
             bf16=self.state.bf16,
             stopped=self.state.stopping,
@@ -420,6 +507,7 @@ class Pretraining:
             options=self.options,
             curve=tuple(self.curve),
             versions=versions(),
+            remarks=tuple(self.state.remarks),
         )
 
 

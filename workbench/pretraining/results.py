@@ -28,11 +28,29 @@ if not TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class ShownBoundary:
+    """What the span boundary objective predicts at a token. unit, left, right: positions of the
+    token, and of those beside its span, from which it is predicted with its `place` in the span,
+    from 1.
+
+    own: the probability of the target. best: the most probable tokens.
+    """
+
+    unit: int
+    left: int
+    right: int
+    place: int
+    own: float
+    best: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True)
 class ShownRow(JsonRecord):
     """One input of a batch.
 
     original: the tokens before they were changed. written: the tokens that a decoder writes. spans:
-    (start, end) of predicted spans. notes: what else the loss is taken of, by name.
+    (start, end) of predicted spans, boundaries: what is predicted from the tokens beside them.
+    notes: what else the loss is taken of, by name.
     """
 
     units: tuple[ShownToken, ...]
@@ -40,6 +58,7 @@ class ShownRow(JsonRecord):
     written: tuple[str, ...] = ()
     spans: tuple[tuple[int, int], ...] = ()
     notes: Mapping[str, str] = field(default_factory=dict)
+    boundaries: tuple[ShownBoundary, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -48,7 +67,8 @@ class PretrainResult(JsonRecord):
 
     units, words: predicted tokens and words of the training text, all epochs together. curve: one
     entry per evaluation: step, losses (mean per token, by name), perplexity (per token) and, if the
-    objective defines it, perplexity_per_word. stopped: by the user, before the end.
+    objective defines it, perplexity_per_word. stopped: by the user, before the end. remarks: what
+    happened to the training, in sentences.
     """
 
     path: str
@@ -66,6 +86,7 @@ class PretrainResult(JsonRecord):
     options: Mapping[str, Any]
     curve: tuple[Mapping[str, Any], ...]
     versions: Mapping[str, str]
+    remarks: tuple[str, ...] = ()
 
 
 # Kinds of perplexity. Only values of one kind can be compared.

@@ -14,6 +14,8 @@ from workbench.base.options import Option, complete
 from workbench.base.records import JsonRecord
 from workbench.base.registry import registry
 from workbench.models.spec import GIVES, ModelInfo, NewModel, new_model
+from workbench.models.spec.places import OBJECTIVE
+from workbench.training.general import CHECKPOINTING
 
 GENERAL: tuple[Option, ...] = (
     Option(
@@ -92,6 +94,7 @@ GENERAL: tuple[Option, ...] = (
         "precision", "choice", "auto", N_("auto: bf16 if it is clearly faster, else fp32."),
         choices=("auto", "fp32", "bf16"), title=N_("Precision"),
     ),
+    CHECKPOINTING,
 )  # fmt: skip
 
 
@@ -209,7 +212,7 @@ class PretrainSpec(JsonRecord):
 
         It is in a folder of its own, so that it is not taken for weights of the model.
         """
-        return folder / "objective" / f"{self.objective}.safetensors"
+        return folder / OBJECTIVE / f"{self.objective}.safetensors"
 
     def settings(self) -> dict[str, Any]:
         """Every setting. Raises SpecError for an unknown one or an invalid value."""

@@ -21,6 +21,7 @@ from workbench.storage.documents import removal
 from workbench.storage.journal import history
 from workbench.storage.journal.history import HistoryStep
 from workbench.storage.journal.journal import Touched
+from workbench.storage.labels import labels
 from workbench.storage.runs import runs
 
 IDLE_SECONDS = 2.0  # idle time after the last edit before a checkpoint of the write-ahead log
@@ -284,6 +285,12 @@ class Project:
         watch.at(0.7)
         removal.compact(self.db)
         return deleted
+
+    def gold(self, layer_id: int) -> int:
+        """The annotator whose labels of a layer are gold: those that are shown, edited, trained
+        and exported. Raises KeyError if there is no such layer.
+        """
+        return labels.gold(self.db)[layer_id]
 
     def source(self, kind: str, ref: str = "", *, annotator: bool = True) -> int:
         """Add a source row, inside `edit`: records who or what created the rows of this edit."""

@@ -9,38 +9,8 @@ from typing import Any
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
+from workbench.runtime.chat_template import TemplateError
 from workbench.text.document import choice_names
-
-MAX_PROMPT_CHARS = 1_000_000  # maximum characters of a finished prompt
-
-
-class TemplateError(SpecError):
-    """A template that cannot be parsed or rendered. `line` is 1-based, None if unknown.
-
-    `text` and `hint` are marked for translation, but not translated: an error is raised in a worker
-    and shown in the language of another process. `text` may contain `line` and `values`.
-    """
-
-    def __init__(self, text: str, *, hint: str = "", line: int | None = None, **values: object):
-        super().__init__(_(text, line=line, **values), hint=_(hint))
-        self.text, self.line, self.values = text, line, values
-        self.plain_hint = hint
-
-    def at_line(self, line: int | None) -> TemplateError:
-        """A copy of the error with a line number."""
-        return TemplateError(self.text, hint=self.plain_hint, line=line, **self.values)
-
-    def to_json(self) -> dict[str, object]:
-        return {
-            "text": self.text,
-            "hint": self.plain_hint,
-            "line": self.line,
-            "values": self.values,
-        }
-
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> TemplateError:
-        return cls(raw["text"], hint=raw["hint"], line=raw["line"], **raw["values"])
 
 
 @dataclass(frozen=True, slots=True)

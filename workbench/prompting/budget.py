@@ -13,16 +13,15 @@ from typing import Any
 from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _, ngettext
 from workbench.prompting.base import (
-    MAX_PROMPT_CHARS,
     Example,
     Labels,
     Prompt,
     Render,
     Rendered,
     Request,
-    TemplateError,
 )
 from workbench.prompting.limits import SECONDS, Messages
+from workbench.runtime.chat_template import MAX_PROMPT_CHARS, TemplateError
 
 CHUNK = 256  # documents whose prompts are rendered together
 FIRST = 4  # documents in the first chunk, which estimates how many examples fit

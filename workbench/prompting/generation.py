@@ -8,8 +8,9 @@ from typing import Any
 
 from workbench.base.records import JsonRecord
 from workbench.prompting.spec import Decoding
+from workbench.runtime.chat_template import ROLES
 
-SYSTEM, USER, ASSISTANT = "system", "user", "assistant"
+SYSTEM, USER, ASSISTANT = ROLES
 STOP, LENGTH, FAILED, CANCELLED = "stop", "length", "failed", "cancelled"
 
 
@@ -53,9 +54,10 @@ class ReplyToken(JsonRecord):
 class Reply(JsonRecord):
     """A reply as received.
 
-    finish: STOP, LENGTH, FAILED or CANCELLED. tokens: () if the model does not give them.
-    prompt_tokens, reply_tokens: as the model counts them, 0 if unknown. error: the message of a
-    request that failed.
+        finish: SYSTEM, USER, ASSISTANT = ROLES
+    STOP, LENGTH, FAILED or CANCELLED. tokens: () if the model does not give them.
+        prompt_tokens, reply_tokens: as the model counts them, 0 if unknown. error: the message of a
+        request that failed.
     """
 
     text: str = ""

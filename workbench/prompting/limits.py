@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.base.i18n import N_
-from workbench.prompting.base import TemplateError
+from workbench.runtime.chat_template import TemplateError
 
 SECONDS = 1.0  # processor time for the prompts of one document; typical templates take 0.001 s
 MEGABYTES = 512

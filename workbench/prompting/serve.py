@@ -16,9 +16,15 @@ from typing import Any
 
 from workbench.base.errors import TimeLimitExceeded
 from workbench.prompting import limits
-from workbench.prompting.base import MAX_PROMPT_CHARS, Example, Labels, Request, TemplateError
-from workbench.prompting.template import Conversation, Template, TooLong
-from workbench.runtime.chat_template import ChatTemplate
+from workbench.prompting.base import Example, Labels, Request
+from workbench.prompting.template import Template
+from workbench.runtime.chat_template import (
+    MAX_PROMPT_CHARS,
+    ChatTemplate,
+    TemplateError,
+    TooLong,
+)
+from workbench.runtime.conversation import Conversation
 
 OFTEN = 0.02  # seconds between two parts of an answer
 CHUNK_CHARS = 200_000  # characters after which a part is sent

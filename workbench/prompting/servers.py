@@ -24,6 +24,7 @@ ECHO, FORCED = "echo", "forced"
 # How a reply is restricted: by fields that llama.cpp and vLLM add to the interface, or by the
 # `response_format` of conversations.
 FIELDS, FORMAT = "fields", "response_format"
+TOKENIZE = "/tokenize"  # of llama.cpp, beside the interface of OpenAI
 _ENDPOINTS = ("/chat/completions", "/completions", "/models")
 VLLM = "vLLM"
 _PROGRAMS = {"llamacpp": "llama.cpp", "vllm": VLLM, "library": "Ollama"}  # `owned_by` → name
@@ -36,7 +37,7 @@ class Probe(JsonRecord):
     can: a subset of `backends.spec.ABILITIES`. scoring: ECHO, FORCED or "". constraints: how a
     reply can be restricted, of FIELDS and FORMAT. limit_name: the field of a conversation that
     limits the tokens of its reply. context: maximum tokens of a prompt with its reply, 0 if the
-    server does not tell.
+    server does not tell. tokenizes: it returns the tokens of a text, as llama.cpp does.
     """
 
     can: frozenset[str] = frozenset()
@@ -44,6 +45,7 @@ class Probe(JsonRecord):
     constraints: frozenset[str] = frozenset()
     limit_name: str = "max_tokens"
     context: int = 0
+    tokenizes: bool = False
 
 
 @dataclass(frozen=True)
@@ -157,6 +159,11 @@ def _is_loopback(name: str | None) -> bool:
         return ipaddress.ip_address(name or "").is_loopback
     except ValueError:
         return False
+
+
+def beside(address: str, path: str) -> str:
+    """The address of a path of the server that is not part of the interface of OpenAI."""
+    return address.removesuffix("/v1") + path
 
 
 def model_path(address: str, model: str) -> str:

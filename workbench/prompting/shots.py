@@ -16,14 +16,20 @@ from itertools import islice
 import numpy as np
 
 from workbench.prompting.base import Example
+from workbench.prompting.spec import (
+    BALANCED,
+    BY_VECTORS,
+    MMR,
+    NEAREST_BALANCED,
+    NEAREST_LAST,
+    PINNED,
+    RANDOM,
+    SHUFFLED,
+    UNCERTAIN,
+)
 from workbench.text.similar.near_duplicates import SIMILARITY, Shingles, jaccard
 
-BALANCED, RANDOM, NEAREST, NEAREST_BALANCED, MMR, UNCERTAIN, PINNED = (  # as `spec.SELECTIONS`
-    "balanced", "random", "nearest", "nearest-balanced", "mmr", "uncertain", "pinned",
-)  # fmt: skip
-BY_VECTORS = frozenset((NEAREST, NEAREST_BALANCED, MMR))
 OF_LABEL = "of-label"  # a reason besides the methods: the best one of a label
-SHUFFLED, NEAREST_LAST = "shuffled", "nearest-last"  # as `spec.ARRANGEMENTS`
 CANDIDATES = 256  # most similar ones that "mmr" chooses from: R of the source
 MAX_SHINGLES = 20_000  # texts whose shingles are remembered
 

@@ -6,7 +6,7 @@ Light: imports neither Jinja2 nor numpy; windows, commands and workers use it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from workbench.base.errors import SpecError
@@ -19,7 +19,9 @@ CALIBRATIONS = ("none", "content-free", "pmi", "batch")  # as in prompting.score
 CALIBRATION = "content-free"
 LOCAL = "local"  # the backend of runs that do not name one
 SELECTIONS = ("balanced", "random", "nearest", "nearest-balanced", "mmr", "uncertain", "pinned")
-ARRANGEMENTS = ("fixed", "shuffled", "nearest-last")
+BALANCED, RANDOM, NEAREST, NEAREST_BALANCED, MMR, UNCERTAIN, PINNED = SELECTIONS
+BY_VECTORS = frozenset((NEAREST, NEAREST_BALANCED, MMR))  # selections that compare texts
+ARRANGEMENTS = _FIXED, SHUFFLED, NEAREST_LAST = ("fixed", "shuffled", "nearest-last")
 SCORED = "scored"  # the answer form of label words compared by probability
 MENTIONS = ("all", "first", "order")
 
@@ -123,6 +125,17 @@ DECODING_OPTIONS = (  # of Decoding
         N_("Texts that end a reply, separated by “ | ”; \\n is a line break."),
         title=N_("Ends at"),
     ),
+)
+_OF_FREE_TEXT: dict[str, dict[str, Any]] = {
+    "samples": {
+        "high": 8,
+        "help": N_("Number of replies to the same text, each with a seed of its own."),
+    },
+    "temperature": {"default": 1.0},
+    "seed": {"help": N_("Random seed of the first sample."), "title": N_("Seed")},
+}
+FREE_TEXT_OPTIONS = tuple(  # of Decoding, without documents
+    replace(option, **_OF_FREE_TEXT.get(option.name, {})) for option in DECODING_OPTIONS
 )
 STOPS = " | "  # separates the texts of the option `stop`
 

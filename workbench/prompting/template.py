@@ -7,10 +7,8 @@ limits (`prompting/serve.py`).
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
 from itertools import islice
 from math import log10
 from types import TracebackType
@@ -18,26 +16,23 @@ from typing import Any, NoReturn
 
 import jinja2
 from jinja2 import nodes
-from jinja2.ext import Extension, loopcontrols
+from jinja2.ext import Extension
 from jinja2.parser import Parser
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from workbench.base.errors import TimeLimitExceeded
 from workbench.base.i18n import N_
-from workbench.prompting.base import (
+from workbench.prompting.base import Example, Labels, Prompt, Request
+from workbench.runtime.chat_template import (
     MAX_PROMPT_CHARS,
-    Example,
-    Labels,
-    Prompt,
-    Request,
+    ROLES,
+    USER,
     TemplateError,
+    TooLong,
 )
-from workbench.prompting.generation import ASSISTANT, SYSTEM, USER
-from workbench.runtime.chat_template import ChatTemplate
+from workbench.runtime.conversation import Conversation, first_line
 from workbench.text.document import choice_names
 
-ROLES = (SYSTEM, USER, ASSISTANT)  # each is a statement that begins a message
 _MARK, _TURN = "_mark_label", "_begin_message"
 _FILE = "<template>"  # Jinja2's name for the code of a template without a file
 _MAX_OPERAND = 10_000  # operand of * and **
@@ -55,10 +50,6 @@ _VARIABLES_HINT = N_(
     "Available variables: text, text_b, question, choices, meta, instruction, label, labels, "
     "letter, letters, words, descriptions, answer, examples."
 )
-
-
-class TooLong(Exception):
-    """A prompt has more than MAX_PROMPT_CHARS characters."""
 
 
 class Template:
@@ -183,7 +174,7 @@ class Template:
         except MemoryError:
             raise
         except Exception as error:  # a constant expression is evaluated here and can raise anything
-            raise _fault(_first_line(error), None) from error
+            raise _fault(first_line(error), None) from error
 
     def _render(self, values: dict[str, Any]) -> str:
         parts: list[str] = []
@@ -208,7 +199,7 @@ class Template:
         except TemplateError as error:
             raise error.at_line(self.line_of(error.__traceback__)) from error
         except Exception as error:  # functions called by a template can raise anything
-            raise _fault(_first_line(error), self.line_of(error.__traceback__)) from error
+            raise _fault(first_line(error), self.line_of(error.__traceback__)) from error
         return "".join(parts)
 
 
@@ -217,10 +208,6 @@ def _fault(message: str, line: int | None, hint: str = _HINT) -> TemplateError:
     if line is None:
         text = N_("The template has an error: {error}.")
     return TemplateError(text, hint=hint, line=line, error=message.rstrip("."))
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
 
 
 class _Environment(ImmutableSandboxedEnvironment):
@@ -409,9 +396,6 @@ def _free_marks(texts: Sequence[str]) -> tuple[str, str, str]:
     return free[0], free[1], free[2]
 
 
-# ---------------------------------------------------------------- conversations
-
-
 class _Messages(Extension):
     """The statements of ROLES."""
 
@@ -429,89 +413,3 @@ def _begin_message(context: Context, role: str) -> str:
     environment = context.environment
     turn = environment.marks[2] if isinstance(environment, _Environment) else ""
     return f"{turn}{role}{turn}"
-
-
-class Conversation:
-    """Messages as a model reads them: in its chat template, or joined where that is not known.
-
-    Settings, filters and functions of chat templates are those of transformers
-    (`utils/chat_template_utils.py`). Raises TemplateError for a chat template that is invalid.
-    """
-
-    def __init__(self, template: ChatTemplate):
-        self._tokens = dict(template.tokens)
-        self._template = self._compile(template.source) if template.source else None
-
-    @staticmethod
-    def messages(turns: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-        """The messages with text. The last one is the beginning of the answer if it is ASSISTANT's.
-
-        Space around a message is removed, as templates put statements on lines of their own.
-        """
-        stripped = [(role, content.strip()) for role, content in turns]
-        return tuple((role, content) for role, content in stripped if content)
-
-    def text(self, turns: Sequence[tuple[str, str]]) -> str:
-        """What the model continues with its answer."""
-        messages, begun = list(turns), ""
-        if messages[-1][0] == ASSISTANT:
-            begun = messages.pop()[1].lstrip()
-        return self.render(self.messages(messages)) + begun
-
-    def render(self, messages: Sequence[tuple[str, str]]) -> str:
-        """Complete messages, and what precedes the answer to them. Raises TemplateError."""
-        if self._template is None:
-            return "".join(f"{content}\n" for _role, content in messages)
-        values = [{"role": role, "content": content} for role, content in messages]
-        try:
-            text = self._template.render(
-                messages=values, add_generation_prompt=True, **self._tokens
-            )
-        except (MemoryError, TimeLimitExceeded):
-            raise
-        except Exception as error:
-            raise _chat_fault(error) from error
-        if len(text) > MAX_PROMPT_CHARS:
-            raise TooLong
-        return text
-
-    @staticmethod
-    def _compile(source: str) -> jinja2.Template:
-        environment = ImmutableSandboxedEnvironment(
-            trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols, _Generation]
-        )
-        environment.filters["tojson"] = _to_json
-        environment.globals["raise_exception"] = _raise
-        environment.globals["strftime_now"] = lambda format: datetime.now().strftime(format)
-        try:
-            return environment.from_string(source)
-        except (MemoryError, TimeLimitExceeded):
-            raise
-        except Exception as error:
-            raise _chat_fault(error) from error
-
-
-class _Generation(Extension):
-    """`{% generation %}` marks what an assistant writes; it is of use in training only."""
-
-    tags = {"generation"}
-
-    def parse(self, parser: Parser) -> list[nodes.Node]:
-        next(parser.stream)
-        return parser.parse_statements(("name:endgeneration",), drop_needle=True)
-
-
-def _to_json(value: Any, ensure_ascii: bool = False, **more: Any) -> str:
-    return json.dumps(value, ensure_ascii=ensure_ascii, **more)
-
-
-def _raise(message: str) -> NoReturn:
-    raise jinja2.TemplateError(message)
-
-
-def _chat_fault(error: Exception) -> TemplateError:
-    return TemplateError(
-        N_("The chat template of the model cannot be used: {error}."),
-        hint=N_("Check the messages of the template, or turn the conversation off."),
-        error=_first_line(error).rstrip("."),
-    )

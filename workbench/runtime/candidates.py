@@ -3,10 +3,12 @@
 numpy only, shared by training, hosts and exported models. A candidate is (first, width): the words
 first … first + width, so width 0 is one word. The network gives an array of D numbers for the start
 and one for the end of a span at every token; the scores of a candidate are those of a layer of D
-hidden units, output(relu(starts[first] + ends[last] + widths[width])): the first layer of a
-feed-forward network over [start; end; width embedding], split into three sums. Sources: Zhong and
-Chen 2021, A Frustratingly Easy Approach for Entity and Relation Extraction, section 3.2; Lee et
-al. 2017, End-to-end Neural Coreference Resolution, section 4.
+hidden units, output(relu(starts[first] + ends[last] + widths[width] + summary)): the first layer of
+a feed-forward network over [start; end; width embedding; attention summary], split into sums. The
+summary is the mean of `inside` over the subwords of the span, weighted by a softmax of one logit
+for each; networks without `inside` have none. Sources: Zhong and Chen 2021, A Frustratingly Easy
+Approach for Entity and Relation Extraction, section 3.2; Lee et al. 2017, End-to-end Neural
+Coreference Resolution, section 4; Joshi et al. 2020, SpanBERT, section 4.
 """
 
 from __future__ import annotations
@@ -32,6 +34,26 @@ class SpanCandidate:
     last: int
     label: int
     score: float
+
+
+@dataclass(frozen=True, eq=False)
+class WordStates:
+    """What the network gives for the P words of a text, float32.
+
+    starts, ends (P, D). inside (P, D + 1): the summary of the subwords of a word, and last the
+    logarithm of its weight among other words; None without summaries.
+    """
+
+    starts: np.ndarray
+    ends: np.ndarray
+    inside: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def __getitem__(self, words: slice) -> WordStates:
+        inside = None if self.inside is None else self.inside[words]
+        return WordStates(self.starts[words], self.ends[words], inside)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,27 +95,54 @@ class SpanScorer:
         """Words of the longest candidate."""
         return len(self.widths)
 
-    def blocks(self, starts: np.ndarray, ends: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    def blocks(self, states: WordStates) -> Iterator[tuple[int, np.ndarray]]:
         """(first word, probabilities (N, W, L) of the candidates that start at it and the next).
 
-        starts, ends float32 (T, D), of every word. Candidates beyond the last word have 0.
+        Candidates beyond the last word have 0.
         """
-        words, hidden = starts.shape
-        step = max(1, BLOCK // max(1, self.longest * hidden))
-        for begin in range(0, words, step):
-            first = np.arange(begin, min(words, begin + step))[:, None]  # (N, 1)
-            last = first + np.arange(self.longest)  # (N, W)
-            states = starts[first] + ends[np.minimum(last, words - 1)] + self.widths  # (N, W, D)
-            logits = np.maximum(states, 0) @ self.weight.T + self.bias
+        for begin, units, inside in self.units(states):
+            logits = units @ self.weight.T + self.bias
             if self.none:
                 shares = decoding.softmax(logits)[..., 1:]
             else:
                 shares = decoding.sigmoid(logits)
-            yield begin, np.where((last < words)[..., None], shares, 0.0)
+            yield begin, np.where(inside[..., None], shares, 0.0)
+
+    def units(self, states: WordStates) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """(first word, representations (N, W, D) of the candidates that start at it and the next,
+        whether each ends within the text, bool (N, W)).
+        """
+        words, hidden = states.starts.shape
+        step = max(1, BLOCK // max(1, self.longest * hidden))
+        for begin in range(0, words, step):
+            first = np.arange(begin, min(words, begin + step))[:, None]  # (N, 1)
+            last = first + np.arange(self.longest)  # (N, W)
+            ends = states.ends[np.minimum(last, words - 1)]
+            units = states.starts[first] + ends + self.widths  # (N, W, D)
+            if states.inside is not None:
+                units += summaries(states.inside, begin, len(first), self.longest)
+            yield begin, np.maximum(units, 0), last < words
+
+
+def summaries(inside: np.ndarray, begin: int, count: int, longest: int) -> np.ndarray:
+    """inside (P, D + 1) of words → float32 (count, longest, D), of the spans that start at the
+    words begin … begin + count - 1; those beyond the last word are meaningless.
+    """
+    table = np.empty((count, longest, inside.shape[1] - 1), np.float32)
+    last = np.arange(begin, begin + count)
+    mean, total = inside[last, :-1], inside[last, -1:]
+    for width in range(longest):
+        if width:
+            word = inside[np.minimum(last + width, len(inside) - 1)]
+            both = np.logaddexp(total, word[:, -1:])
+            mean = np.exp(total - both) * mean + np.exp(word[:, -1:] - both) * word[:, :-1]
+            total = both
+        table[:, width] = mean
+    return table
 
 
 def decode(
-    scorer: SpanScorer, starts: np.ndarray, ends: np.ndarray, overlaps: str
+    scorer: SpanScorer, states: WordStates, overlaps: str
 ) -> tuple[list[SpanCandidate], np.ndarray]:
     """The spans of a text, in text order, and for each word the probability that one covers it.
 
@@ -102,8 +151,8 @@ def decode(
     highest probability of a label among the candidates over the word: a lower bound.
     """
     candidates: list[SpanCandidate] = []
-    covered = np.zeros(len(starts))
-    for begin, shares in scorer.blocks(starts, ends):
+    covered = np.zeros(len(states))
+    for begin, shares in scorer.blocks(states):
         any_label = shares.sum(-1) if scorer.none else shares.max(-1)  # (N, W)
         _cover(covered, begin, any_label)
         candidates += _chosen(begin, shares, 1 - any_label if scorer.none else None)
@@ -171,23 +220,38 @@ def _cross(candidate: SpanCandidate, other: SpanCandidate) -> bool:
 
 def boundaries(
     logits: Sequence[Mapping[str, np.ndarray]], begin: int, where: decoding.Alignment
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Numbers of the words with a subword, int (P,), and their starts and ends, float32 (P, D).
+) -> tuple[np.ndarray, WordStates]:
+    """Numbers of the words with a subword, int (P,), and their states.
 
     The start of a word is that of its first subword, the end that of its last one, in the window
     with the most context: spans over two windows are candidates too. `logits[begin + window]` has
-    `starts` and `ends` (T, D) of each window of the document.
+    `starts` and `ends` (T, D) of each window of the document, and `inside` (T, D + 1) if its
+    network has summaries.
     """
     present = np.flatnonzero(where.window >= 0)
     width = logits[begin]["starts"].shape[-1] if len(present) else 0
     starts, ends = (np.zeros((len(present), width), np.float32) for _ in range(2))
+    inside = np.zeros((len(present), width + 1), np.float32)
+    summarized = bool(len(present)) and "inside" in logits[begin]
     windows = where.window[present]
     for window in np.unique(windows):
         rows = np.flatnonzero(windows == window)
         window_logits = logits[begin + int(window)]
-        starts[rows] = window_logits["starts"][where.first[present[rows]]]
-        ends[rows] = window_logits["ends"][where.end[present[rows]] - 1]
-    return present, starts, ends
+        first, end = where.first[present[rows]], where.end[present[rows]]
+        starts[rows] = window_logits["starts"][first]
+        ends[rows] = window_logits["ends"][end - 1]
+        if summarized:
+            inside[rows] = _summary(window_logits["inside"], first, end)
+    return present, WordStates(starts, ends, inside if summarized else None)
+
+
+def _summary(inside: np.ndarray, first: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """inside (T, D + 1) of subwords, first, end (P,) of words → (P, D + 1), see WordStates."""
+    places = np.arange(len(inside))
+    within = (places >= first[:, None]) & (places < end[:, None])  # (P, T)
+    logits = np.where(within, inside[:, -1], -np.inf)
+    total = np.logaddexp.reduce(logits, axis=1, keepdims=True)
+    return np.concatenate([np.exp(logits - total) @ inside[:, :-1], total], 1)
 
 
 def prediction(

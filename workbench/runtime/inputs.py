@@ -5,7 +5,7 @@ No torch: shared by training, prediction and exported folders.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
@@ -231,19 +231,52 @@ def numbered(
 # ---------------------------------------------------------------- batches
 
 
-def batches_by_length(lengths: np.ndarray, tokens: int) -> Iterator[np.ndarray]:
+def batches_by_length(
+    lengths: np.ndarray, tokens: int, padding: int | None = None
+) -> Iterator[np.ndarray]:
     """Positions of inputs of similar length, longest first, at least one per batch.
 
-    A batch holds at most `tokens` of them, padding included.
+    A batch holds at most `tokens` of them, padding included, and at most `padding` of padding.
 
     lengths int (N,); each batch int (B,).
     """
     order = np.argsort(-lengths, kind="stable")
     start = 0
     while start < len(order):
-        size = max(1, tokens // max(1, int(lengths[order[start]])))
+        longest = int(lengths[order[start]])
+        size = max(1, tokens // max(1, longest))
+        if padding is not None:
+            padded = np.cumsum(longest - lengths[order[start : start + size]])
+            size = int(np.searchsorted(padded, padding, side="right"))
         yield order[start : start + size]
         start += size
+
+
+CHUNK = 512  # documents prepared or predicted per step; bounds memory and the time between ticks
+
+Logits = list[Mapping[str, np.ndarray]]  # of each input, by name, without padding
+
+
+def in_batches(
+    lengths: np.ndarray,
+    tokens: int,
+    count: int,
+    run: Callable[[np.ndarray], Iterable[tuple[int, Mapping[str, np.ndarray]]]],
+    padding: int | None = None,
+) -> Generator[int, None, Logits]:
+    """Run a model over batches of similar length, see `batches_by_length`.
+
+    run: the positions in `lengths` of one batch → positions and logits of its inputs, of which
+    there are `count` in all. Yields the number of inputs done after each batch.
+    """
+    logits: Logits = [{}] * count
+    done = 0
+    for chosen in batches_by_length(lengths, tokens, padding):
+        for position, values in run(chosen):
+            logits[position] = values
+            done += 1
+        yield done
+    return logits
 
 
 def pad(rows: Sequence[np.ndarray], fill: float = 0, dtype: type = np.int64) -> np.ndarray:
@@ -278,16 +311,24 @@ def _padded(rows: Sequence[np.ndarray], fill: float) -> np.ndarray:
 MASK = "attention_mask"
 QUESTION_NUMBER = "part"  # array int32 (T,): the number of the question that an input is about
 PER_TOKEN = "token"  # axis of logits that have a row for each token of the input
+PER_TEXT = "text"  # axis of code points of a written text, which the first negative number ends
 
 
 def unpadded(
     arrays: Mapping[str, np.ndarray], row: int, length: int, axes: Mapping[str, str]
 ) -> dict[str, np.ndarray]:
-    """One row of a batch of named arrays, those over tokens (B, T, …) without their padding.
+    """One row of a batch of named arrays, those over tokens (B, T, …) and written texts (B, S)
+    without their padding.
 
-    `axes` gives "token" or "item" for each name; arrays it does not name are "item".
+    `axes` gives "token", "text" or "item" for each name; arrays it does not name are "item".
     """
-    return {
-        name: array[row, :length].copy() if axes.get(name) == PER_TOKEN else array[row]
-        for name, array in arrays.items()
-    }
+
+    def part(name: str, values: np.ndarray) -> np.ndarray:
+        axis = axes.get(name)
+        if axis == PER_TOKEN:
+            return values[:length].copy()
+        if axis == PER_TEXT:
+            return values[: int(np.argmin(values >= 0))].copy()
+        return values
+
+    return {name: part(name, array[row]) for name, array in arrays.items()}

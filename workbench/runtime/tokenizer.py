@@ -21,6 +21,8 @@ from tokenizers import Tokenizer as Backend
 from workbench.base import untrusted
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
+from workbench.runtime import chat_template
+from workbench.runtime.chat_template import ChatTemplate
 from workbench.runtime.inputs import EncodedInput, first_room
 from workbench.runtime.tokenizer_files import read_config, read_json, special_ids
 from workbench.text.segment import words
@@ -40,7 +42,8 @@ _BYTE_PIECE = re.compile("<0x([0-9A-F]{2})>")
 class Tokenizer:
     """`pad` is the id that fills batches; `unknown` that of unknown words, None without one.
 
-    mask: the id of the mask token, None without one. special: ids that stand for no text.
+    mask: the id of the mask token, end: that of the end of a text, None without one. special: ids
+    that stand for no text. chat: how the model writes conversations.
     """
 
     def __init__(
@@ -50,8 +53,11 @@ class Tokenizer:
         pad: int = 0,
         fallback: int | None = None,
         mask: int | None = None,
+        end: int | None = None,
+        chat: ChatTemplate | None = None,
     ):
-        self.backend, self.mask = backend, mask
+        self.backend, self.mask, self.end = backend, mask, end
+        self.chat = chat or ChatTemplate()
         added = backend.get_added_tokens_decoder()
         self.special = frozenset(number for number, token in added.items() if token.special)
         self.pad = pad
@@ -84,7 +90,8 @@ class Tokenizer:
         numbers = read_config(Path(folder))
         masked = mask_token(folder, backend)
         mask = backend.token_to_id(masked) if masked is not None else None
-        return cls(backend, mask=mask, **special_ids(names, numbers, backend))
+        ids: dict[str, Any] = special_ids(names, numbers, backend)
+        return cls(backend, mask=mask, chat=chat_template.read(place), **ids)
 
     @property
     def size(self) -> int:
@@ -135,7 +142,8 @@ class Tokenizer:
         backend.post_processor = (  # that of GPT-2 trims offsets
             template if own is None else processors.Sequence([own, template])
         )
-        return Tokenizer(backend, pad=self.pad, fallback=self.fallback, mask=self.mask)
+        ids: dict[str, Any] = {"pad": self.pad, "fallback": self.fallback, "end": self.end}
+        return Tokenizer(backend, mask=self.mask, chat=self.chat, **ids)
 
     # ------------------------------------------------------------ texts to subwords
 

@@ -184,8 +184,8 @@ def conversion_folder(
 
 def special_ids(
     names: Mapping[str, Any], numbers: Mapping[str, Any], backend: Backend
-) -> dict[str, int]:
-    """Ids of padding and of the fallback for an empty text.
+) -> dict[str, int | None]:
+    """Ids of padding, of the fallback for an empty text, and of the end of a text (None without).
 
     `names` is the content of tokenizer_config.json, `numbers` that of config.json.
     """
@@ -201,4 +201,6 @@ def special_ids(
     ]
     pad = id_of("pad")
     pad = pad if isinstance(pad, int) and pad >= 0 else (ends[0] if ends else 0)
-    return {"pad": pad, "fallback": ends[0] if ends else pad}
+    end = id_of("eos")
+    end = end if isinstance(end, int) and end >= 0 else None
+    return {"pad": pad, "fallback": ends[0] if ends else pad, "end": end}

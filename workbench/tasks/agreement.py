@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import and_
 from pathlib import Path
 
 import numpy as np
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
-
-TOLERANCE = 1e-3  # of float32 numbers, relative to the largest one above 1
+from workbench.tasks.proofs import TOLERANCE
 
 Numbers = Mapping[str, np.ndarray]
 
@@ -31,6 +33,16 @@ def ensure_equal(folder: Path, expected: Sequence[Numbers], again: Sequence[Numb
             ),
             hint=_("Train with another model or method, and report this model as a bug."),
         )
+
+
+def equal_decisions(*every: Sequence[object]) -> tuple[int, int]:
+    """(decisions that are the same in all, decisions compared) of predictions for one document, see
+    `TaskInfo.decisions`. Of spans, those that all have, in any order.
+    """
+    if len({*map(len, every)}) > 1:  # spans, of which one side has more
+        return reduce(and_, map(Counter, every)).total(), max(map(len, every))
+    same = [all(other == first for other in others) for first, *others in zip(*every, strict=True)]
+    return sum(same), len(same)
 
 
 def difference(ours: Numbers, theirs: Numbers) -> float:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -16,24 +16,15 @@ from workbench.models.base import Encoder, States
 from workbench.runtime.inputs import MASK, EncodedInput, Prepared, pad, stack
 from workbench.tasks import contract
 from workbench.tasks.heads.info import LAYER_L2
+from workbench.tasks.losses.balance import Balance, TargetCounts
+from workbench.tasks.losses.criterion import IGNORED as IGNORED
+from workbench.tasks.losses.criterion import Criterion
+from workbench.tasks.losses.criterion import Loss as Loss
 from workbench.tasks.spec import TaskInfo
-
-IGNORED = -100  # target of positions without a loss, the `ignore_index` of torch's cross_entropy
-CHUNK = 512  # documents prepared or predicted per step; bounds memory and the time between ticks
 
 STATES = "states"  # array with the states of an encoder that is not trained, in place of its inputs
 
 Targets = Mapping[str, Sequence[np.ndarray]]
-
-
-class Loss(NamedTuple):
-    """Sum of the losses of `count` targets: mean = total / count, over several batches too.
-
-    If targets have weights, `total` is the weighted sum and `count` the sum of the weights.
-    """
-
-    total: Tensor
-    count: Tensor  # type: ignore[assignment]  # hides tuple.count, which nothing calls here
 
 
 class Outputs(NamedTuple):
@@ -143,14 +134,21 @@ class Model(nn.Module):
         lm = Loss(self.lm_weight * total, (targets != IGNORED).sum())
         return self._headed(self.head, states), {"lm": lm, **self.penalties()}
 
+    def pooled(self, inputs: Mapping[str, Tensor]) -> Tensor:
+        """The vectors (B, H) that our own head of whole texts reads."""
+        states = self._states(inputs)
+        pooling = cast(Callable[[States], Tensor], cast(nn.Module, self.head).pooling)
+        return pooling(states if self.layers is None else self.layers(states))
+
     @property
     def own_head(self) -> bool:
         """Whether `pipeline` of transformers has no task for the saved folder.
 
         That is so for a head of ours or of another library, and for label texts, which it would
-        only generate.
+        only generate; other texts are to be generated.
         """
-        has_pipeline = self.encoder.in_transformers and not self.encoder.label_texts
+        scores_texts = self.encoder.label_texts and bool(self.encoder.outputs)
+        has_pipeline = self.encoder.in_transformers and not scores_texts
         return self.head is not None or not has_pipeline
 
     def _states(self, inputs: Mapping[str, Tensor]) -> States:
@@ -197,18 +195,43 @@ class Model(nn.Module):
         return {**weights, "parts": dict(parts)} if parts else weights
 
 
+class SharedEncoder(Model):
+    """Models with one encoder, to be trained together."""
+
+    def __init__(self, models: Sequence[Model]):
+        heads = [model.head for model in models if model.head is not None]
+        super().__init__(models[0].encoder, nn.ModuleList(heads))
+        self.mixes = nn.ModuleList(model.layers for model in models if model.layers is not None)
+        self.models = tuple(models)
+
+    def rate_factors(self) -> dict[int, float]:
+        return {key: rate for one in self.models for key, rate in one.rate_factors().items()}
+
+
 class Task(ABC):
     """tasks/<name>/task.py: the torch part.
 
     native: the library's head for this task ("sequence", "token"), "" if the task needs its own.
     problem: the `problem_type` of transformers that its library head solves, "" for none.
     loss_targets: name of a loss → name of the targets that it averages over.
+    reference: the array of an input that holds the log-probability which the initial weights give,
+    "" for a task that does not compare with these, see `tasks.references`.
+    independent: each label is decided on its own. criterion: how the losses weigh targets, set by
+    `balance` for a training.
     """
 
     info: TaskInfo
     native: str = ""
     problem: str = ""
     loss_targets: Mapping[str, str]
+    reference: str = ""
+    independent: bool = False
+    criterion = Criterion()
+
+    def attach(self, encoder: Encoder, options: Mapping[str, Any]) -> None:  # noqa: B027
+        """Called with the encoder of a network that was built or loaded for the task, before
+        anything else is asked of the two together; most tasks need nothing of it.
+        """
 
     def uses_native(self, options: Mapping[str, Any]) -> bool:
         """Whether the library's head `native` can be used with these settings."""
@@ -224,25 +247,30 @@ class Task(ABC):
         """Our own head: `States` → logits by name."""
         raise NotImplementedError(f"{self.info.id} has only the library's head")
 
-    def resolve(
-        self, golds: Sequence[Any], labels: Sequence[str], options: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """Values computed from all training documents (class weights …), {} for none.
-
-        They are added to the `options` that `targets` gets, for train and dev alike.
-        """
-        return {}
-
     def label_texts(self, golds: Sequence[Any], options: Mapping[str, Any]) -> tuple[str, ...]:
         """What an encoder–decoder writes, from all training documents; () for the labels."""
         return ()
 
-    def sampling_weights(self, targets: Targets, options: Mapping[str, Any]) -> np.ndarray | None:
-        """float (N,): relative sampling frequency of each training input.
+    def target_counts(
+        self, targets: Targets, labels: Sequence[str], options: Mapping[str, Any]
+    ) -> TargetCounts | None:
+        """What the labels of each training input are, for class weights and sampling.
 
-        None: every input once per epoch.
+        None for a task that has neither.
         """
         return None
+
+    def balance(
+        self, targets: Targets, labels: Sequence[str], options: Mapping[str, Any]
+    ) -> Balance:
+        """What the settings make of uneven labels; sets the `criterion` of all losses.
+
+        targets: of all training inputs.
+        """
+        counts = self.target_counts(targets, labels, options)
+        balance = Balance.of(counts, options, independent=self.independent)
+        self.criterion = Criterion.of(balance, options)
+        return balance
 
     @abstractmethod
     def targets(
@@ -253,6 +281,12 @@ class Task(ABC):
         options: Mapping[str, Any],
     ) -> dict[str, list[np.ndarray]]:
         """Targets by name, one array per input; those of tokens (T, …) are padded with IGNORED."""
+
+    def sampled(
+        self, features: Features, options: Mapping[str, Any], rng: np.random.Generator
+    ) -> Features:
+        """The inputs of training documents that are learned from."""
+        return features
 
     @abstractmethod
     def losses(
@@ -281,17 +315,27 @@ class Task(ABC):
         """For each loss the mean number of targets per batch; None if each input has one.
 
         Batches of similar length hold few or many words; divided by this number instead of their
-        own count, every word has the same weight in every batch.
+        own count, every word has the same weight in every batch. So has every target of a class
+        with a weight: divided by the weights of the batch, its own would depend on the others.
         """
-        counts: dict[str, float | None] = {}
-        for loss, name in self.loss_targets.items():
-            rows = targets.get(name, ())
-            if not len(rows) or np.ndim(rows[0]) == 0:
-                counts[loss] = None
-                continue
-            mean = float(np.mean([np.count_nonzero(row != IGNORED) for row in rows]))
-            counts[loss] = max(1.0, batch_size * mean)
-        return counts
+        return {
+            loss: usual_count(targets.get(name, ()), batch_size, self.criterion.weights)
+            for loss, name in self.loss_targets.items()
+        }
+
+
+def usual_count(
+    rows: Sequence[np.ndarray], batch_size: int, weights: Sequence[float] = ()
+) -> float | None:
+    """The mean number of targets, or sum of the weights of their classes, in a batch."""
+    is_plain = not len(rows) or np.ndim(rows[0]) == 0
+    if is_plain and not (weights and len(rows)):
+        return None
+    classes = np.concatenate([np.atleast_1d(row) for row in rows])
+    classes = classes[classes != IGNORED]
+    whole = float(np.asarray(weights)[classes].sum()) if weights else float(len(classes))
+    mean = batch_size * whole / len(rows)
+    return mean if weights else max(1.0, mean)
 
 
 @dataclass
@@ -318,6 +362,14 @@ class Features:
         if not self.prepared.is_joint:
             return np.asarray(items)
         return np.concatenate([np.array(self.prepared.of(int(item))) for item in items])
+
+    def without_empty(self, name: str) -> Features:
+        """Without the inputs that have no row of these targets, of which one is left."""
+        places = [at for at, row in enumerate(self.targets[name]) if len(row)] or [0]
+        targets = {key: [rows[at] for at in places] for key, rows in self.targets.items()}
+        inputs = [self.prepared.inputs[at] for at in places]
+        prepared = replace(self.prepared, inputs=inputs, owner=self.prepared.owner[places])
+        return Features(prepared, targets)
 
     @classmethod
     def join(cls, parts: Sequence[Features]) -> Features:

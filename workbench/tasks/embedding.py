@@ -23,11 +23,11 @@ from workbench.models import folder as folders
 from workbench.models.base import Encoder, KeepsMemory, LoadOptions, States
 from workbench.models.loading import load
 from workbench.models.spec import DESCRIPTION
-from workbench.runtime.inputs import Prepared, batches_by_length, stack
+from workbench.runtime.inputs import CHUNK, Prepared, batches_by_length, stack
 from workbench.runtime.preparers.words import segmenter_of
 from workbench.runtime.units import UnitRows, rows_of
 from workbench.tasks.answers import read_documents
-from workbench.tasks.base import CHUNK, Layers
+from workbench.tasks.base import Layers
 from workbench.tasks.predictor import CPU_TOKENS, GPU_TOKENS, Predictor
 from workbench.text.document import Document
 from workbench.text.segmenters import base as segmenters

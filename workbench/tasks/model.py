@@ -27,6 +27,7 @@ from workbench.tasks.spec import LABEL_TEXTS, PLAIN
 HEAD = "head.safetensors"
 NEXT = "next"  # the head of a language model that reads forward
 TEXT = "text"  # the head of an encoder–decoder that writes labels
+ALSO = "also"  # setting: layers that are trained with the same encoder
 LAYERS = "layer_weights."  # prefix of the names of layer weights in this file
 
 
@@ -87,6 +88,11 @@ class Setting:
     def input_form(self) -> str:
         return str(self.options.get(INPUT_FORM.name, PLAIN))
 
+    def attached(self, model: Model) -> Model:
+        """The model, whose encoder the task knows from now on."""
+        self.task.attach(model.encoder, self.options)
+        return model
+
     def native(self, options: LoadOptions, head: str) -> LoadOptions:
         """The options for loading an encoder with the library's own head."""
         outputs = self.outputs(head)
@@ -96,8 +102,11 @@ class Setting:
 def native_head(info: models.ModelInfo, setting: Setting) -> str:
     """The library's head for the task and its settings, "" if there is none.
 
-    It reads the last layer of one order of a pair, and replaces a language model head.
+    It reads the last layer of one order of a pair, replaces a language model head, and is the only
+    one of its encoder.
     """
+    if setting.options.get(ALSO):
+        return ""
     if setting.input_form == BOTH:
         return ""
     if setting.options.get("layers", LAST) != LAST or setting.lm_weight:
@@ -116,7 +125,7 @@ def build(info: models.ModelInfo, setting: Setting, options: LoadOptions) -> Mod
     delimited = form != PLAIN
     options = replace(options, delimited=delimited, both_orders=form == BOTH)
     if native := native_head(info, setting):
-        model = Model(loaded(info, setting.native(options, native)))
+        model = setting.attached(Model(loaded(info, setting.native(options, native))))
     else:
         encoder = loaded(info, _with_language_head(info, setting, options))
         torch.manual_seed(setting.seed)  # the head is initialized here
@@ -132,12 +141,18 @@ def build(info: models.ModelInfo, setting: Setting, options: LoadOptions) -> Mod
     return model
 
 
+def beside(model: Model, setting: Setting) -> Model:
+    """The encoder of a model with a new head for another task."""
+    return _with_head(model.encoder, setting)
+
+
 def _with_head(encoder: Encoder, setting: Setting) -> Model:
     """The encoder with a new head of ours. Raises ModelError if the settings need another model."""
     if setting.lm_weight and type(encoder).language_logits is Encoder.language_logits:
         raise _predicts_no_words(encoder.info)
     head = setting.task.head(encoder, setting.labels, setting.options)
-    return Model(encoder, head, combined(encoder, setting.options), setting.lm_weight)
+    layers = combined(encoder, setting.options)
+    return setting.attached(Model(encoder, head, layers, setting.lm_weight))
 
 
 def _with_language_head(
@@ -179,7 +194,7 @@ def load(folder: Path | str, setting: Setting, options: LoadOptions | None = Non
     path = Path(folder) / HEAD
     if not path.is_file() and (native := native_head(info, setting)):
         options = setting.native(options, native)
-        return Model(loaded(info, options))
+        return setting.attached(Model(loaded(info, options)))
     options = _with_language_head(info, setting, options)
     encoder = loaded(info, options)
     model = _with_head(encoder, setting)

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from workbench.base import deprecation, learning_rates
 from workbench.base.errors import SpecError, WorkbenchError
@@ -21,6 +21,7 @@ from workbench.base.options import Option
 from workbench.base.registry import contract_hint, needed_plugin, registry
 from workbench.metrics.evaluation import Evaluation
 from workbench.tasks import contract
+from workbench.tasks.losses import info as losses
 from workbench.text import result_view
 from workbench.text.dataset import Record, gold_fingerprint
 from workbench.text.labels import Layer
@@ -43,6 +44,8 @@ if not TYPE_CHECKING:
 
 LABEL_TEXTS = "label_texts"  # of a decoder: what the model writes in place of labels
 NONE = result_view.NONE
+PER_TEXT = "text"  # value of `TaskInfo.logits`, see `runtime.inputs.PER_TEXT`
+PER_ITEM, PER_WORD = "item", "word"  # values of `TaskInfo.taught`
 PLAIN = "plain"  # value of a setting that adds no tokens to the vocabulary
 SCORES = "scores"  # what a run gives whose logits attributions can explain
 FURTHER_OUTPUTS = {SCORES: N_("scores of classes, tags, spans or answers, or a predicted number")}
@@ -103,19 +106,27 @@ class TaskInfo(ABC):
     run may give to inspectors (`gives`) → what it is, for display. scored: its logits are scores
     that attributions can explain.
     logits: name → "item" for arrays (B, …), "token" for arrays (B, T, …), "choice" for arrays
-    (B, 1) of one choice each.
+    (B, 1) of one choice each, "text" for code points (B, S), -1 after the end of the text.
+    writes: predictions are texts that the model writes token by token, which takes many passes:
+    they are not computed together with a loss, and a graph of one pass cannot give them.
     windows: long texts are processed in overlapping windows; otherwise they are truncated.
     options: settings in addition to the general ones. least_labels: minimum number in a layer.
+    usual_batch: inputs of an update unless a setting says otherwise, 0 for a number by size.
     few_steps: optimizer updates for a small data set; learning_rate: peak at width 384 and these.
     new_units: name of the setting that adds tokens to the vocabulary unless it is PLAIN, "" for
     none.
+    alone: it needs the head of a language model, so that it cannot share its encoder with other
+    tasks of one training.
     asks: documents have questions, which the model answers (`Document.questions`).
     ordered: the labels of the layer are in an order; tables and probabilities keep it.
     for_pairs: the id of the task with the same outputs for two texts, "" if there is none.
     question: what it decides about a layer; runs of tasks with the same one can be compared. "" if
     no other task decides the same.
+    has_graph: an ONNX graph can compute its logits.
     pipeline: the task of transformers' pipeline() for an exported folder, "" if there is none.
     hub_task: the task that model hubs list a model under, "" if it is that of `pipeline`.
+    taught: what has a probability of each output, which a teacher can give: PER_ITEM (a document)
+    or PER_WORD; "" for a task without distillation.
     """
 
     id: str
@@ -135,18 +146,23 @@ class TaskInfo(ABC):
     further: Mapping[str, str] = {}
     scored: bool = True
     logits: Mapping[str, str] = {"logits": "item"}
+    writes: bool = False
     windows: bool = False
     options: tuple[Option, ...] = ()
     least_labels: int = 2
+    usual_batch: int = 0
     few_steps: int = 130
     learning_rate: float = learning_rates.TEXTS
     new_units: str = ""
+    alone: bool = False
     asks: bool = False
     ordered: bool = False
     question: str = ""
     for_pairs: str = ""
+    has_graph: bool = True
     pipeline: str = ""
     hub_task: str = ""
+    taught: str = ""
 
     def __init_subclass__(cls, **more: Any) -> None:
         """What the code of a plugin returns is checked where it is used."""
@@ -170,6 +186,28 @@ class TaskInfo(ABC):
         decoder: as for `decode`.
         """
         return self.output_names(labels)
+
+    def weighted_labels(self, labels: Sequence[str]) -> tuple[str, ...]:
+        """The labels that class weights by hand may name."""
+        return tuple(labels)
+
+    def logits_of(self, options: Mapping[str, Any]) -> Mapping[str, str]:
+        """Those of `logits` that the network of a run with these settings has."""
+        return self.logits
+
+    def check_labels(self, options: Mapping[str, Any], labels: Sequence[str]) -> None:
+        """Raises SpecError if a setting names a label that the layer does not have."""
+        losses.check_labels(options, self.weighted_labels(labels))
+
+    def label_conflict(
+        self, options: Mapping[str, Any], labels: Sequence[str]
+    ) -> tuple[str, str] | None:
+        """As `conflict`, of a setting that names a label that the layer does not have."""
+        try:
+            self.check_labels(options, labels)
+        except SpecError as error:
+            return losses.CLASS_WEIGHTS.name, str(error)
+        return None
 
     def conflict(self, options: Mapping[str, Any]) -> tuple[str, str] | None:
         """(name, reason) of a setting that conflicts with the others; None if there is none.
@@ -203,6 +241,10 @@ class TaskInfo(ABC):
         self, preparer: Preparer, documents: Sequence[Document], max_length: int
     ) -> Prepared:
         """The model inputs of the documents."""
+
+    def reading(self, options: Mapping[str, Any]) -> Self:
+        """The task with the settings of a run that change its inputs."""
+        return self
 
     def as_read(self, document: Document, prediction: Prediction) -> Document:
         """The texts that one input of the network reads, for inspectors of inputs."""
@@ -446,8 +488,11 @@ def score_text(name: str, value: float, *, signed: bool = False) -> str:
 
     signed: for a difference, with a sign.
     """
+    from workbench.metrics import definitions
+
     sign = "+" if signed else ""
-    return f"{value:{sign}.3f}" if is_error(name) else f"{100 * value:{sign}.1f}"
+    in_unit = is_error(name) or definitions.is_ratio(name)
+    return f"{value:{sign}.3f}" if in_unit else f"{100 * value:{sign}.1f}"
 
 
 def score_hint(name: str) -> str:

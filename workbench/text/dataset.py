@@ -20,7 +20,7 @@ from workbench.text import remarks
 from workbench.text.document import TEXT, Document
 from workbench.text.labels import Label, Layer
 from workbench.text.questions import Question
-from workbench.text.relations import Relation
+from workbench.text.relations import Relation, directed
 from workbench.text.remarks import DocumentRemark
 from workbench.text.spans import Span
 
@@ -157,6 +157,8 @@ def record_to_json(record: Record, *, ids: bool = False) -> dict[str, object]:
     raw |= _labels_to_json(record)
     if document.questions and "questions" not in raw:
         raw["asked"] = list(document.questions)
+    if document.input_spans:
+        raw["input_spans"] = list(map(span_to_json, document.input_spans))
     for name, values in (("numbers", record.numbers), ("written", record.written)):
         if values:
             raw[name] = dict(sorted(values.items()))
@@ -220,6 +222,7 @@ def record_from_json(raw: Mapping[str, Any]) -> Record:
         tokens,
         get("id"),
         texts_asked or tuple(map(str, get("asked", ()))),
+        tuple(map(_span_from_json, get("input_spans", ()))),
     )
     return Record(
         document,
@@ -287,6 +290,19 @@ def _span_from_json(raw: list[Any]) -> Span:
     )
 
 
+def _with_directions(record: Record, layers: Iterable[Layer]) -> Record:
+    """The record whose relations tell whether their label has a direction."""
+    relations = {
+        layer.name: tuple(
+            replace(relation, directed=directed(layer, relation.label))
+            for relation in record.relations[layer.name]
+        )
+        for layer in layers
+        if layer.name in record.relations
+    }
+    return replace(record, relations={**record.relations, **relations})
+
+
 def _relation_to_json(relation: Relation) -> list[object]:
     """[label, from, to]; both ends are spans without their chain."""
     ends = (replace(span, chain=None) for span in (relation.from_span, relation.to_span))
@@ -337,7 +353,8 @@ def read(path: Path | str) -> Dataset:
         records = []
         for number, line in enumerate(file, 2):
             try:
-                records.append(record_from_json(json.loads(line)))
+                record = record_from_json(json.loads(line))
+                records.append(_with_directions(record, layers) if record.relations else record)
             except (ValueError, KeyError, TypeError) as error:
                 raise ImportFailed(
                     _(

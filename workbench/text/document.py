@@ -8,12 +8,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from workbench.base import deprecation
+from workbench.base.i18n import _
+from workbench.text.spans import TEXT as TEXT
+from workbench.text.spans import Span
 
 if not TYPE_CHECKING:
     __getattr__ = deprecation.former(__name__, asked="with_questions", ASKED="QUESTIONS")
 
 SPLITS = ("train", "dev", "test")
-TEXT, TEXT_B = "text", "text_b"
+TEXT_B = "text_b"
 QUESTION = "question"  # of a document with choices, beside the text that it is about
 CHOICE = "choice_"  # begins the names of the texts to choose from, numbered from 1
 CHOICES = 0  # form of documents with choices: these may be any number
@@ -26,6 +29,7 @@ class Document:
 
     A document with choices has a `text`, maybe a `question`, and `choice_1`, `choice_2` …
     `tokens[field]` are (start, end) offsets in code points, only if the import had tokens.
+    `input_spans` are the spans of the text that a model of relations connects.
     `split` is None until splits are made. `id` is None until the document is stored; ids are never
     reused.
     """
@@ -38,6 +42,7 @@ class Document:
     tokens: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict, hash=False)
     id: int | None = None
     questions: tuple[str, ...] = ()  # asked about the text; stored with their answers, not here
+    input_spans: tuple[Span, ...] = ()  # of the text; stored in their layer, not here
 
     @property
     def text(self) -> str:
@@ -60,6 +65,11 @@ class Document:
     def question(self) -> str:
         """The question of a document with choices, "" without one."""
         return next((content for name, content in self.texts if name == QUESTION), "")
+
+    @property
+    def prompt(self) -> str:
+        """The text and the question of a document with choices, as a model is prompted."""
+        return f"{self.text}\n\n{self.question}" if self.question else self.text
 
     @property
     def inputs(self) -> tuple[tuple[str, ...], ...]:
@@ -88,11 +98,12 @@ class Document:
 
     @property
     def asked_hash(self) -> str:
-        """Hash of the texts and the questions, on which a prediction depends."""
-        if not self.questions:
+        """Hash of the texts, the questions and the spans, on which a prediction depends."""
+        if not self.questions and not self.input_spans:
             return self.text_hash
         named = tuple((QUESTION, question) for question in self.questions)
-        return text_hash((*self.texts, *named))
+        spans = tuple((s.label, f"{s.field} {s.start} {s.end}") for s in self.input_spans)
+        return text_hash((*self.texts, *named, *spans))
 
     @property
     def text_hash(self) -> str:
@@ -145,6 +156,33 @@ def typed(text: str, text_b: str | None = None, *, form: int = 1, question: str 
         lines = [line.strip() for line in (text_b or "").splitlines() if line.strip()]
         return with_choices("", text, lines or [""], question)
     return Document("", ((TEXT, text), *(((TEXT_B, text_b),) if text_b is not None else ())))
+
+
+def from_json(raw: Mapping[str, object], *, form: int = 1) -> Document:
+    """A document from an object as `predict --json` prints it, of the form that a model reads.
+
+    text, and text_b for pairs; a list `questions`, or one of `choices` (or choice_1, choice_2 …)
+    with a question; `key` is optional. Raises ValueError that says what is wrong.
+    """
+    names = {TEXT: True, TEXT_B: form == 2, QUESTION: False}
+    for name, needed in names.items():
+        if not isinstance(raw.get(name, None if needed else ""), str):
+            raise ValueError(_("{name!r} is missing or is not a text", name=name))
+    key, text = str(raw.get("key", "")), str(raw[TEXT])
+    if form == QUESTIONS:
+        return with_questions(key, text, _texts(raw, "questions"))
+    if form == CHOICES:
+        numbered = [raw[name] for name in raw if name.startswith(CHOICE)]
+        choices = _texts({"choices": numbered, **raw}, "choices")
+        return with_choices(key, text, choices, str(raw.get(QUESTION, "")))
+    return Document(key, ((TEXT, text), *(((TEXT_B, str(raw[TEXT_B])),) if form == 2 else ())))
+
+
+def _texts(raw: Mapping[str, object], name: str) -> list[str]:
+    texts = raw.get(name)
+    if not isinstance(texts, list) or not texts or not all(isinstance(i, str) for i in texts):
+        raise ValueError(_("{name!r} is missing or is not a list of texts", name=name))
+    return texts
 
 
 def typed_questions(key: str, text: str, lines: str) -> Document:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
@@ -13,7 +13,8 @@ from workbench.base.deprecation import renamed_field
 from workbench.base.i18n import N_, _
 from workbench.base.registry import PluginError, needed_plugin, registry
 from workbench.text.questions import PredictedAnswer
-from workbench.text.spans import Span
+from workbench.text.relations import Relation
+from workbench.text.spans import Span, chains_of
 
 PREDICTION = "prediction"  # kind in the registry, of views with their fields
 
@@ -178,6 +179,31 @@ class Number(Field, key="number"):
 
 
 @dataclass(frozen=True)
+class Written(Field, key="text"):
+    """A text that a model writes for the document.
+
+    score: the geometric mean of the probabilities of its tokens, None if unknown. ended: the model
+    ended it; otherwise it has as many tokens as it may have.
+    """
+
+    title = N_("a written text")
+    of_document = True
+
+    text: str
+    score: float | None = None
+    ended: bool = True
+
+    def to_json(self) -> dict[str, Any]:
+        return {"written": {"text": self.text, "score": self.score, "ended": self.ended}}
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Self:
+        written = raw["written"]
+        score = None if written.get("score") is None else float(written["score"])
+        return cls(str(written["text"]), score, bool(written.get("ended", True)))
+
+
+@dataclass(frozen=True)
 class WordTag:
     """A word with its predicted label (without B-/I-, None for O) and its probability.
 
@@ -245,6 +271,28 @@ class SpanScores(Field, key="spans"):
 
 
 @dataclass(frozen=True)
+class Chains(SpanScores, key="chains"):
+    """Mentions with the numbers of their chains, in text order."""
+
+    title = N_("chains of coreferent spans")
+    of_document = True
+
+    @property
+    def chains(self) -> tuple[tuple[Span, ...], ...]:
+        """The mentions of each chain, by its first one."""
+        return chains_of(self.spans)
+
+    def to_json(self) -> dict[str, Any]:
+        rows = zip(super().to_json()["spans"], self.spans, strict=True)
+        return {"spans": [{**row, "chain": span.chain} for row, span in rows]}
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Self:
+        rows = zip(super().from_json(raw).spans, raw["spans"], strict=True)
+        return cls(tuple(replace(span, chain=int(row["chain"])) for span, row in rows))
+
+
+@dataclass(frozen=True)
 class Answers(Field, key="answers"):
     """The answers to the questions about a document, in order."""
 
@@ -264,6 +312,49 @@ class Answers(Field, key="answers"):
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Self:
         return cls(tuple(map(PredictedAnswer.from_json, raw["answers"])))
+
+
+@dataclass(frozen=True)
+class Relations(Field, key="relations"):
+    """Relations between spans of the text, with scores in [0, 1].
+
+    others: those that were not predicted, the most probable one of each pair of spans.
+    """
+
+    title = N_("relations")
+    decides = True
+    of_document = True
+
+    relations: tuple[Relation, ...]
+    others: tuple[Relation, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "relations": [_relation_to_json(relation) for relation in self.relations],
+            "other_relations": [_relation_to_json(relation) for relation in self.others],
+        }
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Self:
+        predicted, others = raw["relations"], raw.get("other_relations", ())
+        return cls(*(tuple(map(_relation_from_json, some)) for some in (predicted, others)))
+
+
+def _relation_to_json(relation: Relation) -> dict[str, Any]:
+    ends = {
+        name: {"start": span.start, "end": span.end, "label": span.label}
+        for name, span in (("from", relation.from_span), ("to", relation.to_span))
+    }
+    raw = {"label": relation.label, "score": relation.score, **ends}
+    return raw if relation.directed else {**raw, "directed": False}
+
+
+def _relation_from_json(raw: Mapping[str, Any]) -> Relation:
+    first, second = (
+        Span(raw[end]["start"], raw[end]["end"], raw[end]["label"]) for end in ("from", "to")
+    )
+    has_direction = raw.get("directed", True)
+    return Relation(raw["label"], first, second, raw["score"], directed=has_direction)
 
 
 @dataclass(frozen=True)
@@ -366,6 +457,12 @@ class Prediction:
         return field.value if field else None
 
     @property
+    def written(self) -> str | None:
+        """The text that the model has written; None for other kinds of predictions."""
+        field = self.get(Written)
+        return field.text if field else None
+
+    @property
     def no_answer(self) -> str:
         """Why nothing can be read from the reply of a model, a key of `NO_ANSWERS`; "" if it can,
         and for models that do not write replies.
@@ -404,6 +501,11 @@ class Prediction:
     def spans(self) -> tuple[Span, ...]:
         field = self.get(SpanScores)
         return field.spans if field else ()
+
+    @property
+    def relations(self) -> tuple[Relation, ...]:
+        field = self.get(Relations)
+        return field.relations if field else ()
 
     def to_json(self) -> dict[str, Any]:
         """The object that is stored and that `glossbench predict` prints.

@@ -53,6 +53,7 @@ class LayerKind:
     keys: default keys of labels, in order.
     missing: the sentence on a document that has no label although the kind requires one.
     in_chains: each span belongs to a chain of coreferent spans (`Span.chain`).
+    compares: the texts to choose from are compared, so they are side by side where there is room.
     """
 
     id: str
@@ -65,6 +66,7 @@ class LayerKind:
     keys: str = CLASS_KEYS
     in_choices: bool = False
     in_chains: bool = False
+    compares: bool = False
     missing: str = N_("{layer} has no label yet; the document stays a draft.")
 
     @property
@@ -153,6 +155,16 @@ ONE_OF = LayerKind(
     in_choices=True,
     missing=NO_CLASS,
 )
+PREFERENCE = LayerKind(
+    "preference",
+    N_("the better of several answers"),
+    record=MARKS,
+    editor=CHOICES,
+    empty_is_answer=True,  # a tie: none is better
+    keys=SPAN_KEYS,
+    in_choices=True,
+    compares=True,
+)
 RELATION = LayerKind(
     "relation",
     N_("relations between spans"),
@@ -209,6 +221,7 @@ LAYER_KINDS: Mapping[str, LayerKind] = {
         ANSWER,
         CLUSTER,
         ONE_OF,
+        PREFERENCE,
         WRITTEN_TEXT,
     )
 }

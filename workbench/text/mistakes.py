@@ -10,12 +10,19 @@ from typing import Any
 from workbench.base.i18n import N_
 from workbench.text.document import TEXT
 
-KINDS = LABEL, MISSED, SPURIOUS, BOUNDARY = ("label", "missed", "spurious", "boundary")
+KINDS = LABEL, MISSED, SPURIOUS, BOUNDARY, DIRECTION = (
+    "label",
+    "missed",
+    "spurious",
+    "boundary",
+    "direction",
+)
 TITLES = {
     LABEL: N_("Label"),
     MISSED: N_("Missed"),
     SPURIOUS: N_("Spurious"),
     BOUNDARY: N_("Boundary"),
+    DIRECTION: N_("Direction"),
 }
 MIN_PROBABILITY = 1e-7  # probability of gold below which a loss no longer grows: at most 16.1
 
@@ -27,13 +34,16 @@ class Mistake:
     """One wrong decision.
 
     kind: LABEL (another label at the place), BOUNDARY (the label at another range that overlaps),
-    MISSED (gold alone) or SPURIOUS (predicted alone).
+    DIRECTION (the label from the second span to the first), MISSED (gold alone) or SPURIOUS
+    (predicted alone).
     gold, predicted: labels, "" for none.
     confidence: of the model in the wrong decision, 0 to 1.
     loss: −ln of the probability of gold, summed over the words with a wrong label; where only the
     probability of the wrong label is known, that of gold is at most the rest, and this is the
     lower bound.
     distance: from gold in the unit of the task (`TaskInfo.distance`), None if it has none.
+    to, predicted_to: of a relation, where its second span is; `at` and `predicted_at` are those of
+    its first.
     at, predicted_at: code points [start, end) of the text `field`; None for a whole document, and
     on the side that does not exist.
     """
@@ -47,11 +57,20 @@ class Mistake:
     predicted_at: Range | None = None
     field: str = TEXT
     distance: float | None = None
+    to: Range | None = None
+    predicted_to: Range | None = None
+
+    @property
+    def ends(self) -> tuple[Range, Range] | None:
+        """Both spans of a relation, in the direction of gold if there is gold; else None."""
+        first, second = (self.at, self.to) if self.to else (self.predicted_at, self.predicted_to)
+        return (first, second) if first is not None and second is not None else None
 
     @property
     def place(self) -> Range | None:
         """The range that both sides cover together; None for a whole document."""
-        ranges = [pair for pair in (self.at, self.predicted_at) if pair is not None]
+        sides = (self.at, self.predicted_at, self.to, self.predicted_to)
+        ranges = [pair for pair in sides if pair is not None]
         if not ranges:
             return None
         return min(start for start, _end in ranges), max(end for _start, end in ranges)
@@ -66,7 +85,14 @@ class Mistake:
     @property
     def identity(self) -> tuple[object, ...]:
         """What stays the same if another model makes the same mistake."""
-        return self.field, self.at, self.gold, self.predicted_at, self.predicted
+        plain = self.field, self.at, self.gold, self.predicted_at, self.predicted
+        return (*plain, self.to, self.predicted_to) if self.ends else plain
+
+    def quote(self, text: str) -> str:
+        """The words at the place in a text, both spans of a relation; else how the text begins."""
+        if self.ends is not None:
+            return " → ".join(text[slice(*place)] for place in self.ends)
+        return text[slice(*self.place) if self.place else slice(160)]
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -79,6 +105,8 @@ class Mistake:
             "predicted_at": list(self.predicted_at) if self.predicted_at else None,
             "field": self.field,
             **({} if self.distance is None else {"distance": self.distance}),
+            **({} if self.to is None else {"to": list(self.to)}),
+            **({} if self.predicted_to is None else {"predicted_to": list(self.predicted_to)}),
         }
 
     @classmethod
@@ -88,7 +116,9 @@ class Mistake:
         gold, predicted = raw["gold"] or "", raw["predicted"] or ""
         numbers = float(raw["confidence"]), float(raw["loss"])
         distance = None if raw.get("distance") is None else float(raw["distance"])
-        return cls(raw["kind"], gold, predicted, *numbers, at, predicted_at, raw["field"], distance)
+        ends = [_range(raw.get(name)) for name in ("to", "predicted_to")]
+        places = at, predicted_at, raw["field"], distance, *ends
+        return cls(raw["kind"], gold, predicted, *numbers, *places)
 
 
 def loss_of(probability: float) -> float:

@@ -22,13 +22,17 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A labelled relation from one span to another. Both lie in one layer of the same document."""
+    """A labelled relation from one span to another. Both lie in one layer of the same document.
+
+    directed: whether the label has a direction, by the rules of its layer.
+    """
 
     label: str
     from_span: Span
     to_span: Span
     score: float | None = None
     id: int | None = None
+    directed: bool = True
 
     @property
     def place(self) -> tuple[str, Place, Place]:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:  # these import numpy, which the start of the window must not
     from workbench.text.labels import Layer
     from workbench.text.mistakes import Mistake
     from workbench.text.questions import Question
+    from workbench.text.relations import Relation
+    from workbench.text.spans import Span
 
 KIND = "prediction"  # in the registry
 NONE = "–"  # shown for no label, and the name of its row and column in a matrix
@@ -41,7 +43,8 @@ ORDERS = {
 class Answer:
     """One predicted label; offsets in code points of `field`, None for a whole document.
 
-    value: a number in place of a label.
+    value: a number in place of a label; written: a text; relation: with its spans. chain: the
+    number of the chain of a mention.
     """
 
     label: str
@@ -50,6 +53,9 @@ class Answer:
     end: int | None = None
     field: str = "text"
     value: float | None = None
+    written: str | None = None
+    chain: int | None = None
+    relation: Relation | None = None
 
 
 @dataclass(frozen=True)
@@ -74,16 +80,17 @@ class ResultView:
     document as a whole are predicted; independent: each of them is decided on its own.
 
     Of errors: by_label: gold and predicted labels tell errors apart, so that they are filters and
-    confusions. asks: the label of an error is a question. by_size: errors have a size, which is
-    their loss, and no confidence. orders: of the list of errors, of ORDERS, the default one first;
-    DISTANCE is that of the task (`TaskInfo.distance`). column: title of the texts in the rows of
-    `detail`.
+    confusions. quotes: what gold and the prediction say are words of the text, not labels. asks:
+    the label of an error is a question. by_size: errors have a size, which is their loss, and no
+    confidence. orders: of the list of errors, of ORDERS, the default one first; DISTANCE is that
+    of the task (`TaskInfo.distance`). column: title of the texts in the rows of `detail`.
     """
 
     field: type[Field]
     on_document = True
     independent = False
     by_label = True
+    quotes = False
     asks = False
     by_size = False
     orders: tuple[str, ...] = (CONFIDENCE, LOSS, ERROR_KIND, DOCUMENT)
@@ -167,6 +174,10 @@ class ResultView:
         """The title of a kind of mistakes."""
         return _(TITLES[kind])
 
+    def caption(self, span: Span) -> str:
+        """What a predicted span, or one of gold, is called in the text."""
+        return span.label
+
     def detail(
         self, document: Document, prediction: Prediction, mistake: Mistake
     ) -> list[DetailRow]:
@@ -226,3 +237,13 @@ def of_outputs(outputs: Sequence[str]) -> ResultView:
     kinds = (fields.named(name) for name in outputs)
     views = (of_key(kind.key) for kind in kinds if kind is not None and kind.key)
     return next((view for view in views if view is not None), UNKNOWN)
+
+
+def answer_json(
+    document: Document, answer: Prediction, *, named: bool = False
+) -> dict[str, object]:
+    """One prediction as an object, as commands and servers write it: the text (both of a pair), the
+    output of the model, and the key if the input had keys.
+    """
+    texts = dict(document.texts)
+    return {**({"key": document.key} if named else {}), **texts, **answer.to_json()}

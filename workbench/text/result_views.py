@@ -12,16 +12,19 @@ from workbench.base.i18n import N_, _, ngettext
 from workbench.base.records import json_text
 from workbench.text.fields import (
     Answers,
+    Chains,
     ClassScores,
     DocumentLabels,
     FromReply,
     LabelScores,
     Number,
+    Relations,
     SpanScores,
     WordTags,
+    Written,
 )
 from workbench.text.mistakes import LABEL
-from workbench.text.result_view import DOCUMENT, LOSS, NONE, Answer, DetailRow, ResultView
+from workbench.text.result_view import DISTANCE, DOCUMENT, LOSS, NONE, Answer, DetailRow, ResultView
 
 if TYPE_CHECKING:
     from workbench.text.dataset import Record
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
     from workbench.text.fields import Field, Prediction
     from workbench.text.mistakes import Mistake
     from workbench.text.questions import Question
+    from workbench.text.relations import Relation
+    from workbench.text.spans import Span
 
 
 class ClassView(ResultView):
@@ -113,7 +118,7 @@ class SpanView(ResultView):
 
     def answers(self, prediction: Prediction) -> list[Answer]:
         return [
-            Answer(span.label, span.score, span.start, span.end, span.field)
+            Answer(span.label, span.score, span.start, span.end, span.field, chain=span.chain)
             for span in prediction.spans
             if span.start < span.end
         ]
@@ -171,6 +176,66 @@ class SpanView(ResultView):
 
 class TagView(SpanView):
     field = WordTags
+
+
+class ChainView(SpanView):
+    """Chains of mentions; an error is about a mention, or about the antecedent of one."""
+
+    field = Chains
+    by_label = False
+    quotes = True
+    column = N_("Mention")
+
+    def compared(self, prediction: Prediction) -> tuple[object, ...]:
+        """The place of each mention, and that of the first one of its chain."""
+        chains = prediction.required(Chains).chains
+        places = (
+            (span.start, span.end, chain[0].start, chain[0].end)
+            for chain in chains
+            for span in chain
+        )
+        return tuple(sorted(places)) or (None,)
+
+    def decisions(self, prediction: Prediction, labels: Sequence[str]) -> np.ndarray:
+        """(mentions, 2): without and with each mention."""
+        row = np.array([span.score or 0.0 for span in prediction.spans])
+        return np.stack([1 - row, row], axis=1)
+
+    def line(self, document: Document, prediction: Prediction) -> str:
+        chains = (
+            "{" + ", ".join(document.text[span.start : span.end] for span in chain) + "}"
+            for chain in prediction.required(Chains).chains
+        )
+        return f"{document.text}  →  {' '.join(chains) or NONE}"
+
+    def side(self, mistake: Mistake, text: str, *, gold: bool) -> str:
+        """A mention, or an antecedent; a mention without one starts its chain."""
+        quote = super().side(mistake, text, gold=gold)
+        return quote or (_("new chain") if mistake.kind == LABEL else "")
+
+    def kind_title(self, kind: str) -> str:
+        """A mention has no label of its own: its chain is wrong."""
+        return _("Wrong link") if kind == LABEL else super().kind_title(kind)
+
+    def caption(self, span: Span) -> str:
+        if span.chain is None:
+            return span.label
+        return _("{chain} · {label}", chain=span.chain, label=span.label)
+
+    def detail(
+        self, document: Document, prediction: Prediction, mistake: Mistake
+    ) -> list[DetailRow]:
+        """The predicted chain with the mention, in text order."""
+        chains = prediction.required(Chains).chains
+        return [
+            DetailRow(self.caption(span), span.score or 0.0, document.text[span.start : span.end])
+            for chain in chains
+            if any((span.start, span.end) == mistake.predicted_at for span in chain)
+            for span in chain
+        ]
+
+    def count(self, n: int) -> str:
+        return ngettext("{n} mention", "{n} mentions", n)
 
 
 class AnswerView(ResultView):
@@ -249,6 +314,129 @@ class AnswerView(ResultView):
         return ngettext("{n} answer", "{n} answers", n)
 
 
+class WrittenView(ResultView):
+    """A text that is written for the document."""
+
+    field = Written
+    on_document = by_label = False
+    orders = (DISTANCE, DOCUMENT)
+
+    def answers(self, prediction: Prediction) -> list[Answer]:
+        """A blank text is no suggestion."""
+        written = prediction.get(Written)
+        if written is None or not written.text.strip():
+            return []
+        return [Answer("", written.score, written=written.text)]
+
+    def compared(self, prediction: Prediction) -> tuple[object, ...]:
+        return (prediction.written,)
+
+    def line(self, document: Document, prediction: Prediction) -> str:
+        return f"{document.text}  →  {prediction.written or NONE}"
+
+    def cells(self, prediction: Prediction) -> tuple[str, str, str]:
+        written = prediction.required(Written)
+        return written.text, "" if written.score is None else f"{written.score:.6f}", ""
+
+    def as_gold(
+        self,
+        record: Record,
+        layer: str,
+        prediction: Prediction,
+        questions: Mapping[str, Sequence[Question]],
+    ) -> Record:
+        if not (text := prediction.written or "").strip():
+            return record
+        return replace(record, written={**record.written, layer: text})
+
+
+class RelationView(ResultView):
+    """Relations between spans."""
+
+    field = Relations
+    on_document = False
+    column = N_("Spans")
+
+    def answers(self, prediction: Prediction) -> list[Answer]:
+        return [
+            Answer(relation.label, relation.score, relation=relation)
+            for relation in prediction.relations
+        ]
+
+    def compared(self, prediction: Prediction) -> tuple[object, ...]:
+        return tuple(relation.place for relation in prediction.relations) or (None,)
+
+    def decisions(self, prediction: Prediction, labels: Sequence[str]) -> np.ndarray:
+        """(pairs, 1 + L), no relation first. Of a pair only the probability of its most probable
+        label is stored; the rest is that of no relation.
+        """
+        scores = prediction.get(Relations)
+        every = (*scores.relations, *scores.others) if scores is not None else ()
+        known = [relation for relation in every if relation.label in labels]
+        rows = np.zeros((len(known), 1 + len(labels)))
+        for row, relation in zip(rows, known, strict=True):
+            row[1 + labels.index(relation.label)] = relation.score or 0.0
+            row[0] = 1 - (relation.score or 0.0)
+        return rows
+
+    def line(self, document: Document, prediction: Prediction) -> str:
+        text = document.text
+        listed = ", ".join(
+            f"{relation.label} (“{_quoted(text, relation)}”)" for relation in prediction.relations
+        )
+        return f"{text}  →  {listed or NONE}"
+
+    def cells(self, prediction: Prediction) -> tuple[str, str, str]:
+        return "", "", json_text(prediction.to_json()["relations"])
+
+    def as_gold(
+        self,
+        record: Record,
+        layer: str,
+        prediction: Prediction,
+        questions: Mapping[str, Sequence[Question]],
+    ) -> Record:
+        """Spans that the record does not have are added to the layer of the other end."""
+        if not prediction.relations:
+            return record
+        spans, relations = {name: list(some) for name, some in record.spans.items()}, []
+        for relation in prediction.relations:
+            ends = [replace(end, score=None) for end in (relation.from_span, relation.to_span)]
+            places = {end.place for end in ends}
+            names = [name for name, some in spans.items() if places & {s.place for s in some}]
+            home = spans.setdefault(names[0] if names else next(iter(spans), "spans"), [])
+            there = {span.place for span in home}
+            home += [end for end in dict.fromkeys(ends) if end.place not in there]
+            relations.append(replace(relation, from_span=ends[0], to_span=ends[1]))
+        return replace(
+            record,
+            spans={name: tuple(some) for name, some in spans.items()},
+            relations={**record.relations, layer: tuple(relations)},
+        )
+
+    def detail(
+        self, document: Document, prediction: Prediction, mistake: Mistake
+    ) -> list[DetailRow]:
+        """The relations between the two spans that were considered, in both directions."""
+        scores, ends = prediction.get(Relations), set(mistake.ends or ())
+        every = (*scores.relations, *scores.others) if scores is not None else ()
+        rows = [
+            DetailRow(relation.label, relation.score or 0.0, _quoted(document.text, relation))
+            for relation in every
+            if {(s.start, s.end) for s in (relation.from_span, relation.to_span)} == ends
+        ]
+        return sorted(rows, key=lambda row: -row.share)
+
+    def count(self, n: int) -> str:
+        return ngettext("{n} relation", "{n} relations", n)
+
+
+def _quoted(text: str, relation: Relation) -> str:
+    ends = (relation.from_span, relation.to_span)
+    arrow = " → " if relation.directed else " – "
+    return arrow.join(text[span.start : span.end] for span in ends)
+
+
 class ReplyView(ResultView):
     """No answer: nothing can be read from the reply of a model."""
 
@@ -268,6 +456,7 @@ class ReplyView(ResultView):
         return record
 
 
-CLASSES, LABELS, NUMBER, SPANS, TAGS, ANSWERS, REPLY = (
-    ClassView(), MultiLabelView(), NumberView(), SpanView(), TagView(), AnswerView(), ReplyView(),
+CLASSES, LABELS, NUMBER, SPANS, TAGS, CHAINS, ANSWERS, WRITTEN, RELATIONS, REPLY = (
+    ClassView(), MultiLabelView(), NumberView(), SpanView(), TagView(), ChainView(), AnswerView(),
+    WrittenView(), RelationView(), ReplyView(),
 )  # fmt: skip

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import accumulate
 
-from workbench.text.document import TEXT
-
+TEXT = "text"  # the name of the first text of a document
 # Which spans of a set may overlap: only nested ones, none, or all.
 NESTED, FLAT, ANY = ("nested", "flat", "any")
 
@@ -63,6 +62,14 @@ def highest_ends(spans: Iterable[Span]) -> list[int]:
     The spans before `bisect_right(ends, place)` end at or before a place.
     """
     return list(accumulate((span.end for span in spans), max))
+
+
+def chains_of(spans: Iterable[Span]) -> tuple[tuple[Span, ...], ...]:
+    """The spans of each chain, in order; one without a chain is a chain of its own."""
+    chains: dict[object, list[Span]] = {}
+    for at, span in enumerate(spans):
+        chains.setdefault((at,) if span.chain is None else span.chain, []).append(span)
+    return tuple(map(tuple, chains.values()))
 
 
 def flatten(spans: Iterable[Span]) -> tuple[tuple[Span, ...], int]:

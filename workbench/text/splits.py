@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import deprecation
@@ -73,6 +73,40 @@ def divide(
         for unit in units:
             placed.update(dict.fromkeys(unit.ids, split))
     return {item.id: placed[item.id] for item in items if placed[item.id] != item.split}
+
+
+def by_value(
+    items: Sequence[SplitItem],
+    values: Mapping[int, str],
+    *,
+    train_on: Collection[str],
+    test_on: Collection[str] = (),
+    seed: int,
+    shares: Mapping[str, float],
+    keep: bool = True,
+    homes: Mapping[str, str] | None = None,
+    watch: Watch = QUIET,
+) -> dict[int, str]:
+    """New splits by id, only for documents whose split changes.
+
+    values: of the documents. Those with a value of `test_on`, by default every other one than those
+    of `train_on`, are test, wherever their group is. Those of `train_on` are divided into train and
+    dev in proportion to their shares, as by `divide`. The others stay as they are.
+    """
+    trained = [item for item in items if values.get(item.id) in train_on]
+    tested = [
+        item
+        for item in items
+        if (value := values.get(item.id))
+        and value not in train_on
+        and (value in test_on or not test_on)
+    ]
+    both = shares["train"] + shares["dev"]
+    parts = {**{split: shares[split] / both for split in ("train", "dev")}, "test": 0.0}
+    free = [replace(item, split=None) if item.split == "test" else item for item in trained]
+    others = {group: split for group, split in (homes or {}).items() if split != "test"}
+    divided = divide(free, seed=seed, shares=parts, keep=keep, homes=others, watch=watch)
+    return {**divided, **{item.id: "test" for item in tested if item.split != "test"}}
 
 
 def _whole(shares: Mapping[str, float], total: int) -> dict[str, int]:
@@ -145,6 +179,23 @@ def _cut(items: Sequence[SplitItem], sizes: Mapping[str, int], seed: int) -> dic
     """The number of documents for each split, the remainder in train."""
     rest = len(items) - sum(sizes.values())
     return _deal(_units(items), {"train": rest, **sizes}, seed)
+
+
+# ---------------------------------------------------------------- folds
+
+
+def folds(items: Sequence[SplitItem], count: int, *, seed: int) -> list[list[int]]:
+    """The ids of each of `count` folds of nearly equal sizes. Labels are spread evenly, documents
+    of a group stay together. The order of the items does not change the result.
+    """
+    units, rng = _units(sorted(items, key=lambda item: item.id)), random.Random(seed)
+    parts: list[list[int]] = [[] for _number in range(count)]
+    groups = [unit for unit in units if len(unit.ids) > 1]
+    alone = [unit for unit in units if len(unit.ids) == 1]  # last, so that they balance the sizes
+    for some in (groups, alone):
+        for unit in _in_order(some, rng):
+            min(parts, key=len).extend(unit.ids)
+    return [sorted(part) for part in parts]
 
 
 # ---------------------------------------------------------------- shared

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import cast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -11,6 +12,7 @@ from torch import Tensor, nn
 
 from workbench.tasks.base import Loss
 
+Contexts = AbstractContextManager[None]
 MEGA = 50  # maximum number of batches that are sorted by length together
 
 
@@ -50,6 +52,16 @@ def resampled(weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return rng.permutation(order[np.minimum(chosen, count - 1)])
 
 
+def expected(
+    targets: Mapping[str, Sequence[np.ndarray]], weights: np.ndarray | None
+) -> Mapping[str, Sequence[np.ndarray]]:
+    """The targets of an epoch: those of every input, or of inputs drawn by `weights` (N,)."""
+    if weights is None:
+        return targets
+    chosen = resampled(weights, np.random.default_rng(0))
+    return {name: [rows[at] for at in chosen] for name, rows in targets.items()}
+
+
 def drawn(
     lengths: np.ndarray,
     batch_size: int,
@@ -86,13 +98,27 @@ class CheapDropout(nn.Module):
         drawn = self.rng.integers(0, 2**64, (count + 7) // 8, dtype=np.uint64).view(np.uint8)[
             :count
         ]
-        keep = torch.from_numpy(drawn).view(x.shape) >= level
-        return x * keep.to(x.dtype).mul_(256 / (256 - level))
+        return x * _mask(drawn >= level, 256 / (256 - level), x.dtype).view(x.shape)
 
 
-def use_cheap_dropout(model: nn.Module, seed: int) -> int:
-    """Replace every plain dropout of a model on the CPU by CheapDropout; returns their number."""
-    rng = np.random.Generator(np.random.SFC64(seed))
+def _mask(keep: np.ndarray, factor: float, dtype: torch.dtype) -> Tensor:
+    """`factor` where `keep`, 0 elsewhere. The bits of the number are multiplied as integers: torch
+    converts bool to a float 8 times as slowly (bf16).
+    """
+    number = torch.tensor(factor, dtype=dtype)
+    whole = {2: torch.int16, 4: torch.int32, 8: torch.int64}[dtype.itemsize]
+    bits = number.view(whole).numpy()
+    mask = keep.astype(bits.dtype)
+    mask *= bits
+    return torch.from_numpy(mask).view(dtype)
+
+
+def use_cheap_dropout(model: nn.Module, seed: int, process: int = 0) -> int:
+    """Replace every plain dropout of a model on the CPU by CheapDropout; returns their number.
+
+    Each process that trains the model has masks of its own.
+    """
+    rng = np.random.Generator(np.random.SFC64((seed, process) if process else seed))
     dropouts = [
         (parent, name, named_child)
         for parent in model.modules()
@@ -104,6 +130,31 @@ def use_cheap_dropout(model: nn.Module, seed: int) -> int:
     return len(dropouts)
 
 
+def replayed(model: nn.Module) -> Callable[[], tuple[Contexts, Contexts]]:
+    """The `context_fn` of torch's checkpoint: what is computed again has the same dropout masks."""
+    cheap = [module for module in model.modules() if isinstance(module, CheapDropout)]
+    generators = [*{id(module.rng): module.rng.bit_generator for module in cheap}.values()]
+
+    def contexts() -> tuple[Contexts, Contexts]:
+        before = [generator.state for generator in generators]
+        return nullcontext(), again(before)
+
+    @contextmanager
+    def again(before: Sequence[Any]) -> Iterator[None]:
+        after = [generator.state for generator in generators]
+        try:
+            put(before)
+            yield
+        finally:
+            put(after)
+
+    def put(states: Sequence[Any]) -> None:
+        for generator, state in zip(generators, states, strict=True):
+            generator.state = state
+
+    return contexts
+
+
 def weighted(losses: Mapping[str, Loss], usual: Mapping[str, float | None]) -> Tensor:
     """The loss to minimize, a scalar: every target has the same weight in every batch.
 
@@ -113,3 +164,12 @@ def weighted(losses: Mapping[str, Loss], usual: Mapping[str, float | None]) -> T
         loss.total / (usual.get(name) or loss.count.clamp(min=1)) for name, loss in losses.items()
     )
     return cast(Tensor, sum(parts))
+
+
+def added(losses: Mapping[str, Loss], others: Mapping[str, Loss]) -> dict[str, Loss]:
+    """The losses of two parts of a batch as those of both."""
+    both = dict(losses)
+    for name, loss in others.items():
+        total, count = both.get(name, Loss(torch.zeros(()), torch.zeros(())))
+        both[name] = Loss(total + loss.total, count + loss.count)
+    return both

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -14,9 +15,9 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.base.sizes import size
 from workbench.models import folder as folders
+from workbench.runtime.inputs import Logits
 from workbench.tasks.answers import write_answers
 from workbench.tasks.base import Model
-from workbench.tasks.predictor import Logits
 from workbench.text.dataset import Record
 from workbench.text.fields import Prediction
 
@@ -59,7 +60,7 @@ def check_room(folder: Path, model: Model) -> None:
     overwritten.
     """
     _check_ours(folder)
-    needed = 2 * sum(p.numel() * p.element_size() for p in model.parameters()) + SMALL_FILES
+    needed = 2 * _bytes(model) + SMALL_FILES
     folder.mkdir(parents=True, exist_ok=True)
     free = shutil.disk_usage(folder).free
     if free < needed:
@@ -72,6 +73,16 @@ def check_room(folder: Path, model: Model) -> None:
             ),
             hint=_("Free some disk space, then start again."),
         )
+
+
+def ensure_room(folder: Path, model: Model) -> None:
+    """Raises OSError, before anything is written, if the disk has no room for a checkpoint."""
+    if shutil.disk_usage(folder).free < _bytes(model) + SMALL_FILES:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
+
+
+def _bytes(model: Model) -> int:
+    return sum(p.numel() * p.element_size() for p in model.parameters())
 
 
 def _check_ours(folder: Path) -> None:

@@ -42,6 +42,20 @@ class Step(TrainingEvent):
 
 
 @dataclass(frozen=True)
+class RatePlan(TrainingEvent):
+    """Before the first update: the gradient clipping, 0 for none, and the rates of the parts.
+
+    rates: embeddings, layer_1 … head → learning rate at each of `steps` (from 1 on), 0 where the
+    part is frozen; {} if all parts have the rate of the steps.
+    """
+
+    kind: ClassVar = "rate_plan"
+    clip: float
+    steps: tuple[int, ...] = ()
+    rates: Mapping[str, tuple[float, ...]] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True)
 class Evaluated(TrainingEvent):
     """Scores (fractions of 1) and mean loss of a split after `step` updates.
 
@@ -56,11 +70,44 @@ class Evaluated(TrainingEvent):
 
 
 @dataclass(frozen=True)
+class EvaluatedLayer(TrainingEvent):
+    """As `Evaluated`, for another layer that is trained together with the first one."""
+
+    kind: ClassVar = "evaluated_layer"
+    step: int
+    layer: str
+    split: str
+    scores: Mapping[str, float] = field(hash=False)
+    loss: float | None
+
+
+@dataclass(frozen=True)
 class Saved(TrainingEvent):
     """The checkpoint after `step` updates is the best so far and was saved in the run's folder."""
 
     kind: ClassVar = "saved"
     step: int
+
+
+@dataclass(frozen=True)
+class StateSaved(TrainingEvent):
+    """The training can be continued from after `step` updates; `bytes` on the disk."""
+
+    kind: ClassVar = "state"
+    step: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Resumed(TrainingEvent):
+    """The training continues after `step` updates: earlier events of later steps do not count.
+
+    adapting: of the adaptation of the language model, before all steps of the training itself.
+    """
+
+    kind: ClassVar = "resumed"
+    step: int
+    adapting: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,7 +138,8 @@ class LogMessage(TrainingEvent):
 
 @dataclass(frozen=True)
 class PrecisionTrial(TrainingEvent):
-    """bf16 was measured: `speedup` over fp32. `key` names processor, torch, threads, shape.
+    """Two ways to compute a step were measured: bf16 or fp32, or two kinds of attention. `speedup`
+    of the one over the other; `key` names processor, torch, threads and what was measured.
 
     Pass it to later runs as `precision_trials`, {key: speedup}, so that they need not measure it.
     """
@@ -145,8 +193,12 @@ class Adapted(TrainingEvent):
 
 Event = (
     Step
+    | RatePlan
     | Evaluated
+    | EvaluatedLayer
     | Saved
+    | StateSaved
+    | Resumed
     | Tick
     | LogMessage
     | FeatureProgress

@@ -24,6 +24,7 @@ from workbench.models.base import FeatureSource
 from workbench.runtime.inputs import MASK, EncodedInput, Prepared, batches_by_length, stack
 from workbench.tasks.base import STATES, Model
 from workbench.training.events import Event, FeatureProgress, LogMessage
+from workbench.training.general import ALL
 from workbench.training.spec import TrainSpec
 
 MOST_BYTES = 8 << 30  # of all packs together
@@ -214,9 +215,11 @@ def sources(model: Model, spec: TrainSpec, *, is_fixed: bool) -> tuple[FeatureSo
     if is_fixed and only_head and model.encoder.info.layers:
         computable = whole_encoder(model, folders.sha256(Path(spec.model)))
     computable = computable or model.encoder.sources()
-    if spec.option("init") != "random":
+    pretrained_levels = "none" if spec.option("init") == "random" else spec.option("init_layers")
+    if pretrained_levels == ALL:
         return computable
-    return tuple(replace(source, key=f"{source.key}-random-{spec.seed}") for source in computable)
+    own = f"{pretrained_levels}-random-{spec.seed}"
+    return tuple(replace(source, key=f"{source.key}-{own}") for source in computable)
 
 
 def in_bf16(source: FeatureSource, device: torch.device) -> FeatureSource:

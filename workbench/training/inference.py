@@ -7,7 +7,7 @@ predict a batch alike.
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,11 @@ from typing import Any
 import torch
 
 from workbench.base.costs import PredictionCost
+from workbench.runtime.inputs import Logits
+from workbench.runtime.predictor import last
 from workbench.tasks import agreement
 from workbench.tasks.base import Features, Model, Task
-from workbench.tasks.predictor import Logits, LossSum, Predictor, infer
+from workbench.tasks.predictor import LossSum, Predictor, infer
 from workbench.tasks.spec import Gold
 from workbench.text.document import Document
 from workbench.text.fields import Prediction
@@ -48,8 +50,7 @@ def check_read_back(
     The caller frees the trained model first: two may not fit into the memory of the device.
     """
     predictor = Predictor.load(folder, str(device), allow_pickle=True)
-    features = Features(predictor.prepare(documents), {})
-    again = last(infer(predictor.task, predictor.model, features))
+    again = predictor.logits(predictor.prepare(documents))
     agreement.ensure_equal(folder, expected, again)
 
 
@@ -62,7 +63,9 @@ MEASURED, MEASURED_AT_ONCE, LIMIT = 64, 16, 0.5
 
 
 class Inference:
-    """Inference in float32 and eval mode, with a Tick after each batch."""
+    """Inference in eval mode, with a Tick after each batch; in float32 but for evaluations of a
+    training in bf16, which choose the checkpoint.
+    """
 
     def __init__(
         self,
@@ -96,7 +99,7 @@ class Inference:
         self, chunks: Sequence[Features], golds: Sequence[Gold]
     ) -> Events[DevPredictions]:
         losses = LossSum()
-        logits = yield from self.logits(chunks, losses)
+        logits = yield from self.logits(chunks, losses, bf16=self.state.bf16)
         predictions = self.decode(chunks, logits, {})
         fitted = self.task.info.fit(golds, predictions, self.labels)
         if fitted:
@@ -114,7 +117,9 @@ class Inference:
             for prediction in info.decode(values, features.prepared, self.labels, decoder)
         ]
 
-    def logits(self, chunks: Sequence[Features], losses: LossSum) -> Events[list[Logits]]:
+    def logits(
+        self, chunks: Sequence[Features], losses: LossSum, *, bf16: bool = False
+    ) -> Events[list[Logits]]:
         """Logits of every chunk; adds the losses to `losses`."""
         self.model.eval()
         logits: list[Logits] = []
@@ -122,19 +127,10 @@ class Inference:
             work = infer(self.task, self.model, features, losses=losses)
             while True:
                 try:
-                    next(work)
+                    with torch.autocast(self.state.device.type, torch.bfloat16, enabled=bf16):
+                        next(work)
                 except StopIteration as end:
                     logits.append(end.value)
                     break
                 yield Tick(self.state.step)
         return logits
-
-
-def last(work: Generator[int, None, Logits]) -> Logits:
-    """What a generator returns, its progress left out."""
-    while True:
-        try:
-            next(work)
-        except StopIteration as end:
-            value: Logits = end.value
-            return value

@@ -151,7 +151,11 @@ def apply_gradients(
         if parameter.grad is not None
     ]
     norm = float(torch.nn.utils.clip_grad_norm_(trained, clip or math.inf))
+    used = {id(parameter) for parameter in trained}
     for group in optimizer.param_groups:
+        if not any(id(parameter) in used for parameter in group["params"]):
+            group["lr"] = 0.0  # frozen now
+            continue
         group["lr"] = rate(step, total, peak=group["peak"], cut=cut)
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)

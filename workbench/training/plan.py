@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.base import learning_rates
+from workbench.base.i18n import ngettext
 from workbench.base.records import from_plain
 from workbench.tasks.spec import TaskInfo
 from workbench.training.methods import spec as methods
@@ -24,7 +25,8 @@ class Plan:
     """The settings with every automatic value resolved. `steps` are optimizer updates.
 
     It is made once, before the start, and stored with the run; the worker obeys it.
-    adapt_objective, adapt_learning_rate: None if the model is not adapted first.
+    adapt_objective, adapt_learning_rate: None if the model is not adapted first. first_steps,
+    first_rate: updates of a stage of the method before the epochs, and its peak rate.
     """
 
     epochs: int
@@ -37,15 +39,35 @@ class Plan:
     warmup: float = 0.0
     adapt_objective: str | None = None
     adapt_learning_rate: float | None = None
+    first_steps: int = 0
+    first_rate: float = 0.0
 
     @property
     def steps(self) -> int:
-        return self.epochs * self.steps_per_epoch
+        """Those of all epochs, and of the stage before them."""
+        return self.first_steps + self.epochs * self.steps_per_epoch
+
+    def first_stage(self) -> str:
+        """A sentence about the stage before the epochs, "" without one."""
+        if not self.first_steps:
+            return ""
+        return ngettext(
+            "First {n} step with pairs of documents, peak learning rate {rate:g}.",
+            "First {n} steps with pairs of documents, peak learning rate {rate:g}.",
+            self.first_steps,
+            rate=self.first_rate,
+        )
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any] | None) -> Plan | None:
         """Parse `to_plain`; None for a run of an earlier version, which has none."""
         return from_plain(cls, raw) if raw else None
+
+    def together(self, others: Sequence[Plan], spec: TrainSpec) -> Plan:
+        """For a training on this and other data: an epoch has the batches of all."""
+        steps = self.steps_per_epoch + sum(other.steps_per_epoch for other in others)
+        every = spec.option("evaluate_every") or _evaluate_every(self.epochs, steps)
+        return replace(self, steps_per_epoch=steps, evaluate_every=every)
 
     def with_items(self, items: int, accumulation: int) -> Plan:
         """For the number of model inputs that were made; it is the planned one unless the texts,
@@ -73,7 +95,7 @@ def plan(
     the recommended rate of the model, 0 if it has none.
     """
     items = items or documents
-    batch = spec.option("batch_size") or (16 if items < 1000 else 32)
+    batch = spec.option("batch_size") or spec.info.usual_batch or (16 if items < 1000 else 32)
     per_epoch = _per_epoch(items, batch, spec.option("accumulation"))
     if spec.info.windows:
         labels, rare = 2, 0  # a document has several, so that each is seen often enough
@@ -83,7 +105,19 @@ def plan(
     length = input_length(spec.option("max_length"), model_length)
     best = spec.option("best_by") or spec.info.main
     every = spec.option("evaluate_every") or _evaluate_every(epochs, per_epoch)
-    return Plan(epochs, batch, rate, length, per_epoch, every, best, _warmup(spec, width))
+    method, options = methods.info(spec.method), spec.all_options
+    return Plan(
+        epochs,
+        batch,
+        rate,
+        length,
+        per_epoch,
+        every,
+        best,
+        _warmup(spec, width),
+        first_steps=method.first_steps(options, documents, batch),
+        first_rate=method.first_rate(options, width),
+    )
 
 
 def input_length(chosen: int | None, model_length: int) -> int:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import metadata
 from typing import Any
 
-import numpy as np
 import torch
 
 from workbench.base.errors import SpecError
@@ -24,6 +23,7 @@ from workbench.text.alignment import token_style
 from workbench.text.dataset import Dataset, Record
 from workbench.text.segmenters import base as segmenters
 from workbench.training.events import LogMessage
+from workbench.training.learning import B
 from workbench.training.plan import Plan, plan, rare_documents
 from workbench.training.spec import TrainSpec, limited
 from workbench.version import __version__
@@ -64,7 +64,17 @@ def records_of(
             for split, ids in splits.items()
         }
     by_split = {split: by_split.get(split, []) for split in ("train", "dev", "test")}
-    by_split["train"] = limited(by_split["train"], spec.option("train_limit"), spec.seed)
+
+    def labels(record: Record) -> Iterable[str]:
+        gold = spec.info.gold(record, spec.layer)
+        return () if gold is None else gold.labels()
+
+    by_split["train"] = limited(
+        by_split["train"],
+        spec.option("train_limit"),
+        spec.seed,
+        labels if spec.every_class else None,
+    )
     return by_split
 
 
@@ -103,11 +113,13 @@ def check(spec: TrainSpec, records: Mapping[str, Sequence[Record]], labels: Sequ
             ),
             hint=_("Add labels to the layer."),
         )
+    spec.info.check_labels(spec.all_options, labels)
 
 
 def settle(seed: int, device: torch.device) -> int:
     """Set seeds and kernels for reproducible results; returns the number of threads."""
     threads = devices.use_threads()
+    devices.keep_freed_memory()
     torch.manual_seed(seed)
     if device.type == "cuda":
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
@@ -116,9 +128,9 @@ def settle(seed: int, device: torch.device) -> int:
     return threads
 
 
-def bundles(batches: Iterator[np.ndarray], size: int) -> Iterator[list[np.ndarray]]:
-    """The batches, each int (B,), in lists of `size`; the last list may be shorter."""
-    bundle: list[np.ndarray] = []
+def bundles(batches: Iterator[B], size: int) -> Iterator[list[B]]:
+    """The batches in lists of `size`; the last list may be shorter."""
+    bundle: list[B] = []
     for batch in batches:
         bundle.append(batch)
         if len(bundle) == size:
@@ -153,6 +165,8 @@ def plan_for(
 
 def messages(chosen: Plan, spec: TrainSpec, prepared: Prepared, encoder: Encoder) -> Iterator[str]:
     """What is said before the first step."""
+    if first := chosen.first_stage():
+        yield first
     yield planned(chosen)
     if prepared.words or isinstance(encoder.preparer, WordPreparer):
         hint = segmenters.hint(prepared.documents, spec.segmenter)

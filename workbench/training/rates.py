@@ -10,6 +10,7 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.base.records import JsonRecord
 from workbench.training.methods import spec as methods
+from workbench.training.methods.spec import FIRST
 from workbench.training.plan import Plan
 from workbench.training.spec import TrainSpec
 
@@ -71,7 +72,8 @@ class LayerRates(JsonRecord):
     """Learning rates of the parts of a model at some steps of a run.
 
     parts: embeddings, layer_1 … layer_L, head. steps: 0-based, ascending; epochs: of each of them,
-    0-based. rates: by part, one for each step; 0 where a part is frozen. total: steps of the run.
+    0-based, FIRST before the epochs. rates: by part, one for each step; 0 where a part is frozen.
+    total: steps of the run, first_steps of them before the epochs.
     """
 
     parts: tuple[str, ...]
@@ -80,6 +82,7 @@ class LayerRates(JsonRecord):
     rates: tuple[tuple[float, ...], ...]
     total: int
     steps_per_epoch: int
+    first_steps: int = 0
 
 
 def layer_steps(spec: TrainSpec, plan: Plan, layers: int) -> LayerRates:
@@ -89,16 +92,24 @@ def layer_steps(spec: TrainSpec, plan: Plan, layers: int) -> LayerRates:
     """
     count = min(plan.steps, MOST_COLUMNS)
     steps = tuple(number * plan.steps // count for number in range(count))
-    epochs = tuple(step // plan.steps_per_epoch for step in steps)
+    first, rest = plan.first_steps, plan.steps - plan.first_steps
+    epochs = tuple(
+        FIRST if step < first else (step - first) // plan.steps_per_epoch for step in steps
+    )
     rate = schedule(spec.option("schedule"), ratio=spec.option("ratio"))
     factors = {
         epoch: methods.info(spec.method).factors(layers, spec.all_options, epoch)
         for epoch in dict.fromkeys(epochs)
     }
-    peaks = [rate(step, plan.steps, peak=plan.learning_rate, cut=plan.warmup) for step in steps]
+    peaks = [
+        rate(step, first, peak=plan.first_rate, cut=plan.warmup)
+        if step < first
+        else rate(step - first, rest, peak=plan.learning_rate, cut=plan.warmup)
+        for step in steps
+    ]
     parts = ("embeddings", *(f"layer_{number}" for number in range(1, layers + 1)), "head")
     rates = tuple(
         tuple(peak * factors[epoch][part] for peak, epoch in zip(peaks, epochs, strict=True))
         for part in range(len(parts))
     )
-    return LayerRates(parts, steps, epochs, rates, plan.steps, plan.steps_per_epoch)
+    return LayerRates(parts, steps, epochs, rates, plan.steps, plan.steps_per_epoch, first)

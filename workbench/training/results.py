@@ -69,11 +69,14 @@ class TrainResult:
     None if not known; windows: inputs beyond one per document. flat_left_out: spans inside others
     that a flat tagger cannot learn; shifted: spans moved to token boundaries. loss: mean of the
     last epoch. best_step: step of the kept checkpoint. layer_weights: learned weights of the layers
-    at the best step, see `events.LayerWeights`; {} if there are none. plan: None in results
+    at the best step, see `events.LayerWeights`; {} if there are none. micro_batch: examples into
+    which batches were divided as memory was short, None for whole ones; checkpointing: whether
+    gradient checkpointing was used. plan: None in results
     recovered from the events of a run. parameters: of the whole network, trained_parameters: of
     those that training changes; None in runs of earlier versions. adaptation: of the language model
     before the training, None without one. predicting: what predictions cost, None if it was not
-    measured. scoring: empty in runs of earlier versions.
+    measured. scoring: empty in runs of earlier versions. remarks: what happened to the training, in
+    sentences. also: of the other layers that were trained together.
     """
 
     evaluations: Mapping[str, Evaluation] = field(default_factory=dict)
@@ -91,6 +94,8 @@ class TrainResult:
     cpu_seconds: float | None = None
     device: str | None = None
     bf16: bool = False
+    micro_batch: int | None = None
+    checkpointing: bool = False
     plan: Plan | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -102,19 +107,24 @@ class TrainResult:
     adaptation: Adaptation | None = None
     predicting: PredictionCost | None = None
     scoring: Scoring = field(default_factory=Scoring)
+    remarks: tuple[str, ...] = ()
+    also: tuple[TrainResult, ...] = ()
     recovered: bool = False  # from the events of a worker that left no result
 
     def to_json(self) -> dict[str, Any]:
         evaluations = evaluation.to_json(self.evaluations)
-        return {**to_plain(replace(self, evaluations={})), "evaluations": evaluations}
+        also = [result.to_json() for result in self.also]
+        plain = to_plain(replace(self, evaluations={}, also=()))
+        return {**plain, "evaluations": evaluations, "also": also}
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> TrainResult:
         """Unknown and empty fields are skipped, and a plan that lacks a setting."""
         known = {name: value for name, value in raw.items() if value is not None}
         known["evaluations"] = {}
+        also = tuple(cls.from_json(item) for item in known.pop("also", ()))
         try:
             result = from_plain(cls, known)
         except TypeError:
             result = from_plain(cls, {**known, "plan": None})
-        return replace(result, evaluations=evaluation.from_json(raw))
+        return replace(result, evaluations=evaluation.from_json(raw), also=also)

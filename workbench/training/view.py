@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from workbench.base.i18n import _
 from workbench.models import device as devices
 from workbench.models import spec as models
 from workbench.models.base import Encoder, LoadOptions
+from workbench.runtime.preparers.replies import REPLIED
+from workbench.runtime.preparers.subwords import Subwords
 from workbench.tasks import model as networks
 from workbench.tasks.base import IGNORED, Features
 from workbench.text.dataset import read
@@ -27,9 +29,10 @@ def show_batch(
 ) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
     """Job target. params: spec, data, splits, plan, as for a training, and batches, 1 by default.
 
-    Returns {"task", "rows"}: for each input "document" (key), "texts", "units" ({"input",
-    "target"}, None without a loss) and "notes" (targets of the whole input, by name). With several
-    batches also "more", the rows of each of the others.
+    Returns {"task", "rows", "balance"}. rows: for each input "document" (key), "texts", "units"
+    ({"input", "target"}, None without a loss; "input" is "" in a text to be written) and "notes"
+    (targets of the whole input, by name, and its weight in the loss). balance: see `Balance.rows`.
+    With several batches also "more", the rows of each of the others.
     """
     spec, data = TrainSpec.from_json(params["spec"]), read(Path(params["data"]))
     yield LogMessage(_("Loading {model}", model=spec.model_name or spec.model)).to_json()
@@ -38,6 +41,7 @@ def show_batch(
     prepare.check(spec, records, labels)
     prepare.settle(spec.seed, devices.pick("cpu"))
     task, info = networks.task_of(spec.task), spec.info
+    task.info = info
     golds = [
         gold for record in records["train"] if (gold := info.gold(record, spec.layer)) is not None
     ]
@@ -48,24 +52,26 @@ def show_batch(
     length = input_length(spec.option("max_length"), encoder.max_length)
     documents = [record.document for record in records["train"]]
     prepared = info.prepare(encoder.preparer, documents, length)
-    options = {**spec.all_options, **task.resolve(golds, labels, spec.all_options)}
+    options = spec.all_options
     features = Features(prepared, task.targets(prepared, golds, labels, options))
+    features = task.sampled(features, options, np.random.default_rng((spec.seed, 0)))
+    balance = task.balance(features.targets, labels, options)
     planned, items = Plan.from_json(params.get("plan")), len(features.lengths)
     plan = prepare.plan_for(encoder, spec, golds, items, len(labels), planned)
-    often = task.sampling_weights(features.targets, options)
     rng = np.random.default_rng(spec.seed)
     count = int(params.get("batches", 1))
-    drawn = islice(batches.drawn(features.lengths, plan.batch_size, rng, often), count)
+    drawn = islice(batches.drawn(features.lengths, plan.batch_size, rng, balance.often), count)
     names = info.output_names(labels)
     predicted = frozenset(task.loss_targets.values())
     first, *others = [
         [
-            _row(features, encoder, int(position), names, predicted)
+            _row(features, encoder, int(position), names, predicted, task.criterion.weights)
             for position in features.positions(chosen)
         ]
         for chosen in drawn
     ]
-    return {"task": spec.task, "rows": first, **({"more": others} if count > 1 else {})}
+    batch = {"task": spec.task, "rows": first, "balance": balance.rows()}
+    return {**batch, **({"more": others} if count > 1 else {})}
 
 
 def _row(
@@ -74,15 +80,20 @@ def _row(
     position: int,
     names: Sequence[str],
     averaged: frozenset[str],
+    weights: Sequence[float],
 ) -> dict[str, Any]:
-    """averaged: names of the targets that a loss is averaged over."""
+    """averaged: names of the targets that a loss is averaged over. weights: of the outputs."""
     encoded = features.prepared.inputs[position]
     document = features.prepared.documents[int(features.prepared.owner[position])]
     targets: list[str | None] = [None] * len(encoded)
     notes = {}
+    written: list[dict[str, str | None]] = []
     for name, rows in features.targets.items():
         value = rows[position]
-        if name in averaged and value.shape == (len(encoded),) and value.dtype == np.int64:
+        if not names and value.ndim == 1 and value.dtype == np.int64:  # tokens of a text to write
+            tokenizer = cast(Subwords, encoder.preparer).tokenizer
+            written = [{"input": "", "target": tokenizer.piece(id)} for id in value.tolist()]
+        elif name in averaged and value.shape == (len(encoded),) and value.dtype == np.int64:
             targets = [None if item == IGNORED else names[item] for item in value.tolist()]
         elif name in averaged and value.shape == (len(names),) and value.dtype == np.int64:
             for output, at in zip(names, value.tolist(), strict=True):
@@ -92,8 +103,12 @@ def _row(
             continue  # numbers that only group inputs
         elif (message := _describe(value, names)) is not None:
             notes[name] = message
+            if value.ndim == 0 and weights:
+                notes["weights"] = f"{weights[int(value)]:.3f}"
     pieces = encoder.preparer.pieces(encoded)
-    units = [{"input": a, "target": b} for a, b in zip(pieces, targets, strict=True)]
+    if (replied := encoded.arrays.get(REPLIED)) is not None:
+        targets = [piece if on else None for piece, on in zip(pieces, replied, strict=True)]
+    units = [{"input": a, "target": b} for a, b in zip(pieces, targets, strict=True)] + written
     texts = [text for _name, text in document.texts]
     return {"document": document.key, "texts": texts, "units": units, "notes": notes}
 

@@ -114,7 +114,10 @@ class App:
 
         self._queue_used = True
         warm = (
-            Warm(("torch", *models.imports()), "workbench.models.device:describe")
+            Warm(
+                ("torch", "workbench.tasks.session", "onnxruntime", *models.imports()),
+                "workbench.models.device:describe",
+            )
             if self.settings.warm_worker
             else None
         )
@@ -481,14 +484,16 @@ class App:
             self.jobs_changed.emit(job, event)
 
     def _remember(self, job: Job, event: Event) -> None:
-        """Keep in the settings what a job tells about this computer, and the model it has written.
-        Pages do not: a job goes on when its page is closed.
+        """Keep in the settings what a job tells about this computer, and the model it has written,
+        and prepare predictions with it. Pages do not: a job goes on when its page is closed.
         """
         from workbench.operations.models import new_models, precision
+        from workbench.operations.runs import sessions
 
         precision.remember(event, self.settings)
         if job.over:
             new_models.ended(job, self.settings)
+            sessions.ended(self.queue, job, self.settings)
 
     def started(self) -> None:
         """Called after the first paint: work that may take a moment."""

@@ -28,7 +28,9 @@ arguments:
     models    model=path of an installed model
     train     model=name or folder
               spec=TrainSpec (use the same settings)
+              pretrain=True: show pretraining
     results   run=id
+              group=name: list the runs of a group, also archived ones
               suggest=(document id, …): select the run that suggests labels for these
     inspect   run=id
               model=name or folder

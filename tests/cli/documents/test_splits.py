@@ -83,3 +83,26 @@ def test_without_a_submitted_document_there_is_nothing_to_divide(call, file):
     code, _out, err = call("splits", file)
 
     assert code == 1 and "nothing to assign" in err
+
+
+def test_values_of_the_metadata_decide_what_is_test(ask, labelled):
+    project = Project.open(labelled)
+    layer = labels.layer_by_name(project.db, "topic")
+    with project.edit("fill"):
+        records = [
+            Record(
+                Document(
+                    f"m{n}", (("text", f"other {n}"),), meta={"domain": ("news", "web")[n % 2]}
+                ),
+                {layer.name: "submitted"},
+                {layer.name: ("A",)},
+            )
+            for n in range(10)
+        ]
+        documents.add(project.db, records, source_id=project.source("import"))
+    project.close()
+
+    answer = ask("splits", "splits", labelled, "--by", "domain", "--train-on", "news")
+
+    assert (answer["by"], answer["train_on"], answer["test_on"]) == ("domain", ["news"], [])
+    assert answer["splits"]["test"] == 10  # 5 of before and the 5 of the web

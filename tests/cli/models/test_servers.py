@@ -2,6 +2,7 @@
 
 import io
 import json
+from contextlib import closing
 
 import pytest
 
@@ -9,7 +10,9 @@ from tests.cli.conftest import schema
 from tests.faulty_server import faulty_server
 from tests.memory_keys import memory_keys
 from tests.operations.prompts.test_servers import KEY, scoring
+from tests.prompt_runs import add_prompt_run
 from workbench.cli.runs import prompt as prompt_command
+from workbench.operations.annotation import suggest
 from workbench.operations.prompts import servers
 from workbench.project.project import Project
 from workbench.prompting.spec import PromptSpec
@@ -98,6 +101,27 @@ def test_consent_is_asked_on_a_terminal_and_needs_an_option_elsewhere(file, monk
     assert FAR in shown and "a text\ufffd[2J" in shown
     prompt_command.agree(project, spec, "", yes=False)  # once
     project.close()
+
+
+@pytest.mark.process  # the worker that renders templates
+def test_what_a_prompt_on_a_server_predicts_needs_consent(call, copy_sample, tmp_path, monkeypatch):
+    file = copy_sample(tmp_path)
+    with closing(Project.open(file)) as project:
+        model = {"model": f"{FAR}#m", "backend": servers.BACKEND, "shots": 0}
+        add_prompt_run(project, "far", template="{{ text }}: {{ label }}", **model)
+
+    code, _out, error = call("suggest", file, "--run", "far")
+    assert code == 1 and "would be sent to" in error and "--yes-send" in error
+    code, _out, error = call("predict", "far", "--project", file, "--text", "Late again.")
+    assert code == 1 and "would be sent to" in error
+
+    outcome = suggest.Suggested("far", 0, 0, "")
+    monkeypatch.setattr(suggest, "suggest", lambda *_where, **_options: outcome)
+    code, _out, error = call("suggest", file, "--run", "far", "--yes-send")
+
+    assert code == 0, error
+    with closing(Project.open(file)) as project:
+        assert servers.consents(project) == (FAR,)
 
 
 def test_yes_send_agrees_for_the_project(file, monkeypatch):

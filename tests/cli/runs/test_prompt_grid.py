@@ -8,6 +8,7 @@ import pytest
 from workbench.operations.prompts import prompt_versions
 from workbench.project.project import Project
 from workbench.prompting.spec import PromptSpec
+from workbench.storage.runs import runs
 
 pytestmark = [pytest.mark.process, pytest.mark.usefixtures("jobs_in_process")]
 
@@ -75,3 +76,19 @@ def test_a_cell_that_cannot_run_is_named(call, copy_sample, template, tiny_model
     code, out, err = call("prompts", "grid", sample, *options, "--shots", "0")
 
     assert code == 0 and "the model cannot write replies" in out + err
+
+
+def test_options_of_examples_are_those_of_a_single_prompt(
+    ask, copy_sample, template, tiny_model, tmp_path
+):
+    sample = copy_sample(tmp_path)
+    options = ("--template", template, "--model", tiny_model, "--shots", "2", "--seeds", "1")
+    more = ("--every-label", "--arrangement", "shuffled", "--orders", "2", "--diversity", "0.2")
+
+    ask("prompts-grid", "prompts", "grid", sample, *options, *more, "--sample", "4")
+
+    with closing(Project.open(sample)) as project:
+        (run,) = runs.all(project.db)
+    spec = PromptSpec.from_json(run.spec)
+    assert (spec.every_label, spec.arrangement, spec.orders) == (True, "shuffled", 2)
+    assert (spec.diversity, spec.shots, spec.order) == (0.2, 2, "random")

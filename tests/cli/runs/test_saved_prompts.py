@@ -78,3 +78,16 @@ def test_a_saved_prompt_is_run_and_its_settings_can_be_replaced(ask, call, saved
     assert ask("prompt", "prompt", saved, *more, *sample)["saved"] == "topics@3"
     code, _out, err = call("prompt", saved, "--shots", "0")
     assert code == 2 and "or --prompt, are needed" in err
+
+
+@pytest.mark.process
+@pytest.mark.usefixtures("jobs_in_process")
+def test_the_orders_of_a_saved_prompt_are_kept(ask, saved, tiny_model):
+    sample = ("--split", "test", "--sample", "2")
+    shuffled = ("--shots", "2", "--arrangement", "shuffled", "--orders", "3", "--save-as", "mixed")
+    model = ("--model", tiny_model)
+    ask("prompt", "prompt", saved, "--prompt", "topics", *model, *shuffled, *sample)
+
+    again = ask("prompt", "prompt", saved, "--prompt", "mixed", *model, *sample)
+
+    assert again["saved"] == "mixed@1" and len(again["orders"]) == 3

@@ -1,9 +1,11 @@
 """Output of `train`, `evaluate`, `predict`, `suggest` with a two-layer model, and Ctrl+C."""
 
+import csv
 import json
 import os
 import signal
 import subprocess
+import time
 from functools import partial
 from pathlib import Path
 
@@ -132,6 +134,11 @@ def test_a_run_is_trained_scored_asked_and_suggests(ask, call, sample, tiny_mode
     assert averaged["n"] == 60 and [*averaged["members"]] == ["tiny", "other"]
     out = call("predict", averaged["run"], "--project", sample, "--text", "late", "--json")[1]
     assert sum(json.loads(out)["scores"].values()) == pytest.approx(1.0)
+    of_all = ("--project", sample, "--where", "split:test", "--output", sample + ".csv")
+    saved = ask("predict-output", "predict", averaged["run"], *of_all)
+    rows = list(csv.DictReader(Path(sample + ".csv").read_text().splitlines()))
+    assert saved == {"path": sample + ".csv", "documents": 70} and len(rows) == 70
+    assert sum(json.loads(rows[0]["probabilities"]).values()) == pytest.approx(1.0, abs=1e-5)
     code, _out, err = call("export", sample, "--run", averaged["run"], sample + "-out")
     assert code == 1 and "averages tiny, other" in err
 
@@ -243,6 +250,23 @@ def test_a_killed_command_leaves_a_run_that_is_interrupted(
     )
 
 
+def test_a_killed_run_goes_on_and_an_ended_one_trains_longer(ask, call, begin, sample, tiny_model):
+    child = begin(sample, tiny_model, "--set", "epochs=200", "--name", "dead")
+    until(child, "dev:")
+    time.sleep(2)  # a state is written once in a second
+    child.kill()
+    child.communicate()
+    assert call("runs", "continue", sample, "none")[0] == 1
+
+    report = ask("train", "runs", "continue", sample, "dead")
+
+    assert report["status"] == "done" and report["run"] == "dead"
+    code, _out, err = call("runs", "continue", sample, "dead")
+    assert code == 1 and "201 to 1000" in err
+    longer = ask("train", "runs", "continue", sample, "dead", "--epochs", 201)
+    assert longer["steps"] == report["steps"] / 200 * 201
+
+
 def test_the_plan_shows_each_layers_rate_and_starts_no_run(ask, sample, tiny_model):
     given = ["--task", "classify", "--model", str(tiny_model), "--set", "method=gradual"]
 
@@ -274,6 +298,8 @@ def test_the_first_batch_is_shown_and_starts_no_run(
     found = ask("train-batch", "train", *given, "--show-batch")
 
     assert len(found["rows"]) == 4
+    _code, shown, _err = call("train", *given, "--show-batch")
+    assert "Labels of an expected batch:" in shown and found["balance"][0]["label"] in shown
     targets = [unit["target"] for row in found["rows"] for unit in row["units"]]
     notes = [row["notes"] for row in found["rows"]]
     assert all(row["units"][0] == {"input": "[CLS]", "target": None} for row in found["rows"])

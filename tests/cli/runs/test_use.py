@@ -1,5 +1,7 @@
 """`evaluate`, `predict`, `suggest`, `prompt`, `export`: refusals before a job, and prompt runs."""
 
+import csv
+import json
 import signal
 from contextlib import closing
 
@@ -187,6 +189,25 @@ def test_a_prompt_run_is_scored_on_dev(ask, copy_sample, template, tiny_model, t
 
 @pytest.mark.process
 @pytest.mark.usefixtures("jobs_in_process")
+def test_a_prompt_run_predicts_texts_files_and_documents(
+    call, ask, copy_sample, template, tiny_model, tmp_path
+):
+    sample, lines, saved = copy_sample(tmp_path), tmp_path / "in.txt", tmp_path / "out.csv"
+    options = ("--template", template, "--model", tiny_model, "--shots", "2", "--sample", "4")
+    ask("prompt", "prompt", sample, *options)
+    asked = ("predict", "prompt-1", "--project", sample)
+
+    code, out, err = call(*asked, "--text", "The tram was late.", "--text", "Kind driver!")
+    assert code == 0 and len(out.splitlines()) == 2, err
+    lines.write_text("The tram was late.\nKind driver!\n")
+    code, _out, err = call(*asked, "--input", lines, "--output", saved)
+    assert code == 0 and len(saved.read_text().splitlines()) == 3, err
+    code, again, err = call(*asked, "--where", "split:test", "--json")
+    assert code == 0 and len(again.splitlines()) == 70, err
+
+
+@pytest.mark.process
+@pytest.mark.usefixtures("jobs_in_process")
 def test_a_prompt_run_that_ended_early_is_resumed(
     call, ask, copy_sample, template, tiny_model, tmp_path
 ):
@@ -233,3 +254,46 @@ class InterruptedQueue(InlineQueue):
 
     def _end(self, job, how):
         self._over(job, Finished("cancelled" if how == "cancel" else "failed"))
+
+
+@pytest.mark.usefixtures("jobs_in_process")
+def test_a_baseline_predicts_files_and_their_answers_are_an_input_again(ask, call, tmp_path):
+    pytest.importorskip("pyarrow")
+    sample = ask("sample", "sample", tmp_path / "s")["path"]
+    ask("train", "train", sample, "--task", "classify", "--model", "baseline:svm", "--name", "svm")
+    first, second = tmp_path / "first.parquet", tmp_path / "second.csv"
+    predict = ("predict", "svm", "--project", sample)
+
+    saved = ask("predict-output", *predict, "--where", "split:dev", "--output", first)
+    again = ask("predict-output", *predict, "--input", first, "--output", second)
+
+    assert saved["documents"] == again["documents"] > 50
+    labels = [
+        line.split("  ")[0] for line in call(*predict, "--where", "split:dev")[1].splitlines()
+    ]
+    rows = list(csv.DictReader(second.read_text(encoding="utf-8").splitlines()))
+    assert [row["label"] for row in rows] == labels
+
+
+@pytest.mark.parametrize(("lossy", "expected"), [(False, 1), (True, 0)])
+def test_an_export_that_differs_is_shown_and_ends_with_an_error_unless_it_rounds_weights(
+    call, file, tmp_path, monkeypatch, lossy, expected
+):
+    from workbench.exporters.model.results import CheckedText, ExportResult, Verification
+    from workbench.operations.models import export
+    from workbench.operations.runs import results
+
+    text = CheckedText("Never late!", 3.0, False, expected="praise", answer="delay")
+    check = Verification(4, 4, 0.25, 3.0, lossy=lossy, differing=(text,), ms_1=2.0, bytes=5000)
+    original = Verification(4, bytes=9000)
+    result = ExportResult({"onnx": "x"}, checks={"onnx": check}, check=check, original=original)
+    monkeypatch.setattr(results, "run_named", lambda _project, name: name)
+    monkeypatch.setattr(export, "export_run", lambda *_args, **_named: result)
+
+    code, out, err = call("export", file, tmp_path / "out", "--run", "first")
+    assert code == expected and "1 of 4" in out and "the original" in out
+    assert "'Never late!' is praise for the model, delay for the export" in err
+
+    code, out, _err = call("export", file, tmp_path / "out", "--run", "first", "--json")
+    raw = json.loads(out)
+    assert code == expected and raw["checks"]["onnx"]["differing"][0]["text"] == "Never late!"

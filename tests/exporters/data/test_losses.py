@@ -32,7 +32,7 @@ def formats(*without):
 def test_a_layer_that_a_format_does_not_hold_in_full_changes_what_it_says(format, layer):
     held = {
         "doccano": (LINKS,), "label-studio": (LINKS,), "webanno": (LINKS, CHAINS), "brat": (LINKS,),
-        "conll2012": (CHAINS,),
+        "conll2012": (CHAINS,), "preferences": (PICK,), "preferences-chat": (PICK,),
     }  # fmt: skip
     if layer in held.get(format, ()):
         return

@@ -95,3 +95,52 @@ def lora_run(tiny_run, tmp_path_factory):
         return folder
 
     return make
+
+
+@pytest.fixture(scope="session")
+def task_graph(tmp_path_factory):
+    """task_graph(task, **options) → the predictor of a tiny model of the task with random weights,
+    and its ONNX folder.
+    """
+    from tests import tiny_models
+    from workbench.exporters.model.onnx import exporter as onnx
+    from workbench.tasks.predictor import Predictor
+
+    base, written = tiny_models.make(tmp_path_factory.mktemp("base") / "model", layers=1), {}
+
+    def graph(task, **options):
+        key = task, tuple(options.items())
+        if key not in written:
+            folder = _random_run(base, task, tmp_path_factory.mktemp(task), options)
+            predictor = Predictor.load(folder, "cpu")
+            onnx.write(predictor, folder, folder.parent / "onnx")
+            written[key] = predictor, folder.parent / "onnx"
+        return written[key]
+
+    return graph
+
+
+FIXED_LABELS = {"regress": (), "similarity": (), "choice": ("1", "2", "3"), "answer": ("answer",)}
+
+
+def _random_run(base, task, folder, options):
+    import torch
+
+    from workbench.models import folder as folders
+    from workbench.models import spec
+    from workbench.models.base import LoadOptions
+    from workbench.tasks import model as networks
+    from workbench.training.spec import defaults
+
+    labels = FIXED_LABELS.get(task, ("delay", "praise", "ticket"))
+    options = {**defaults(task, "full"), **options}
+    setting = networks.Setting(networks.task_of(task), labels, options)
+    torch.manual_seed(2)
+    model = networks.build(spec.read_folder(base), setting, LoadOptions())
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    (folder / "run").mkdir()
+    networks.save(model, folder / "run")
+    described = {"task": task, "labels": list(labels), "max_length": 32, "layer": "x"}
+    folders.describe(folder / "run", {**described, "options": options, "own_head": True})
+    return folder / "run"

@@ -188,3 +188,13 @@ def test_answers_of_race_that_are_no_list_are_reported_for_each_question(read, a
 
     assert found.records == [] and len(found.skipped) == 2
     assert all(f"the answer {shown}" in reason for _line, reason in found.skipped)
+
+
+@pytest.mark.parametrize(
+    "row", [{"text": "Which?", "choices": TRAM}, {"prompt": "Which?", "responses": TRAM}]
+)
+def test_choices_without_an_answer_are_documents_to_be_labelled(read, row):
+    record = only(read, lines(row))
+
+    assert (record.document.text, record.document.choices) == ("Which?", TRAM)
+    assert not record.marks and not record.states

@@ -37,7 +37,13 @@ def test_both_names_and_neither_are_the_choices_and_the_pronoun_is_a_blank(impor
     assert document.choices == ("Ada", "Bob", "neither")
     assert document.question == "Ada met Bob at the sea. _ waved."
     assert document.inputs[1] == (TEXT, "Ada met Bob at the sea. Bob waved.")
-    assert document.meta == {"pronoun": "He", "offset": 24, "gender": "masculine"}
+    assert document.meta == {
+        "pronoun": "He",
+        "offset": 24,
+        "gender": "masculine",
+        "offset_a": 0,
+        "offset_b": 8,
+    }
 
 
 @pytest.mark.parametrize(

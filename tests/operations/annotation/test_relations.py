@@ -224,3 +224,17 @@ def test_training_says_how_many_spans_have_several_parts(scheme, ends):
     found = training_data.TextCheck(1, 0.0, 0.0, 128, in_parts=count)
     (warning,) = training_data.text_warnings("tag", found, "starter-bert")
     assert warning.startswith("1 span has several parts") and second
+
+
+def test_documents_of_a_relation_layer_come_with_the_spans_that_it_connects(scheme, ends):
+    ada, bob, _paris = ends
+    relations.add_relation(scheme, ada, bob, ids(scheme)["links", "knows"])
+
+    (record,) = documents.records(scheme.db, layers=("links",))
+    (without,) = documents.records(scheme.db, layers=("names",))
+
+    spans = record.document.input_spans
+    assert [TEXT[span.start : span.end] for span in spans] == ["Ada", "Bob", "Paris"]
+    assert [relation.directed for relation in record.relations["links"]] == [False]
+    assert without.document.input_spans == ()
+    assert record.document.asked_hash != without.document.asked_hash

@@ -2,6 +2,8 @@
 
 from workbench.operations.annotation import document_view, suggest, suggestion_edits
 from workbench.operations.documents import corpus
+from workbench.operations.runs import predict
+from workbench.storage.documents import documents
 
 
 def test_documents_that_nobody_has_begun_get_suggestions_and_stay_pending(
@@ -55,3 +57,17 @@ def test_a_label_that_is_gone_is_not_suggested(project, queue, trained, topics, 
         labels.delete_label(project.db, topics[0].label("praise").id)
 
     assert suggest.suggest(project, queue, trained).suggestions == 0
+
+
+def test_weights_of_eight_bits_suggest_and_leave_stored_predictions_alone(
+    project, queue, trained, topics, answers, monkeypatch
+):
+    answers("praise")
+    monkeypatch.setattr(predict, "usable", lambda model, name: model)
+
+    answer = suggest.suggest(project, queue, trained)
+
+    assert answer.suggestions == 4 and "weights of 8 bits" in answer.note
+    assert "int8" in [job.spec.params.get("weights") for job in queue.jobs]
+    records = list(documents.records(project.db, ids=topics[1][-4:]))
+    assert predict.stored(project, trained, [record.document for record in records]) == {}

@@ -12,13 +12,16 @@ from workbench.operations.annotation import (
     values,
 )
 from workbench.operations.documents import corpus
+from workbench.operations.evaluation import reviews
 from workbench.operations.schema import labels
 from workbench.operations.transfer import data_export, data_import
 from workbench.project.project import Project
 from workbench.storage.annotation.suggestions import NewSuggestion
 from workbench.storage.documents import documents
+from workbench.storage.integrity import integrity
 from workbench.storage.queries.listing import Filter
 from workbench.text.labels import ANSWER, SCORE, WRITTEN_TEXT
+from workbench.text.mistakes import Mistake
 from workbench.text.queries.query import parse
 
 
@@ -41,7 +44,8 @@ def test_a_number_and_a_text_are_stored_and_undone(rated):
     record = documents.record(project.db, ids[0])
     assert (record.numbers, record.written) == ({"rating": 4.0}, {"summary": "tram late"})
     assert record.states == {"rating": "draft", "summary": "draft"}
-    assert document_view.view(project, ids[0]).value(score) == 4.0
+    seen = document_view.view(project, ids[0])
+    assert seen.value(score) == 4.0 and seen.value(text) == "tram late" and seen.questions == ()
     project.undo()
     project.undo()
     record = documents.record(project.db, ids[0])
@@ -79,6 +83,40 @@ def test_a_suggested_number_becomes_gold_and_is_not_offered_beside_gold(rated):
 
     values.set_number(project, ids[1], score, 1.0)
     assert document_view.view(project, ids[1]).suggestions == ()
+
+
+def test_a_suggested_text_becomes_gold_once_and_the_file_stays_whole(rated):
+    project, _score, text, ids = rated
+    said = zip(ids, ("42", "the tram"), strict=True)
+    rows = [NewSuggestion(id, text, None, written=words) for id, words in said]
+    suggestion_edits.add_suggestions(project, None, [*rows, rows[0]], kind="rule")
+    (row,) = document_view.view(project, ids[0]).suggestions
+    assert (row.written, row.value, row.question) == ("42", None, None)
+    assert list(integrity.problems(project.db)) == []
+
+    suggestion_edits.accept(project, [row.id])
+    assert document_view.view(project, ids[0]).value(text) == "42"
+    values.write_text(project, ids[1], text, "thanks")
+    assert document_view.view(project, ids[1]).suggestions == ()
+    assert list(integrity.problems(project.db)) == []
+    project.undo()
+    (again,) = document_view.view(project, ids[1]).suggestions
+    assert again.written == "the tram"
+
+
+def test_an_accepted_prediction_replaces_the_text_and_undo_brings_it_back(rated):
+    project, _score, text, ids = rated
+    values.write_text(project, ids[0], text, "late")
+    layer = next(layer for layer in document_view.view(project, ids[0]).layers if layer.id == text)
+    mistake = Mistake("label", "late", "42", 0.0, 1.0)
+
+    reviews.accept(project, layer, ids[0], mistake, title="Accept")
+
+    assert document_view.view(project, ids[0]).value(text) == "42"
+    (review,) = reviews.reviews(project, text, ids[0])
+    assert (review.verdict, review.mistake.predicted) == ("accepted", "42")
+    project.undo()
+    assert document_view.view(project, ids[0]).value(text) == "late"
 
 
 def test_taking_back_an_origin_removes_its_numbers_and_texts(rated):

@@ -112,19 +112,3 @@ def test_files_are_neither_overwritten_nor_created_by_opening(work, tmp_path):
         workbench.create_workspace(tmp_path / "p.glossbench")
     with pytest.raises(ProjectError, match=r"new\.glossbench"):
         workbench.workspace(tmp_path / "new.glossbench")
-
-
-def test_the_answers_of_an_ensemble_are_the_mean_of_its_members(work, monkeypatch):
-    from types import SimpleNamespace
-
-    from workbench.operations.runs import ensemble, predict_files, train
-
-    run = SimpleNamespace(name="both", kind="ensemble")
-    members = [SimpleNamespace(name=name) for name in "ab"]
-    monkeypatch.setattr(ensemble, "members_of", lambda _project, _run: members)
-    monkeypatch.setattr(ensemble, "mean", list)
-    monkeypatch.setattr(train, "model_folder", lambda _project, run: run.name)
-    monkeypatch.setattr(predict_files, "form_of", lambda _folder: 1)
-    monkeypatch.setattr(work, "_answers", lambda run, asked, _device: [run.name for _ in asked])
-
-    assert work.predict(run, ["one", "two"]) == [["a", "b"], ["a", "b"]]

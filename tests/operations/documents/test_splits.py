@@ -1,5 +1,7 @@
 """Splits by shares that were chosen: what the preview says is what is made, in one step."""
 
+from collections import Counter
+
 import pytest
 
 from workbench.base.errors import Cancelled, SpecError
@@ -7,6 +9,8 @@ from workbench.base.watch import Watch
 from workbench.operations.documents import corpus, splits
 from workbench.operations.documents.splits import SplitChoice
 from workbench.storage.documents import documents
+from workbench.text.dataset import Record
+from workbench.text.document import Document
 from workbench.text.splits import SplitItem
 
 SHARES = {"train": 0.5, "dev": 0.3, "test": 0.2}
@@ -181,3 +185,85 @@ def test_documents_of_one_group_cannot_be_moved_to_dev_later(project, add_layer)
     [message, *_rest] = splits.preview_splits(data, SplitChoice(("topic",), 1, SHARES)).warnings
 
     assert "all are of one group" in message
+
+
+@pytest.fixture
+def languages(project, add_layer):
+    """Layer topic: 20 English documents, 5 of them in test, 10 German and 6 Thai ones, and 4 of no
+    language.
+    """
+    add_layer("topic")
+    names = ["en"] * 20 + ["de"] * 10 + ["th"] * 6 + [""] * 4
+    records = [
+        Record(
+            Document(f"d{n}", (("text", f"text {n}"),), "test" if n < 5 else None,
+                     meta={"language": name} if name else {}),
+            {"topic": "submitted"},
+            {"topic": (("praise", "complaint")[n % 2],)},
+        )
+        for n, name in enumerate(names)
+    ]  # fmt: skip
+    with project.edit("add documents"):
+        documents.add(project.db, records, source_id=project.source("import"))
+    return names
+
+
+def by_language(project, names):
+    counts = Counter()
+    for record, name in zip(documents.records(project.db), names, strict=True):
+        counts[name, record.document.split] += 1
+    return counts
+
+
+def test_what_is_trained_on_in_one_language_is_tested_in_the_others(project, languages):
+    choice = SplitChoice(("topic",), 3, SHARES, by="language", train_on=("en",))
+
+    result = splits.divide(project, choice)
+
+    counts = by_language(project, languages)
+    # 0.5 and 0.3 of train and dev: 20 · 5/8 = 12.5 and 20 · 3/8 = 7.5
+    assert (counts["en", "train"], counts["en", "dev"]) in ((13, 7), (12, 8))
+    assert (counts["de", "test"], counts["th", "test"], counts["", None]) == (10, 6, 4)
+    assert result.left_test == 5
+    assert "4 documents have no such value of language and keep their split." in result.warnings
+
+
+def test_only_the_chosen_languages_are_tested(project, languages):
+    choice = SplitChoice(("topic",), 3, by="language", train_on=("en",), test_on=("de",))
+
+    result = splits.divide(project, choice)
+
+    counts = by_language(project, languages)
+    assert counts["de", "test"] == 10 and counts["th", None] == 6
+    assert any("10 documents have no such value" in warning for warning in result.warnings)
+
+
+def test_equal_texts_of_two_languages_are_where_their_language_is(project, add_layer):
+    add_layer("topic")
+    rows = [("Metro", "en"), ("Metro", "de"), ("a", "en"), ("b", "en"), ("c", "de")]
+    records = [
+        Record(Document(f"d{n}", (("text", text),), meta={"language": name}),
+               {"topic": "submitted"}, {"topic": ("praise",)})
+        for n, (text, name) in enumerate(rows)
+    ]  # fmt: skip
+    with project.edit("add documents"):
+        documents.add(project.db, records, source_id=project.source("import"))
+
+    splits.divide(project, SplitChoice(("topic",), 3, by="language", train_on=("en",)))
+
+    names = [name for _text, name in rows]
+    counts = by_language(project, names)
+    assert (counts["de", "test"], counts["en", "test"]) == (2, 0)
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ({"by": "language"}, "Choose a value of language to train on"),
+        ({"train_on": ("en",)}, "Choose the metadata field"),
+        ({"by": "language", "train_on": ("en",), "test_on": ("en",)}, "en is both"),
+    ],
+)
+def test_rules_that_make_no_sense_are_refused(project, languages, rule, words):
+    with pytest.raises(SpecError, match=words):
+        splits.divide(project, SplitChoice(("topic",), 3, **rule))

@@ -68,3 +68,34 @@ def test_the_stored_predictions_of_the_run_go_to_the_check(project, queue, tmp_p
     (line,) = lines
     assert json.loads(line)["prediction"]["scores"] == {"good": 0.75, "bad": 0.25}
     assert not Path(queue.jobs[0].spec.folder).exists()
+
+
+def test_the_card_gets_the_slices_of_dev_that_are_below_the_whole(project):
+    """Twelve long texts, all wrong, and twelve short ones, all right."""
+    (run,) = runs.all(project.db)
+    with project.edit("Add documents"):
+        texts = [("Text " * n).strip() for n in (*range(9, 21), *(12 * [2]))]
+        records = [
+            Record(
+                Document(f"d{n}", (("text", text),), split="dev"),
+                {"class": "submitted"},
+                {"class": ("good",)},
+            )
+            for n, text in enumerate(texts)
+        ]
+        ids = documents.add(project.db, records, source_id=project.source("person"))
+    right = Prediction((ClassScores(("good", "bad"), (0.75, 0.25)),))
+    wrong = Prediction((ClassScores(("good", "bad"), (0.25, 0.75)),))
+    with project.write():
+        rows = [
+            (record.document.id, record.document.asked_hash, (wrong if n < 12 else right).to_json())
+            for n, record in enumerate(documents.records(project.db, ids=ids))
+        ]
+        runs.save_predictions(project.db, run.id, rows)
+
+    table = export.facts(project, run)["slices"]
+
+    assert (table["split"], table["score"], table["n"]) == ("dev", "accuracy", 24)
+    assert table["value"] == 0.5
+    (row,) = table["rows"]
+    assert row["name"].startswith("more than") and row["value"] == 0.0 and row["is_low"]

@@ -4,16 +4,26 @@ import pytest
 
 from workbench.base.errors import SpecError
 from workbench.base.watch import Watch
+from workbench.operations.annotation import annotate
 from workbench.operations.prompts import free_text
+from workbench.operations.schema import labels
 from workbench.prompting.backends.spec import PromptModel
 from workbench.prompting.base import Labels, Request
-from workbench.prompting.generation import ASSISTANT, CANCELLED, USER, Message, Reply, ReplyToken
+from workbench.prompting.generation import (
+    ASSISTANT,
+    CANCELLED,
+    USER,
+    GenerationRequest,
+    Message,
+    Reply,
+    ReplyToken,
+)
 from workbench.prompting.template import Template
 from workbench.storage.documents import documents
 
 
 def test_settings_are_read_from_text():
-    decoding = free_text.decoding({"temperature": "0.5", "stop": "\\n, END", "samples": "2"})
+    decoding = free_text.decoding({"temperature": "0.5", "stop": "\\n | END", "samples": "2"})
 
     assert decoding.stop == ("\n", "END") and decoding.temperature == 0.5
     assert [request.decoding.seed for request in free_text.requests(decoding, text="a")] == [1, 2]
@@ -80,6 +90,28 @@ def test_generated_documents_say_how_they_were_written(project):
     assert (two.meta["seed"], two.meta["temperature"]) == (2, 0.5)
     project.undo()
     assert documents.by_key(project.db, "generated-2") is None
+
+
+def test_samples_become_a_document_whose_better_answer_is_chosen(project):
+    turns = (Message(USER, "Hi"), Message(ASSISTANT, "Yes?"), Message(USER, "When?"))
+    request = GenerationRequest(messages=turns, decoding=free_text.decoding({}))
+
+    first, layer = free_text.save_comparison(project, request, ("At 7.", "Often."), "gpt")
+    second, same = free_text.save_comparison(
+        project, GenerationRequest("It is"), ("late", "full", "here"), "gpt"
+    )
+
+    one, two = (documents.get(project.db, id) for id in (first, second))
+    assert one.prompt == "User: Hi\n\nAssistant: Yes?\n\nUser: When?"
+    assert one.choices == ("At 7.", "Often.") and one.meta["generated_by"] == "gpt"
+    assert (two.prompt, two.choices) == ("It is", ("late", "full", "here"))
+    assert layer == same == "preference"
+    (kept,) = [item for item in labels.layers(project) if item.traits.compares]
+    annotate.choose(project, second, kept.id, 3)
+    for _step in range(3):
+        project.undo()
+    assert documents.by_key(project.db, "generated-1") is None
+    assert not [item for item in labels.layers(project) if item.traits.compares]
 
 
 def test_an_exchange_becomes_a_template_that_writes_it_as_it_was():

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from tests.prompt_runs import add_prompt_run
 from workbench.active import job as order_job
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.paths import resource
@@ -183,6 +184,19 @@ def test_the_most_uncertain_documents_of_a_run_are_examples(project, topics, que
 
     assert [row.key for row in result] == ["d1", "d3", "d0"]
     assert result[0].reason == "uncertain, entropy 0.69"
+
+
+def test_a_prompt_with_uncertain_examples_does_not_ask_itself(project, topics):
+    layer, ids = topics
+    trained = store_predictions(project, layer, ids[:2], (0.9, 0.5))
+    add_prompt_run(project, "first", layer="topic", shots=0)
+    newest = add_prompt_run(project, "newest", layer="topic", order="uncertain")
+
+    assert prompt_examples.source_run(project, layer, None).id == trained
+    names = [run.name for run in prompt_examples.source_runs(project, layer)]
+    assert names == ["train", "first"]
+    with pytest.raises(SpecError, match="Choose a run of the layer"):
+        prompt_examples.source_run(project, layer, newest.id)
 
 
 def test_uncertain_examples_need_a_run_of_the_layer(topics, examples):

@@ -6,7 +6,9 @@ import pytest
 
 from workbench.base.errors import SpecError
 from workbench.base.paths import resource
-from workbench.operations.prompts import prompt_fill
+from workbench.operations.prompts import prompt_fill, servers
+from workbench.prompting.backends import spec as backends
+from workbench.prompting.backends.spec import Measure
 from workbench.prompting.spec import AnswerSpec, Decoding, PromptSpec
 from workbench.storage.documents import documents
 
@@ -111,3 +113,18 @@ def test_an_answer_depends_on_all_files_of_the_model(tmp_path, name):
     file.write_text("trained again")
 
     assert prompt_fill.asking(spec) != before
+
+
+def test_texts_are_sent_to_be_counted_only_where_they_may_be(project, monkeypatch):
+    measure = Measure(lambda _texts: [1], 100, sends=lambda _texts: [2])
+    monkeypatch.setattr(backends, "measure", lambda *_model: measure)
+    far, near = "https://api.example.org/v1", "http://127.0.0.1:8080/v1"
+
+    def count(address):
+        asked = spec(backend="server", model=f"{address}#m")
+        return fillers.measure(asked).count(["text"])
+
+    with prompt_fill.Fillers(project) as fillers:
+        assert (count(near), count(far)) == ([2], [1])
+        servers.agree(project, far)
+        assert count(far) == [2]

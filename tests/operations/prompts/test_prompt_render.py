@@ -9,8 +9,8 @@ import pytest
 from workbench.base.errors import Cancelled
 from workbench.base.watch import Watch
 from workbench.operations.prompts.prompt_render import Renderer
-from workbench.prompting.base import Example, Labels, Request, TemplateError
-from workbench.runtime.chat_template import ChatTemplate
+from workbench.prompting.base import Example, Labels, Request
+from workbench.runtime.chat_template import ChatTemplate, TemplateError
 
 pytestmark = pytest.mark.process
 LABELS = Labels(("delay", "praise"))

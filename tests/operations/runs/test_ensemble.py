@@ -1,5 +1,7 @@
 """Runs whose class probabilities are averaged."""
 
+from dataclasses import replace
+
 import pytest
 
 from workbench.base.errors import SpecError, WorkbenchError
@@ -69,6 +71,16 @@ def test_missing_predictions_are_asked_of_each_member(
         answer.classes.as_dict()["praise"] == pytest.approx(0.8) for answer in answers.values()
     )
     assert len(predict.stored(project, run, pending)) == 2
+
+
+def test_runs_of_different_folds_are_not_averaged(project, trained, second):
+    parts = [
+        replace(run, spec={**run.spec, "options": {"fold": fold}})
+        for run, fold in ((trained, "1/5"), (second, "2/5"))
+    ]
+
+    assert "different folds" in ensemble.unfit(parts)
+    assert ensemble.unfit([trained, second]) == ""
 
 
 def test_runs_that_cannot_be_averaged_are_refused(project, queue, trained, second, add_layer):

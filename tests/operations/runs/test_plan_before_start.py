@@ -45,12 +45,13 @@ def filled(project):
     for name, kind in (("topic", "class"), ("names", "span")):
         schema.add_layer(project, name, kind, labels=("a", "b"))
     schema.add_layer(project, "qa", "answer")
+    schema.add_layer(project, "chains", "cluster", labels=("m",))
     records = [
         Record(
             Document(f"d{number}", (("text", f"{number} {text}"),), SPLITS[number % 3]),
-            dict.fromkeys(("topic", "names", "qa"), "submitted"),
+            dict.fromkeys(("topic", "names", "qa", "chains"), "submitted"),
             {"topic": ("ab"[number % 2],)},
-            {"names": (Span(0, 1, "ab"[number % 2]),)},
+            {"names": (Span(0, 1, "ab"[number % 2]),), "chains": (Span(0, 1, "m", chain=1),)},
             questions={
                 "qa": (Question("Who?", ((0, 1),)), *[Question("?", (), True)] * (number % 2))
             },
@@ -105,6 +106,7 @@ def test_inputs_are_counted_as_the_worker_makes_them(
         ("classify", "topic", {"method": "lora", "schedule": "slanted"}),
         ("answer", "qa", {"max_length": 32}),
         ("spans", "names", {"segmenter": "characters"}),
+        ("coreference", "chains", {"max_length": 24}),
         ("tag", "names", {"method": "gradual", "epochs": 2, "learning_rate": 0.02}),
     ],
 )

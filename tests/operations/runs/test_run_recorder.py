@@ -197,7 +197,7 @@ def test_a_cancelled_run_goes_with_its_folder(project, started):
 
 @pytest.mark.parametrize(
     ("status", "word"),
-    [("failed", "diverged"), ("crashed", "ended unexpectedly"), ("out_of_memory", "batch")],
+    [("failed", "diverged"), ("crashed", "ended unexpectedly"), ("out_of_memory", "max_length")],
 )
 def test_a_run_that_fails_says_what_happened(project, started, status, word):
     run, job = started

@@ -13,7 +13,9 @@ from workbench.base.settings import Settings
 from workbench.base.watch import Watch
 from workbench.models.families.bilstm.info import BilstmInfo
 from workbench.operations.models import installed
+from workbench.operations.prompts import servers
 from workbench.operations.runs import train, training_data
+from workbench.operations.runs.kinds import contract as kinds
 from workbench.storage.documents import documents
 from workbench.storage.runs import runs
 from workbench.tasks import spec as tasks
@@ -158,6 +160,23 @@ def test_a_start_freezes_the_data_and_leaves_a_waiting_run(project, queue, topic
     assert len(data.records) == 16 and data.fingerprint() == run.data_fingerprint
     assert len(job.spec.params["splits"]["train"]) == 5 and "test" not in job.spec.params["splits"]
     assert run.spec["plan"]["used"] == {"train": 5, "dev": 4, "test": 4}
+
+
+def test_a_sample_of_every_class_is_the_same_in_the_plan_and_in_the_run(
+    project, queue, add_layer, add_documents
+):
+    add_layer("topic")
+    golds = ["praise"] * 30 + ["complaint"]
+    rows = [(f"text {n}", "train", "submitted", "topic", gold) for n, gold in enumerate(golds)]
+    ids = add_documents([*rows, ("another", "dev", "submitted", "topic", "praise")])
+    options = {"train_limit": "3", "train_sample": "every_class"}
+
+    run = train.start(project, queue, spec(seed=3, options=options))
+
+    assert ids[30] in queue.jobs[0].spec.params["splits"]["train"]
+    plan = training_data.plan(project, "classify", train_limit=3, seed=3, every_class=True)
+    assert run.spec["plan"]["used"] == plan.used and plan.used["train"] == 3
+    assert not any("cannot learn" in text for text in plan.warnings)
 
 
 def test_splits_are_made_once_where_submitted_documents_have_none(
@@ -312,6 +331,61 @@ def test_words_that_a_model_does_not_know_and_long_texts_are_reported_before_the
     )
 
 
+def test_all_gpus_are_offered_where_there_are_several_and_train_with_a_process_each(
+    project, queue, topics
+):
+    devices = ("cpu", "cuda:0", "cuda:1")
+    Settings(devices={"all": [{"name": name} for name in devices], "best": "cuda:0"}).save()
+
+    train.start(project, queue, spec(options={"device": "all"}))
+
+    offered = next(option for option in train.options("classify") if option.name == "device")
+    assert offered.choices[-1] == "all" and offered.choice_titles[-1] == "All GPUs"
+    job = queue.jobs[-1]
+    assert (job.spec.processes, job.spec.device) == (2, "cuda")
+
+
+def test_one_process_trains_by_default_and_no_device_is_all_gpus_without_several(
+    project, queue, topics
+):
+    train.start(project, queue, spec())
+
+    offered = next(option for option in train.options("classify") if option.name == "device")
+    assert "all" not in offered.choices and queue.jobs[-1].spec.processes == 1
+
+
+def test_a_cluster_gets_the_data_once_the_user_has_agreed_to_its_address(project, queue, topics):
+    far = spec(options={"run_on": "10.0.0.5"})
+    with pytest.raises(servers.ConsentNeeded, match="would be sent to ray://10.0.0.5:10001"):
+        train.start(project, queue, far)
+    assert not queue.jobs
+
+    servers.agree(project, "ray://10.0.0.5:10001")
+    train.start(project, queue, far)
+
+    job = queue.jobs[-1].spec
+    assert (job.run_on, job.device) == ("ray://10.0.0.5:10001", "")  # waits for no device here
+    assert job.files == (job.params["data"], far.model)
+
+
+def test_a_cluster_on_this_computer_needs_no_consent(project, queue, topics):
+    train.start(project, queue, spec(options={"run_on": "ray://127.0.0.1:10001"}))
+
+    assert queue.jobs[-1].spec.run_on == "ray://127.0.0.1:10001"
+
+
+@pytest.mark.parametrize("text", ["http://10.0.0.5:10001", "ray://", "a b"])
+def test_what_is_no_address_of_a_cluster_is_refused(text, project, queue, topics):
+    with pytest.raises(SpecError, match="is not the address of a Ray cluster"):
+        train.start(project, queue, spec(options={"run_on": text}))
+
+
+def test_a_run_on_a_cluster_is_the_same_run(project):
+    kind = kinds.named("train")
+
+    assert kind.identity(spec(options={"run_on": "10.0.0.5"})) == kind.identity(spec())
+
+
 def test_the_device_of_the_settings_is_used_unless_the_run_names_one(project, queue, topics):
     Settings(device="cpu").save()
 
@@ -435,3 +509,41 @@ def test_rare_labels_are_those_of_the_documents_that_a_limit_leaves(
 
     assert training_data.plan(project, "classify").warnings == ()
     assert all(any(label in text for text in warnings) for label in ("praise", "complaint"))
+
+
+def test_a_fold_replaces_train_and_dev_and_leaves_test_alone(project, topics):
+    _layer, ids = topics
+    folds = [train.prepare(project, spec(options={"fold": f"{n}/4"})) for n in (1, 2, 3, 4)]
+
+    held_out = [prepared.splits["dev"] for prepared in folds]
+    assert sorted(id for part in held_out for id in part) == sorted(ids[:12])
+    for prepared in folds:
+        assert sorted(prepared.splits["train"] + prepared.splits["dev"]) == sorted(ids[:12])
+        assert prepared.plan.used == {"train": 9, "dev": 3, "test": 4}
+    assert len({prepared.fingerprint for prepared in folds}) == 1
+
+
+def test_equal_texts_and_groups_are_in_one_fold(project, add_layer, add_documents):
+    add_layer("topic")
+    ids = add_documents(
+        [(f"text {n // 2}", "train", "submitted", "topic", ("praise", "complaint")[n % 3 == 0])
+         for n in range(12)]
+    )  # fmt: skip
+
+    prepared = train.prepare(project, spec(options={"fold": "2/3"}))
+
+    pairs = [{ids[n], ids[n + 1]} for n in range(0, 12, 2)]
+    dev = set(prepared.splits["dev"])
+    assert len(dev) == 4 and all(pair <= dev or not pair & dev for pair in pairs)
+
+
+@pytest.mark.parametrize("text", ["3/2", "0/5", "1/1", "1/21", "1", "a/b", "1/5/5"])
+def test_a_fold_that_does_not_exist_is_an_error(text):
+    with pytest.raises(SpecError, match="such as 2/5"):
+        spec(options={"fold": text})
+
+
+def test_too_few_documents_for_the_folds_are_told(project, topics):
+    plan = training_data.plan(project, "classify", fold="1/20")
+
+    assert "cannot be divided into 20 folds" in plan.problem

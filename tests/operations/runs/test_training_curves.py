@@ -2,7 +2,7 @@ import json
 
 from workbench.base import paths
 from workbench.jobs import steps
-from workbench.operations.runs.training_curves import training_curves
+from workbench.operations.runs.training_curves import part_rates, training_curves
 
 
 def step(number, **more):
@@ -20,7 +20,8 @@ def step(number, **more):
 def test_every_step_of_merged_messages_is_read(project, trained):
     merged = steps.merge([step(1, gradient_norm=0.5), step(2, gradient_norm=1.5)])
     evaluated = {"kind": "evaluated", "step": 3, "split": "dev", "scores": {"accuracy": 0.5}}
-    payloads = [merged, step(3, gradient_norm=2.0), evaluated, {"kind": "saved", "step": 3}]
+    plan = {"kind": "rate_plan", "clip": 0.5, "steps": [], "rates": {}}
+    payloads = [plan, merged, step(3, gradient_norm=2.0), evaluated, {"kind": "saved", "step": 3}]
     folder = paths.run_folder(project.path, trained.id)
     folder.mkdir(parents=True, exist_ok=True)
     lines = [json.dumps({"type": "output", "payload": payload}) for payload in payloads]
@@ -35,7 +36,20 @@ def test_every_step_of_merged_messages_is_read(project, trained):
     }
     assert found.learning_rate == ((1, 2, 3), (0.1, 0.2, 0.3))
     assert found.gradient_norm == ((1, 2, 3), (0.5, 1.5, 2.0))
+    assert found.clip == 0.5 and found.part_rates == {}
     assert found.scores == {"accuracy": ((3,), (0.5,))} and found.best == 3
+
+
+def test_the_rates_of_five_parts_are_drawn_and_the_clipping_is_known():
+    names = ["embeddings", *(f"layer_{number}" for number in range(1, 13)), "head"]
+    payload = {"clip": 1.0, "steps": [1, 3], "rates": {name: [0.1, 0.2] for name in names}}
+
+    found = part_rates(payload)
+
+    assert list(found) == ["embeddings", "layer_3", "layer_6", "layer_10", "head"]
+    assert found["head"] == ((1, 3), (0.1, 0.2))
+    assert list(part_rates({**payload, "rates": dict.fromkeys(names[:1], [0.1, 0.2])})) == names[:1]
+    assert part_rates({"clip": 1.0}) == {}
 
 
 def test_an_adaptation_of_the_language_model_has_curves_of_its_own(project, trained):

@@ -6,7 +6,7 @@ from workbench.base import paths
 from workbench.base.errors import Cancelled, ImportFailed, SpecError
 from workbench.base.watch import Watch
 from workbench.operations.annotation import document_view
-from workbench.operations.documents import corpus
+from workbench.operations.documents import corpus, queries
 from workbench.operations.schema import labels as edit_labels
 from workbench.operations.transfer import data_export, data_import, import_preview
 from workbench.operations.transfer.import_outcome import SameTexts
@@ -565,3 +565,20 @@ def test_a_segmenter_that_is_not_there_is_refused_before_anything_is_read(projec
         bring(LINES, segmenter="mine.words")
 
     assert texts(project) == []
+
+
+def test_preferences_are_labels_that_are_counted_found_and_taken_back(project, bring):
+    rows = [{"prompt": "When?", "chosen": f"At {n}.", "rejected": "Often."} for n in range(4)]
+    bring(rows)
+    (layer,) = edit_labels.layers(project)
+    second = [
+        record.document.id
+        for record in documents.records(project.db)
+        if record.marks["preference"] == ("2",)
+    ]
+
+    assert (layer.kind, layer.names) == ("preference", ("1", "2"))
+    assert [*queries.matching(project, "label:2")] == second
+    assert corpus.labels(project)[0]["labels"][1]["count"] == len(second)
+    project.undo()
+    assert edit_labels.layers(project) == ()

@@ -194,7 +194,7 @@ def test_an_export_is_verified_question_by_question(folder, tmp_path):
             check = end.value["check"]
             break
 
-    assert (check["texts"], check["equal_labels"]) == (1, 1.0)
+    assert (check["texts"], check["extremes"], check["equal_labels"]) == (8, 7, 1.0)
     card = (tmp_path / "out" / "hf" / "README.md").read_text(encoding="utf-8")
     assert "pipeline_tag: question-answering" in card and "Labels:" not in card
     assert "question 2" in loading_code("hf", tmp_path / "out" / "hf", "answer")
@@ -311,3 +311,25 @@ def test_only_windows_of_answered_questions_are_learned(folder):
     found = features(model, [DOCUMENT], [gold(TEXT, (DOCUMENT.questions[1], "paris"))])
 
     assert np.array(found.targets["positions"]).tolist() == [[-100, -100], [10, 10]]
+
+
+def test_smoothing_spreads_over_the_tokens_of_a_window_and_not_its_padding(folder):
+    model, task, options = built(folder), ExtractAnswers(), {"label_smoothing": 0.1}
+    documents = [with_questions("a", TEXT, ["where ?"]), with_questions("b", "ada", ["who ?"])]
+    golds = [gold(TEXT, ("where ?", "paris")), gold("ada", ("who ?", ""))]
+    prepared = INFO.prepare(model.encoder.preparer, documents, 32)
+    found = Features(prepared, task.targets(prepared, golds, (), options))
+    balance = task.balance(found.targets, (), {**options, "sampling": "balanced"})
+    batch = collate(found, [0, 1], encoder=model.encoder, device=CPU)
+
+    outputs = task.forward(model, batch)
+
+    expected = 0.0
+    for row, window in enumerate(prepared.inputs):
+        for scores, position in zip(
+            outputs.logits["logits"][row].T, batch.targets["positions"][row], strict=True
+        ):
+            logs = scores.log_softmax(-1)  # padding included, as in transformers
+            expected -= 0.9 * logs[position] + 0.1 * logs[: len(window)].mean()
+    assert outputs.losses["task"].total.tolist() == pytest.approx(expected.tolist(), rel=1e-5)
+    assert [row["count"] for row in balance.rows()] == [1, 1]

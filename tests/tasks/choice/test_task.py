@@ -175,10 +175,26 @@ def test_an_export_is_verified_choice_by_choice(folder, tmp_path):
             check = end.value["check"]
             break
 
-    assert (check["texts"], check["equal_labels"]) == (2, 1.0)
+    assert (check["texts"], check["extremes"], check["equal_labels"]) == (9, 7, 1.0)
     code = loading_code("hf", tmp_path / "out" / "hf", "choice")
     assert "choice 2" in code
     exported = Predictor.load(tmp_path / "out" / "hf", "cpu")
     asked = [(item.text, *item.choices) for item in (TWO, THREE)]
     labels = [item.label for item in predicted(built(folder), [TWO, THREE])]
     assert [predict_text.label for predict_text in exported.predict_texts(asked)] == labels
+
+
+def test_smoothing_spreads_over_the_choices_that_a_document_has(folder):
+    model, task = built(folder), Choice()
+    found = features(model, [TWO, THREE], "12")
+    batch = collate(found, [0, 1], encoder=model.encoder, device=CPU)
+    task.balance(found.targets, LABELS, {"label_smoothing": 0.1})
+
+    outputs = task.forward(model, batch)
+
+    scores = outputs.logits["logits"].squeeze(-1)
+    losses = torch.nn.CrossEntropyLoss(label_smoothing=0.1, reduction="sum")
+    expected = losses(scores[None, :2], torch.tensor([0])) + losses(
+        scores[None, 2:], torch.tensor([1])
+    )
+    assert outputs.losses["task"].total.tolist() == pytest.approx(expected.tolist(), rel=1e-5)

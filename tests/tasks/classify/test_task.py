@@ -6,14 +6,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from sklearn.utils.class_weight import compute_class_weight
 from torch.nn.functional import cross_entropy
 
 from workbench.runtime.inputs import Prepared
 from workbench.tasks.classify.info import ClassGold
-from workbench.tasks.classify.task import Classify, balanced
+from workbench.tasks.classify.task import Classify
 from workbench.text.document import Document
-from workbench.training.batches import resampled
 
 TASK = Classify()
 MODEL = SimpleNamespace(head=None, encoder=SimpleNamespace(label_texts=False))
@@ -53,45 +51,20 @@ def test_every_input_has_one_target_so_no_usual_count_is_needed():
     assert TASK.usual_counts(targets, 32) == {"task": None}
 
 
-def test_balanced_weights_are_those_of_scikit_learn():
-    golds = [ClassGold(label) for label in "xxxxxxyyyz"]
-    expected = compute_class_weight("balanced", classes=np.arange(3), y=[0] * 6 + [1] * 3 + [2])
-
-    result = TASK.resolve(golds, ("x", "y", "z"), {"class_weights": "balanced"})
-
-    assert result["weights_by_label"] == pytest.approx(expected)
-    assert TASK.resolve(golds, ("x", "y", "z"), {"class_weights": "none"}) == {}
-
-
-def test_a_label_without_documents_has_weight_one_and_does_not_change_the_others():
-    assert balanced(np.array([6, 0, 2])) == pytest.approx([8 / 12, 1, 8 / 4])
-
-
 def test_the_weighted_loss_is_the_weighted_mean_of_torch():
     logits = torch.tensor([[0.3, 0.0], [math.log(3.0), 0.0], [1.0, 2.0]])
-    options = {"weights_by_label": np.array([0.5, 2.0])}
     golds = [ClassGold("x"), ClassGold("y"), ClassGold("y")]
-    rows = TASK.targets(prepared(3), golds, ("x", "y"), options)
+    rows = TASK.targets(prepared(3), golds, ("x", "y"), {})
     targets = {name: torch.tensor(np.asarray(found)) for name, found in rows.items()}
+    task = Classify()
+    task.balance(rows, ("x", "y"), {"class_weights": "x=0.5, y=2"})
 
-    (loss,) = TASK.losses(MODEL, {"logits": logits}, targets).values()
+    (loss,) = task.losses(MODEL, {"logits": logits}, targets).values()
 
     expected = cross_entropy(logits, targets["classes"], weight=torch.tensor([0.5, 2.0]))
     assert float(loss.total / loss.count) == pytest.approx(float(expected), rel=1e-6)
     assert float(loss.count) == 4.5
-    assert TASK.usual_counts(rows, 32) == {"task": 32 * 1.5}
-
-
-def test_balanced_sampling_draws_as_many_of_every_class():
-    targets = {"classes": [np.asarray(n) for n in [0] * 90 + [2] * 10]}
-
-    assert TASK.sampling_weights(targets, {"sampling": "plain"}) is None
-    weights = TASK.sampling_weights(targets, {"sampling": "balanced"})
-    drawn = resampled(weights, np.random.default_rng(0))
-
-    counts = np.bincount(drawn, minlength=100)
-    assert len(drawn) == 100 and 49 <= counts[:90].sum() <= 51
-    assert set(counts[:90]) <= {0, 1} and set(counts[90:]) <= {4, 5, 6}
+    assert task.usual_counts(rows, 32) == {"task": 32 * 1.5}
 
 
 def test_label_texts_are_learned_by_their_own_log_probability():

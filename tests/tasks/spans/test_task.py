@@ -8,6 +8,8 @@ import torch
 from torch import nn
 
 from workbench.models.base import States
+from workbench.runtime import candidates
+from workbench.runtime.decoding import Alignment
 from workbench.runtime.preparers.subwords import Subwords
 from workbench.tasks.base import IGNORED, Features
 from workbench.tasks.heads.info import SpanGold
@@ -82,6 +84,8 @@ def test_texts_without_words_have_no_targets(subwords):
 
 # ---------------------------------------------------------------- loss
 
+FIRSTS, LASTS = torch.tensor([[0, 1, 3]]), torch.tensor([[0, 2, 3]])  # tokens of three words
+
 
 def by_hand(head, starts, ends, words, gold, *, none):
     """The loss of one text with P words, candidate by candidate; `gold` as of `targets`."""
@@ -143,16 +147,50 @@ def test_a_batch_without_words_has_no_loss():
 
 
 @pytest.mark.parametrize("deep", [False, True])
-def test_the_scores_of_training_are_those_of_decoding(deep):
+@pytest.mark.parametrize("summary", [False, True])
+def test_the_scores_of_training_are_those_of_decoding(deep, summary):
     torch.manual_seed(2)
-    head = SpanHead(6, 2, none=True, longest=3, deep=deep, hidden=5).eval()
+    head = SpanHead(6, 2, none=True, longest=3, deep=deep, summary=summary, hidden=5).eval()
     nn.init.normal_(head.widths)
     states = States((torch.randn(1, 4, 6),), torch.ones(1, 4, dtype=torch.bool), None)
     with torch.no_grad():
-        given = head(states)
-        scores = head.scores(given["starts"], given["ends"])[0].softmax(-1)[..., 1:].numpy()
+        outputs = head(states)
+        scores = head.scores(outputs, FIRSTS, LASTS)[0].softmax(-1)[..., 1:].numpy()
 
-    ((_, shares),) = head.scorer().blocks(given["starts"][0].numpy(), given["ends"][0].numpy())
+    where = Alignment(np.zeros(3, int), FIRSTS[0].numpy(), LASTS[0].numpy() + 1)
+    _words, of_words = candidates.boundaries(
+        [{n: o[0].numpy() for n, o in outputs.items()}], 0, where
+    )
+    ((_, shares),) = head.scorer().blocks(of_words)
 
-    inside = np.arange(4)[:, None] + np.arange(3) < 4
-    assert shares[inside] == pytest.approx(scores[inside], abs=1e-6)
+    within = np.arange(3)[:, None] + np.arange(3) < 3
+    assert shares[within] == pytest.approx(scores[within], abs=1e-6)
+
+
+def test_a_span_is_represented_by_boundaries_width_and_the_mean_of_its_weighted_tokens():
+    """[start; end; summary; width] through one layer: the sum of the parts of its weight."""
+    torch.manual_seed(3)
+    head = SpanHead(6, 2, none=True, longest=3, summary=True, hidden=5).eval().requires_grad_(False)
+    nn.init.normal_(head.widths)
+    tokens = torch.randn(1, 4, 6)
+    outputs = head(States((tokens,), torch.ones(1, 4, dtype=torch.bool), None))
+
+    found = head.hidden(outputs, FIRSTS, LASTS)[0, 0, 2]  # all three words: the tokens 0 … 3
+
+    weights = (tokens[0] @ head.inside.weight[-1] + head.inside.bias[-1]).softmax(0)
+    summary = head.inside.weight[:-1] @ (weights @ tokens[0]) + head.inside.bias[:-1]
+    boundaries = head.starts(tokens[0, 0]) + head.ends(tokens[0, 3])
+    wanted = torch.relu(boundaries + head.widths[2] + summary)
+    assert found.numpy() == pytest.approx(wanted.numpy(), abs=1e-6)
+
+
+@pytest.mark.parametrize(("loss", "none"), [("softmax", [1.0]), ("sigmoid", [])])
+def test_gold_spans_have_the_weights_of_their_labels_and_words_none(subwords, loss, none):
+    options, task = {"span_loss": loss, "class_weights": f"{LABELS[0]}=3"}, SpanClassification()
+    targets = features(subwords, "ada met bob", [Span(0, 3, LABELS[0])]).targets
+
+    balance = task.balance(targets, LABELS, options)
+
+    assert list(task.criterion.weights) == [*none, 3.0, *([1.0] * (len(LABELS) - 1))]
+    assert [row["count"] for row in balance.rows()] == [1, *([0] * (len(LABELS) - 1))]
+    assert task.usual_counts(targets, 2) == {"task": 6.0}

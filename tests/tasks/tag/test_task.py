@@ -127,3 +127,18 @@ def test_a_span_whose_first_word_has_no_subword_begins_at_the_next(subwords):
 @pytest.mark.parametrize("decoder, head", [("greedy", "token"), ("bio", "token"), ("crf", "crf")])
 def test_a_crf_is_a_head_of_its_own(decoder, head):
     assert TASK.natives({"decoder": decoder}) == (head,)
+
+
+def test_a_weight_is_that_of_the_words_of_a_label_and_of_those_outside(subwords):
+    found, task = features(subwords, "ada trams met bob late", [Span(0, 9, "P")]), Tagging()
+
+    balance = task.balance(found.targets, LABELS, {"class_weights": "P=2, O=0.5"})
+
+    tags = task.info.output_names(LABELS)
+    by_tag = dict(zip(tags, task.criterion.weights, strict=True))
+    assert by_tag == {tag: {"O": 0.5}.get(tag, 2.0 if tag[2:] == "P" else 1.0) for tag in tags}
+    assert [(row["label"], row["count"]) for row in balance.rows()] == [
+        *((label, 2 * (label == "P")) for label in LABELS),
+        ("O", 3),
+    ]
+    assert task.usual_counts(found.targets, 8) == {"task": 8 * (2 * 2 + 3 * 0.5)}

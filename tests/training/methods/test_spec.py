@@ -31,24 +31,43 @@ def test_a_method_describes_itself_and_trains_at_most_what_there_is(info):
     assert result.trainable >= 0 and result.total >= 1000
 
 
-def test_a_trained_parameter_takes_four_times_the_memory_of_a_frozen_one():
-    million = 2**20  # float32: a weight; with gradient and two moments of AdamW
+MILLION = 2**20
 
-    assert Forecast(0, million).memory_mb == 4
-    assert Forecast(million, million).memory_mb == 16
-    assert Forecast(million, 3 * million).memory_mb == 16 + 2 * 4
+
+def test_a_trained_parameter_takes_four_times_the_memory_of_a_frozen_one():
+    # float32: a weight; with gradient and two moments of AdamW
+    assert Forecast(0, MILLION).memory_mb == 4
+    assert Forecast(MILLION, MILLION).memory_mb == 16
+    assert Forecast(MILLION, 3 * MILLION).memory_mb == 16 + 2 * 4
+
+
+def test_activations_and_gradients_are_not_all_there_at_one_time():
+    few = Forecast(MILLION, MILLION, 8, 128, activations=3 * MILLION)
+    many = Forecast(MILLION, MILLION, 8, 128, activations=100 * MILLION)
+
+    assert (few.memory_mb, many.memory_mb) == (4 + 8 + 4, 4 + 8 + 100)
+    assert "activations 100 (batch × length: 8 × 128), then gradients 4" in many.sentence()
 
 
 @pytest.mark.parametrize(
     ("trainable", "expected"),
     [
-        (10_000_000, "Trains all parameters (10.0 M) and the head; about 152 MB"),
-        (50_000, "Trains 0.5% of the parameters (50,000 of 10.0 M) and the head; about 38 MB"),
-        (0, "Trains the head; all other parameters (10.0 M) are frozen. About 38 MB"),
+        (10_000_000, "Trains all parameters (10.0 M) and the head."),
+        (50_000, "Trains 0.5% of the parameters (50,000 of 10.0 M) and the head."),
+        (0, "Trains the head; all other parameters (10.0 M) are frozen."),
     ],
 )
 def test_a_forecast_says_what_is_trained_and_what_it_takes(trainable, expected):
-    assert Forecast(trainable, 10_000_000).sentence().startswith(expected)
+    assert Forecast(trainable, 10_000_000).sentence() == expected
+
+
+def test_memory_that_is_not_free_is_named_with_what_helps():
+    needed = Forecast(MILLION, MILLION, 8, 128, activations=2000 * MILLION)
+
+    warning = needed.warning(1000)
+
+    assert "2,012 MB" in warning and "1,000 MB" in warning and "LoRA" in warning
+    assert needed.warning(3000) == "" == Forecast(MILLION, MILLION).warning(1)
 
 
 def test_a_model_of_unknown_size_has_no_forecast():

@@ -6,6 +6,7 @@ from tests.ui.panels.train.test_state import context, state  # noqa: F401 (fixtu
 from workbench.base.errors import JobFailed
 from workbench.ui.dialogs.batch import BatchDialog
 from workbench.ui.dialogs.batch_state import BatchState
+from workbench.ui.widgets.tables.table import Table
 from workbench.ui.widgets.tokens.unit_flow import UnitFlow
 
 ROW = {
@@ -38,6 +39,37 @@ def test_units_show_what_was_done_to_them_and_batches_can_be_turned(look, qtbot)
 
     dialog._next.click()
     assert len(state.shown) == 2 and not dialog._next.isEnabled()
+    dialog.reject()
+
+
+def test_what_the_boundary_predicts_stands_below_the_input(look, qtbot):
+    state = BatchState("spanbert")  # noqa: F811
+    dialog = BatchDialog(None, state)
+    qtbot.addWidget(dialog)
+    best = [["tram", 0.5], ["bus", 0.125]]
+    item = {"unit": 1, "left": 0, "right": 2, "place": 1, "own": 0.5, "best": best}
+
+    state.compute(panel_tasks.context(), lambda: {"rows": [{**ROW, "boundaries": [item]}, ROW]})
+
+    (table,) = dialog.findChildren(Table)
+    (row,) = table.rows()
+    shown = [column.text(row) for column in table.rows_model.columns]
+    assert shown == ["tram", "the", "sea", "1", "50.0", "tram 50.0, bus 12.5"]
+    dialog.reject()
+
+
+def test_the_labels_of_an_expected_batch_stand_above_it(look, qtbot):
+    state = BatchState("bert")  # noqa: F811
+    dialog = BatchDialog(None, state)
+    qtbot.addWidget(dialog)
+    rare = {"label": "rare", "count": 1200, "plain": 0.125, "sampled": 0.5, "weight": 2.5}
+
+    state.compute(panel_tasks.context(), lambda: {"rows": [ROW], "balance": [rare]})
+
+    (table,) = dialog.findChildren(Table)
+    (row,) = table.rows()
+    columns = table.rows_model.columns
+    assert [column.text(row) for column in columns] == ["rare", "1,200", "12.5", "50.0", "2.50"]
     dialog.reject()
 
 

@@ -29,7 +29,9 @@ def end(app, run, event, purpose="train"):
     about = {"project": app.project.uid, "id": run.id, "purpose": purpose}
     folder = paths.run_folder(app.project.path, run.id)
     spec = SimpleNamespace(params={"run": about}, folder=str(folder), project="", target="")
-    app.queue.changed.emit(SimpleNamespace(spec=spec, ending="", over=True), event)
+    app.settings.sessions = False  # the job has trained nothing
+    job = SimpleNamespace(spec=spec, ending="", over=True, status=event.status, result={})
+    app.queue.changed.emit(job, event)
 
 
 def press(line, name):
@@ -64,7 +66,9 @@ def test_nothing_is_said_on_the_page_that_shows_the_run_nor_of_a_cancelled_one(a
 def test_a_pretraining_that_ends_without_its_page_is_listed(app, tmp_path):
     out = tmp_path / "mine"
     owned_folder.create(out)
-    job = SimpleNamespace(spec=JobSpec(TARGET, {"out": str(out)}), status="done", over=True)
+    job = SimpleNamespace(
+        spec=JobSpec(TARGET, {"out": str(out)}), status="done", over=True, result={}
+    )
 
     app.queue.changed.emit(job, Finished("done"))
 

@@ -83,6 +83,16 @@ def test_segments_tell_what_a_person_chose_but_not_what_the_program_set(look, qt
     assert (segments.value(), received) == ("a", ["a"])
 
 
+def test_a_segment_that_cannot_be_chosen_is_paler(look, qtbot):
+    segments = Segments(("a", "One"), ("b", "Two"))
+    qtbot.addWidget(segments)
+    before = segments.button("b").grab().toImage()
+
+    segments.button("b").setEnabled(False)
+
+    assert segments.button("b").grab().toImage() != before
+
+
 @pytest.mark.parametrize("control", [QLineEdit, QSpinBox, QComboBox])
 def test_a_field_gives_its_control_the_name(look, qtbot, control):
     field = TitledField("Epochs", control())

@@ -1,4 +1,4 @@
-"""`sample` and `project new|info|copy|check|recover|remove|backup|backups|restore|undo`."""
+"""`sample` and `project`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from workbench.base import paths
 from workbench.base.errors import ProjectDamaged, ProjectError, SpecError
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
+from workbench.cli.annotation.people import hand_out, merge
 from workbench.cli.documents.filters import matching, where_option
 from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.session import PROJECT, project_argument, reading
@@ -46,6 +47,10 @@ def project() -> None:
     A project is one SQLite file with the suffix .glossbench. Trained models are stored beside it in
     <name>.runs.
     """
+
+
+project.add_command(hand_out)
+project.add_command(merge)
 
 
 @project.command("new")

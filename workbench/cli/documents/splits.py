@@ -69,6 +69,27 @@ def _shares(_context: click.Context, _parameter: click.Parameter, value: str) ->
     is_flag=True,
     help=_("Reassign documents that already have a split; by default they keep it."),
 )
+@click.option(
+    "--by",
+    "field",
+    default="",
+    metavar="FIELD",
+    help=_(
+        "Train on some values of a metadata field and test on others, such as languages or domains."
+    ),
+)
+@click.option(
+    "--train-on",
+    multiple=True,
+    metavar="VALUE",
+    help=_("Value of the field for train and dev, by their shares; several times for several."),
+)
+@click.option(
+    "--test-on",
+    multiple=True,
+    metavar="VALUE",
+    help=_("Value of the field for test. [default: all other values]"),
+)
 @where_option
 @click.option("--dry-run", is_flag=True, help=_("Preview the splits without changes."))
 @as_json
@@ -78,6 +99,9 @@ def splits(
     seed: int | None,
     layers: tuple[str, ...],
     anew: bool,
+    field: str,
+    train_on: tuple[str, ...],
+    test_on: tuple[str, ...],
     where: str,
     dry_run: bool,
     as_json: bool,
@@ -86,14 +110,22 @@ def splits(
 
     Each label is divided in the given proportions. Documents of one group and equal texts stay in
     the same split. The change is one undo step. Documents that are not submitted keep their split.
+    With --by, values of the metadata decide what is test; `evaluate --json` scores each of them.
     """
     from workbench.operations.documents import splits as operations
 
-    values = {"shares": shares, "keep": not anew, "where": where}
+    values = {
+        "shares": shares,
+        "keep": not anew,
+        "where": where,
+        "by": field,
+        "train_on": train_on,
+        "test_on": test_on,
+    }
     if dry_run:
         with reading(file) as project:
             choice = _choice(project, layers, seed, values)
-            data = operations.split_data(project, choice.layers)
+            data = operations.split_data(project, choice.layers, choice.by)
             preview = operations.preview_splits(data, choice)
     else:
         with session(file) as opened:
@@ -134,6 +166,9 @@ def _as_dict(choice: SplitChoice, preview: SplitPreview, dry_run: bool) -> dict[
         "seed": choice.seed,
         "layers": list(choice.layers),
         "anew": not choice.keep,
+        "by": choice.by,
+        "train_on": list(choice.train_on),
+        "test_on": list(choice.test_on),
         "splits": dict(preview.counts),
         "labels": [record(columns, label) for label in preview.labels],
         "changed": preview.changed,

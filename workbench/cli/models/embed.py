@@ -139,21 +139,12 @@ def _show(embedding: Embedding) -> None:
 
 
 def _documents(texts: tuple[str, ...], source: Path | None) -> tuple[Document, ...]:
+    from workbench.cli.runs.use import note_skipped
     from workbench.operations.runs import predict_files
 
     if source is None:
         return predict_files.texts_to_documents(texts)
-    documents, skipped = predict_files.read_inputs(source)
-    for item in skipped:
-        note(
-            _(
-                "Skipped {file}, line {line}: {reason}",
-                file=item.file,
-                line=item.line,
-                reason=item.reason,
-            )
-        )
-    return documents
+    return tuple(predict_files.read_inputs(source, note_skipped))
 
 
 def _choice(name: str, file: Path | None) -> InspectableModel:

@@ -72,12 +72,14 @@ def errors(
     """
     from workbench.operations.evaluation import errors as operations
     from workbench.operations.runs import results
+    from workbench.tasks import spec as tasks
 
     with reading(file) as project:
         chosen = results.run_named(project, run)
         operations.check_split(chosen, split)
         every = operations.items(project, chosen, split)
         layer = results.layer_of(project, chosen)
+        view = tasks.view_of(results.task_of(chosen))
     if layer.traits.has_labels:
         _check_labels((gold, predicted, label), layer.names, every)
     filters = operations.ErrorFilters(
@@ -107,7 +109,7 @@ def errors(
     )
     say(message)
     if selected:
-        table(operations.columns(selected[:limit]), selected[:limit])
+        table(operations.columns(selected[:limit], view), selected[:limit])
 
 
 def _check_labels(labels: Sequence[str], names: Sequence[str], every: Sequence[ReviewItem]) -> None:

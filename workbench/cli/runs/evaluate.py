@@ -125,6 +125,34 @@ def evaluate(
     _show_quality(more)
 
 
+@click.command()
+@project_argument
+@click.option(
+    "--run",
+    "names",
+    multiple=True,
+    help=_("Name of a run of coreference; can be given several times."),
+)
+@click.option("--split", type=SPLITS, default="dev", show_default=True, help=_("The documents."))
+@as_json
+def pronouns(file: Path, names: tuple[str, ...], split: str, as_json: bool) -> None:
+    """Score which name each pronoun of GAP means: F1 by gender, and their ratio.
+
+    The documents are those imported from GAP. Compared are the chains of runs, and rules: the
+    nearest name, the first one of the text, and the one that occurs most often.
+    """
+    from workbench.operations.evaluation import gap
+    from workbench.operations.runs import results
+
+    with session(file, read_only=True) as opened:
+        runs = [results.run_named(opened.project, name) for name in names]
+        with opened.progress(_("Predicting"), quiet=as_json) as watch:
+            scores = gap.compare(opened.project, opened.queue, runs, split=split, watch=watch)
+    if as_json:
+        return emit([row.to_json() for row in scores])
+    table(gap.columns(), scores)
+
+
 def scores_json(run: Run, evaluation: Evaluation) -> dict[str, Any]:
     """The stored form of the scores, with the definition of the task; intervals are apart."""
     from workbench.operations.runs import missing

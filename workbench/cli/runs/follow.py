@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from workbench.base.errors import Cancelled, JobFailed, WorkbenchError
+import click
+
+from workbench.base.errors import Cancelled
 from workbench.base.i18n import _, ngettext
 from workbench.cli.output import ProgressLine, note, say
+from workbench.cli.runs.on_cluster import AT_ONCE, chosen_cluster
 from workbench.cli.session import CommandSession, interrupts, seconds_in_words
 
 if TYPE_CHECKING:
@@ -31,10 +35,12 @@ def follow(opened: CommandSession, job: Job, title: str, stopping: str) -> None:
 
 
 def follow_experiment(opened: CommandSession, work: Experiment) -> None:
-    """Compute the cells with progress. Ctrl+C ends after the current run, twice cancels it."""
+    """Compute the cells with progress. Ctrl+C ends after the runs of now, twice cancels them."""
     from workbench.operations.experiments import experiment
 
-    progress, total = ProgressLine(""), sum(cell.spec is not None for cell in work.cells)
+    work.run_on = chosen_cluster(opened.project, work.run_on)
+    work.at_once = click.get_current_context().meta.get(AT_ONCE) or work.at_once
+    progress = ProgressLine("")
     for cell in {cell.message: cell for cell in work.cells if cell.spec is None}.values():
         note(_("{rung} is left out: {reason}.", rung=cell.title, reason=cell.message))
     listed: list[Cell] = []
@@ -44,10 +50,13 @@ def follow_experiment(opened: CommandSession, work: Experiment) -> None:
             if cell.status == experiment.DONE and not any(cell is item for item in listed):
                 listed.append(cell)
                 progress.line(_cell_line(work, cell))
-        if work.current is not None and work.current.run is not None:
-            words = _("{done} of {total}", done=len(listed), total=total)
-            progress.title = _("Computing {name}", name=work.current.run.name)
-            progress.show(work.current.fraction or 0.0, words)
+        if running := [cell for cell in work.running if cell.run is not None]:
+            name = running[0].run.name if running[0].run is not None else ""
+            words = _("{done} of {total}", done=len(listed), total=work.total)
+            progress.title = ngettext(
+                "Computing {name}", "Computing {n} runs", len(running), name=name
+            )
+            progress.show(fmean(cell.fraction or 0.0 for cell in running), words)
 
     stopping = _("Ending after the current run. Press Ctrl+C again to cancel it.")
     wait, cancel = partial(experiment.run, work, opened.queue), partial(work.cancel, opened.queue)
@@ -60,21 +69,18 @@ def follow_experiment(opened: CommandSession, work: Experiment) -> None:
 
 def check_complete(work: Experiment) -> None:
     """Raises WorkbenchError for an experiment that is not complete."""
-    if work.error:
-        raise WorkbenchError(work.error)
-    if work.status == "paused":
+    if work.status == "paused" and not work.error:
         raise Cancelled(_("The experiment was interrupted. Repeat the command to continue."))
-    failed = [cell for cell in work.cells if cell.status == "failed"]
-    if failed:
-        template = ngettext(
-            "{n} run failed: {message}", "{n} runs failed; the first: {message}", len(failed)
-        )
-        raise JobFailed(template.format(n=len(failed), message=failed[0].message))
+    work.check_complete()
 
 
 def _cell_line(work: Experiment, cell: Cell) -> str:
-    name, score = cell.run.name if cell.run else "", work.score_of(cell)
-    message = _("{name}: {score:.3f} (an earlier run)") if cell.reused else _("{name}: {score:.3f}")
+    name, score = cell.run.name if cell.run else cell.name, work.score_of(cell)
+    message = _("{name}: {score:.3f}")
+    if cell.reused:
+        message = _("{name}: {score:.3f} (an earlier run)")
+    elif cell.ends_early:
+        message = _("{name}: {score:.3f} (stopped early)")
     return message.format(name=name, score=score if score is not None else float("nan"))
 
 
@@ -152,3 +158,22 @@ def show_rows(rows: Sequence[Mapping[str, Any]]) -> None:
         say(" ".join(words))
         if row.get("written"):
             say(_("Writes: {text}", text=" ".join(row["written"])))
+        _show_boundaries(row)
+
+
+def _show_boundaries(row: Mapping[str, Any]) -> None:
+    """What the span boundary objective predicts in an input, with its probabilities."""
+    units = row["units"]
+    for item in row.get("boundaries", ()):
+        say(
+            _(
+                "{token}: from “{left}” and “{right}”, position {place}: {own:.1%}; most probable: "
+                "{best}",
+                token=units[item["unit"]]["target"],
+                left=units[item["left"]]["input"],
+                right=units[item["right"]]["input"],
+                place=item["place"],
+                own=item["own"],
+                best=", ".join(f"{name} {share:.1%}" for name, share in item["best"]),
+            )
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +13,7 @@ from workbench.base.errors import JobFailed
 from workbench.base.i18n import _, ngettext
 from workbench.cli.output import as_json, emit, note, plain, say
 from workbench.cli.runs.prompt import asked_model
+from workbench.cli.runs.prompt_options import free_text_options
 from workbench.cli.session import CommandSession, key_values, session
 
 if TYPE_CHECKING:
@@ -41,18 +42,7 @@ if TYPE_CHECKING:
     metavar="KEY=VALUE",
     help=_("Set an option of the backend."),
 )
-@click.option("--samples", default="1", show_default=True, help=_("Number of replies."))
-@click.option("--max-tokens", default="64", show_default=True, help=_("Longest reply, in tokens."))
-@click.option(
-    "--temperature",
-    default="1",
-    show_default=True,
-    help=_("0: always the most probable token."),
-)
-@click.option("--top-k", default="0", show_default=True, help=_("0: draw from all tokens."))
-@click.option("--top-p", default="1", show_default=True, help=_("1: draw from all tokens."))
-@click.option("--seed", default="1", show_default=True, help=_("Random seed of the first reply."))
-@click.option("--stop", default="", help=_("Texts that end a reply, separated by commas."))
+@free_text_options
 @click.option(
     "--device", default="auto", show_default=True, help=_("Device to compute on: auto, cpu, cuda.")
 )
@@ -76,7 +66,7 @@ def generate(
     add_to: Path | None,
     yes_send: bool,
     as_json: bool,
-    **settings: str,
+    **settings: Any,
 ) -> None:
     """Let MODEL continue TEXT, or answer it with --chat. Without TEXT, standard input is read.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.runs.follow import check_complete, follow_experiment
+from workbench.cli.runs.on_cluster import several_on_cluster
 from workbench.cli.session import (
     CommandSession,
     key_values,
@@ -23,6 +24,36 @@ from workbench.cli.session import (
 
 if TYPE_CHECKING:
     from workbench.operations.experiments.ladder import Ladder, LadderSpec
+    from workbench.operations.experiments.ladder_rungs import Rung
+
+added_option = click.option(
+    "--add",
+    "added",
+    multiple=True,
+    metavar="RUNG",
+    help=_('Add a custom configuration: "Title: MODEL KEY=VALUE …".'),
+)
+parts_option = click.option(
+    "--use",
+    "parts",
+    multiple=True,
+    callback=key_values,
+    metavar="PART=MODEL",
+    help=_(
+        "Replace a model of the rungs: vectors, elmo, forward, backward, transformer or recurrent."
+    ),
+)
+settings_option = click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    callback=key_values,
+    metavar="[RUNG.]KEY=VALUE",
+    help=_("Change a training option of all rungs that have it, or of one rung."),
+)
+plan_option = click.option(
+    "--plan", "plan_only", is_flag=True, help=_("Show the runs and their states, then exit.")
+)
 
 
 @click.command()
@@ -33,26 +64,12 @@ if TYPE_CHECKING:
     default="",
     help=_(
         "Rungs separated by commas: random, vectors, characters, elmo, flair, frozen-vectors, "
-        "frozen-elmo, frozen-flair, bert. [default: random,vectors,characters,elmo,bert]"
+        "frozen-elmo, frozen-flair, frozen-bert, bert, adapted. [default: "
+        "random,vectors,characters,elmo,bert]"
     ),
 )
-@click.option(
-    "--add",
-    "added",
-    multiple=True,
-    metavar="RUNG",
-    help=_('Add a custom configuration: "Title: MODEL KEY=VALUE …".'),
-)
-@click.option(
-    "--use",
-    "parts",
-    multiple=True,
-    callback=key_values,
-    metavar="PART=MODEL",
-    help=_(
-        "Replace a model of the rungs: vectors, elmo, forward, backward, transformer or recurrent."
-    ),
-)
+@added_option
+@parts_option
 @click.option(
     "--decoders",
     default="",
@@ -61,17 +78,9 @@ if TYPE_CHECKING:
 @click.option(
     "--seeds", default="1,2,3", show_default=True, callback=numbers, help=_("Random seeds.")
 )
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    callback=key_values,
-    metavar="[RUNG.]KEY=VALUE",
-    help=_("Change a training option of all rungs that have it, or of one rung."),
-)
-@click.option(
-    "--plan", "plan_only", is_flag=True, help=_("Show the runs and their states, then exit.")
-)
+@settings_option
+@plan_option
+@several_on_cluster
 @as_json
 def ladder(
     file: Path,
@@ -108,6 +117,14 @@ def ladder(
         check_complete(work)
 
 
+def systems(names: str, added: Iterable[str], usual: Sequence[str] = ()) -> tuple[Rung, ...]:
+    """The rungs with these ids, separated by commas, and those that are described."""
+    from workbench.operations.experiments import ladder_rungs
+
+    ids = [name.strip() for name in names.split(",") if name.strip()]
+    return (*ladder_rungs.named(ids, usual), *map(ladder_rungs.parse, added))
+
+
 def _spec(
     opened: CommandSession,
     layer: str,
@@ -119,10 +136,7 @@ def _spec(
     settings: Mapping[str, str],
 ) -> LadderSpec:
     from workbench.operations.experiments import ladder as operations
-    from workbench.operations.experiments import ladder_rungs
 
-    ids = [name.strip() for name in rungs.split(",") if name.strip()]
-    own = tuple(map(ladder_rungs.parse, added))
     task = operations.task_of(opened.project, layer)
     known = operations.decoders(task)
     names = tuple(name.strip() for name in decoders.split(",") if name.strip())
@@ -131,7 +145,7 @@ def _spec(
             _("Task {task} has no decoder {name!r} here.", task=task, name=unknown[0]),
             hint=_("Decoders: {names}.", names=", ".join(filter(None, known)) or "–"),
         )
-    chosen = (*ladder_rungs.named(ids), *own)
+    chosen = systems(rungs, added)
     return operations.LadderSpec(task, layer, chosen, seeds, names or known, settings, parts)
 
 

@@ -22,11 +22,15 @@ from workbench.cli.session import CommandSession, key_values, project_argument, 
 from workbench.text.columns import numbered
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from workbench.metrics.evaluation import Evaluation
     from workbench.operations.prompts.prompt import PreparedPrompt, ResumedPrompt
     from workbench.project.project import Project
     from workbench.prompting.backends.spec import PromptModel
     from workbench.prompting.spec import PromptSpec
+    from workbench.storage.runs.runs import Run
+    from workbench.text.document import Document
 
 
 @click.command()
@@ -76,11 +80,7 @@ if TYPE_CHECKING:
         "server's name for it, and not needed if it has one alone."
     ),
 )
-@click.option(
-    "--yes-send",
-    is_flag=True,
-    help=_("Agree that texts of the project are sent to the server, which is asked otherwise."),
-)
+@prompt_options.yes_send
 @click.option(
     "--set",
     "settings",
@@ -255,19 +255,51 @@ def agree(project: Project, spec: PromptSpec, example: str, yes: bool) -> None:
     """
     from workbench.operations.prompts import servers
 
-    address = servers.needs_consent(project, spec.backend, spec.model)
+    agree_to(
+        project,
+        servers.needs_consent(project, spec.backend, spec.model),
+        _("Texts of this project will be sent to {address}, for example:"),
+        yes,
+        example=example,
+    )
+
+
+def agree_to(
+    project: Project | None, address: str, question: str, yes: bool, example: str = ""
+) -> None:
+    """Ask whether texts may be sent to an address, unless it is ""; see `agree`. project: which
+    keeps the answer.
+    """
+    from workbench.operations.prompts import servers
+
     if not address:
         return
     if not yes:
         if not sys.stdin.isatty():
             raise servers.ConsentNeeded(address)
-        note(_("Texts of this project will be sent to {address}, for example:", address=address))
+        note(question.format(address=address))
         for line in example.splitlines():
             note(f"  {plain(line)}")
         if not servers.is_encrypted(address):
             note(_("The connection is not encrypted."))
-        click.confirm(_("Send them, now and later?"), abort=True, err=True)
-    servers.agree(project, address)
+        later = _("Send them, now and later?") if project is not None else _("Send them?")
+        click.confirm(later, abort=True, err=True)
+    if project is not None:
+        servers.agree(project, address)
+
+
+def agree_for(
+    opened: CommandSession, run: Run, read: Callable[[], Iterable[Document]], yes: bool
+) -> None:
+    """As `agree`, before a run predicts documents: it may be a prompt that a server answers."""
+    from workbench.operations.prompts import prompt as operations
+
+    first = None
+    if operations.needs_consent(opened.project, run):
+        first = next(iter(read()), None)
+    if first is not None:
+        example = operations.example_of(opened.project, opened.queue, run, first)
+        agree(opened.project, operations.spec_of(run), example, yes)
 
 
 def _refuse_with_resume() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,9 +16,12 @@ from workbench.prompting.spec import (
     CALIBRATION,
     CALIBRATIONS,
     DECODING_OPTIONS,
+    FREE_TEXT_OPTIONS,
     MOST_ORDERS,
     MOST_SHOTS,
+    PINNED,
     SELECTIONS,
+    SHUFFLED,
     AnswerSpec,
     Decoding,
     stop_texts,
@@ -46,9 +49,9 @@ def _words(
     return words
 
 
-def _option(option: Option) -> Callable[[Command], Command]:
-    """The command line option of a setting; `--seed` is that of the examples."""
-    name = {"seed": "sampling-seed"}.get(option.name, option.name.replace("_", "-"))
+def option_of(option: Option, name: str = "") -> Callable[[Command], Command]:
+    """The command line option of a setting."""
+    name = name or option.name.replace("_", "-")
     bounds: dict[str, Any] = {"min": option.low, "max": option.high}
     more: dict[str, Any] = {"default": option.default, "show_default": option.kind != "text"}
     if option.kind == "bool":
@@ -116,17 +119,29 @@ OPTIONS = (
             "one that fits the layer]"
         ),
     ),
-    *(_option(option) for option in ANSWER_OPTIONS),
+    *map(option_of, ANSWER_OPTIONS),
     click.option("--chat", is_flag=True, help=_("Send the prompt as a conversation.")),
-    *(_option(option) for option in DECODING_OPTIONS),
+    *(  # `--seed` is that of the examples
+        option_of(option, "sampling-seed" if option.name == "seed" else "")
+        for option in DECODING_OPTIONS
+    ),
 )  # fmt: skip
+
+
+def _with(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def free_text_options(command: Command) -> Command:
+    """Adds FREE_TEXT_OPTIONS to a command, which gets them by name."""
+    return _with(command, [*map(option_of, FREE_TEXT_OPTIONS)])
 
 
 def answer_options(command: Command) -> Command:
     """Adds OPTIONS to a command, which gets them by name."""
-    for option in reversed(OPTIONS):
-        command = option(command)
-    return command
+    return _with(command, OPTIONS)
 
 
 def settings(
@@ -165,9 +180,15 @@ def settings(
     }
 
 
+SEND_HELP = _(
+    "Agree that texts of the project are sent to the server or cluster, which is asked otherwise."
+)
+yes_send = click.option("--yes-send", is_flag=True, help=SEND_HELP)
+
+
 # ---------------------------------------------------------------- examples
 
-EXAMPLE_OPTIONS = (
+_DRAWN_OPTIONS = (
     click.option(
         "--shots",
         type=click.IntRange(0, MOST_SHOTS),
@@ -190,6 +211,8 @@ EXAMPLE_OPTIONS = (
     click.option(
         "--seed", type=int, default=1, show_default=True, help=_("Random seed of the examples.")
     ),
+)
+SELECTION_OPTIONS = (  # which are the same for every row of a grid
     click.option("--every-label", is_flag=True, help=_("Each label occurs, if there is room.")),
     click.option(
         "--arrangement",
@@ -226,44 +249,54 @@ EXAMPLE_OPTIONS = (
         metavar="RUN",
         help=_("For uncertain: the run. [default: the newest one of the layer]"),
     ),
-    click.option(
-        "--pin",
-        "pins",
-        multiple=True,
-        metavar="KEY",
-        help=_("Document to show as an example, again for more; then the order is pinned."),
-    ),
+)
+_PIN = click.option(
+    "--pin",
+    "pins",
+    multiple=True,
+    metavar="KEY",
+    help=_("Document to show as an example, again for more; then the order is pinned."),
 )
 
 
 def example_options(command: Command) -> Command:
-    """Adds EXAMPLE_OPTIONS to a command, which gets them by name."""
-    for option in reversed(EXAMPLE_OPTIONS):
-        command = option(command)
-    return command
+    """Adds all options of examples to a command, which gets them by name."""
+    return _with(command, (*_DRAWN_OPTIONS, *SELECTION_OPTIONS, _PIN))
+
+
+def selection_options(command: Command) -> Command:
+    """Adds those of examples that are the same for every row of a grid."""
+    return _with(command, SELECTION_OPTIONS)
 
 
 def selection(
     project: Project, layer: Layer, options: Mapping[str, Any], base: PromptSpec | None = None
 ) -> dict[str, Any]:
-    """The settings of a prompt that its `EXAMPLE_OPTIONS` give. Raises WorkbenchError.
+    """The settings of a prompt from the values of options of examples. Raises WorkbenchError.
 
-    base: settings that only the options of the command line replace.
+    options: those of a grid have neither number, order, seed nor pinned documents. base: settings
+    that only the options of the command line replace.
     """
     from workbench.operations.prompts import prompt_examples
     from workbench.operations.runs import results
 
     names = ("shots", "order", "seed", "every_label", "arrangement", "vectors", "diversity")
-    settings = {name: options[name] for name in names if base is None or explicit_options(name)}
-    settings["orders"] = options["orders"] if options["arrangement"] == "shuffled" else 1
-    run, pins = options["uncertain_run"], options["pins"]
+    settings = {
+        name: options[name]
+        for name in names
+        if name in options and (base is None or explicit_options(name))
+    }
+    if base is None or explicit_options("orders", "arrangement"):
+        arrangement = settings.get("arrangement", base.arrangement if base else "")
+        settings["orders"] = options["orders"] if arrangement == SHUFFLED else 1
+    run, pins = options["uncertain_run"], options.get("pins")
     if run:
         settings["source_run"] = results.run_named(project, run).id
     if pins:
         settings["pinned"] = prompt_examples.pin(project, layer, pins)
         explicit = explicit_options("order", "shots")
-        settings["order"] = options["order"] if "--order" in explicit else "pinned"
+        settings["order"] = options["order"] if "--order" in explicit else PINNED
         settings["shots"] = options["shots"] if "--shots" in explicit else len(settings["pinned"])
-    if settings.get("order") == "pinned" and not pins and not (base and base.pinned):
+    if settings.get("order") == PINNED and not pins and not (base and base.pinned):
         raise click.UsageError(_("--order pinned needs --pin."))
     return settings

@@ -17,7 +17,13 @@ from workbench.cli.runs import saved_prompts
 from workbench.cli.runs.evaluate import SPLITS
 from workbench.cli.runs.follow import check_complete, follow_experiment
 from workbench.cli.runs.prompt import agree, read_template
-from workbench.cli.runs.prompt_options import answer_options, example_options, selection
+from workbench.cli.runs.prompt_options import (
+    answer_options,
+    example_options,
+    selection,
+    selection_options,
+    yes_send,
+)
 from workbench.cli.runs.prompt_options import settings as answer_settings
 from workbench.cli.session import numbers, project_argument, reading, session
 from workbench.text.columns import TERMINAL, record
@@ -261,12 +267,9 @@ def _names(_context: click.Context, _parameter: click.Parameter, text: str) -> t
     metavar="N",
     help=_("Ask about N documents of dev, the same ones in every run. [default: all]"),
 )
+@selection_options
 @answer_options
-@click.option(
-    "--yes-send",
-    is_flag=True,
-    help=_("Send texts to a server on another computer without asking."),
-)
+@yes_send
 @click.option(
     "--resume", is_flag=True, help=_("Continue the last grid of the layer, or of the project.")
 )
@@ -294,9 +297,9 @@ def grid(
     The runs are ordinary runs, one for each seed where the seed matters. Finished ones with the
     same settings on the same data are used again: repeat the command, or use --resume, to
     continue. Ctrl+C once ends after the current run, twice cancels it; answers that have arrived
-    are kept. Options of answers are for every --template. The last line says by a fixed rule what
-    is best now, what it costs, and whether a fine-tuned run of the layer is better, with the
-    paired test on the documents of both.
+    are kept. Options of examples and answers are for every --template. The last line says by a
+    fixed rule what is best now, what it costs, and whether a fine-tuned run of the layer is better,
+    with the paired test on the documents of both.
     """
     from workbench.operations.experiments import prompt_grid as operations
 
@@ -355,11 +358,9 @@ def _asked(
     ]
     known = next((prompt.layer for prompt in stored if prompt.layer), None)
     chosen, _remark = prompt_fill.choose_layer(project, layer or known)
+    about = {**answer_settings(options, chosen), **selection(project, chosen, options)}
     of_files = [
-        PromptSpec(
-            read_template(path), "", prompt_name=path.stem, **answer_settings(options, chosen)
-        )
-        for path in templates
+        PromptSpec(read_template(path), "", prompt_name=path.stem, **about) for path in templates
     ]
     return [replace(prompt, layer=chosen.name) for prompt in (*stored, *of_files)]
 

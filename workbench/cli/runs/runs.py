@@ -115,6 +115,68 @@ def _import(file: Path, predictions: Path, layer: str, name: str, as_json: bool)
         show_scores(_("Run {run}", run=run.name), scores_json(run, scored))
 
 
+@runs.command("continue")
+@project_argument
+@click.argument("run", metavar="RUN")
+@click.option(
+    "--epochs",
+    type=click.IntRange(min=1),
+    help=_(
+        "Epochs of the whole training, those that are done included; needed for a run that has "
+        "ended. The learning rate follows the schedule of the new number."
+    ),
+)
+@as_json
+def resume(file: Path, run: str, epochs: int | None, as_json: bool) -> None:
+    """Continue RUN, a training that was stopped, killed or has ended, from its state.
+
+    A state is kept for the last training of a project. On a CPU the result is that of a training
+    that was never interrupted.
+    """
+    from workbench.cli.runs import train
+    from workbench.operations.runs import results
+    from workbench.operations.runs import resume as operations
+    from workbench.operations.runs.kinds import contract as kinds
+
+    with session(file) as opened:
+        earlier = results.run_named(opened.project, run)
+        if not kinds.info(earlier.kind).fine_tunes:
+            raise WorkbenchError(
+                _("Run {name!r} trained a language model.", name=run),
+                hint=_("Continue it in the window, on the page Results."),
+            )
+        prepared = operations.prepare(opened.project, earlier, epochs=epochs)
+        started = operations.start(opened.project, opened.queue, prepared)
+        report = train.finished(opened, started)
+    emit(report) if as_json else train.show(report)
+
+
+@runs.command("weights")
+@project_argument
+@click.argument("run", metavar="RUN")
+@click.option("--again", is_flag=True, help=_("Measure again what was measured before."))
+@as_json
+def weights(file: Path, run: str, again: bool, as_json: bool) -> None:
+    """Measure what smaller weights of RUN cost: labels, score, time and size, on dev documents.
+
+    The table is kept with the run. `export` writes the weights as onnx, onnx_fp16 and onnx_int8.
+    """
+    from workbench.operations.models import weights as operations
+    from workbench.operations.runs import results
+
+    with (
+        session(file, read_only=True) as opened,
+        opened.progress(_("Measuring"), what=_("The measurement")) as watch,
+    ):
+        named = results.run_named(opened.project, run)
+        measured = operations.weights_table(
+            opened.project, opened.queue, named, again=again, watch=watch
+        )
+    table(operations.columns(measured), measured.rows, as_json)
+    if not as_json:
+        say(operations.sentence(measured))
+
+
 @runs.command("rename")
 @project_argument
 @click.argument("run", metavar="RUN")

@@ -20,11 +20,13 @@ from workbench.base.registry import plugin_hint, registry
 from workbench.base.terms import term
 from workbench.cli.output import as_json, emit, note, say, table
 from workbench.cli.runs.follow import follow, show_rows
+from workbench.cli.runs.on_cluster import chosen_cluster, on_cluster
 from workbench.cli.session import PROJECT, CommandSession, failed, key_values, session
 from workbench.tasks import spec as tasks
 from workbench.text.columns import numbered
 from workbench.text.segmenters import base as segmenters
 from workbench.training import rates
+from workbench.training.general import ALSO, RUN_ON
 from workbench.training.spec import TrainSpec, all_options, parse_settings
 
 if TYPE_CHECKING:
@@ -80,15 +82,19 @@ class ModelOption(click.Option):
     help=_(
         "Task to train: classify (document class), multilabel (several classes), pairs (class of a "
         "sentence pair), regress and similarity (number of a document or a pair), choice (multiple "
-        "choice), answer (answers to questions), tag (spans), token (a tag for every token). "
-        "Default: the task that fits the submitted documents, if it is the only one."
+        "choice), prefer (the better of several answers, with DPO), answer (answers to questions), "
+        "tag (spans), spans (nested spans), coreference (chains of mentions), relations (between "
+        "spans), roles (arguments of predicates), token (a tag for every token), text2text (a "
+        "text, by T5 or BART), instruct (answers to instructions, by a causal model). Default: the "
+        "task that fits the submitted documents, if it is the only one."
     ),
 )
 @click.option(
     "--model",
     cls=ModelOption,
     help=_(
-        "Pretrained model: a name from `models list`, or a folder; or a baseline: "
+        "Pretrained model: a name from `models list`, or a folder; or a run of the project, whose "
+        "encoder gets a new head; or a baseline: "
         "baseline:majority, baseline:logistic, baseline:svm (classes), baseline:frequent_tag, "
         "baseline:feature_crf (tags)."
     ),
@@ -118,6 +124,17 @@ class ModelOption(click.Option):
         "those of test; then fine-tune it. Shorthand for --set adapt_epochs=EPOCHS."
     ),
 )
+@click.option(
+    "--also",
+    multiple=True,
+    metavar="LAYER",
+    help=_(
+        "Train on LAYER as well, with the same encoder and a head of its own, as a run beside the "
+        "first one; can be given several times. Also TASK:LAYER=WEIGHT, with a weight of its "
+        "losses. Shorthand for --set also=LAYER."
+    ),
+)
+@on_cluster
 @click.option("--name", default="", help=_("Name of the run. [default: task-1, task-2, …]"))
 @click.option(
     "--seed",
@@ -156,6 +173,7 @@ def train(
     layer: str | None,
     settings: dict[str, str],
     adapt_epochs: int | None,
+    also: tuple[str, ...],
     name: str,
     seed: int,
     with_test: bool,
@@ -175,17 +193,21 @@ def train(
         what = "FILE" if file is None else "--model"
         raise click.UsageError(_("Missing {what}.", what=what))
     from workbench.operations.models import installed
-    from workbench.operations.runs import baselines, training_data
+    from workbench.operations.runs import baselines, sources, training_data
 
     if adapt_epochs is not None:
         settings = {**settings, "adapt_epochs": str(adapt_epochs)}
+    if also:
+        settings = {**settings, ALSO.name: ", ".join(also)}
     with session(file) as opened:
         task = task or training_data.only_task(opened.project, layer)
         if (baseline := baselines.named(model)) is not None:
             report = _baseline(opened, baseline, task, layer, settings, name, seed, with_test)
-            return emit(report) if as_json else _show(report)
-        card = installed.find(model)
+            return emit(report) if as_json else show(report)
+        card = sources.find(opened.project, model)
         installed.check_task(card, task)
+        if cluster := chosen_cluster(opened.project, settings.get(RUN_ON, "")):
+            settings = {**settings, RUN_ON: cluster}
         spec = TrainSpec(
             task,
             layer or "",
@@ -202,9 +224,8 @@ def train(
             return _plan(opened, spec, card, as_json)
         if show_batch:
             return _show_batch(opened, spec, as_json)
-        run = _train(opened, spec, card)
-        report = _report(opened, run) | {"warnings": _warnings(opened, run)}
-    emit(report) if as_json else _show(report)
+        report = finished(opened, _started(opened, spec, card))
+    emit(report) if as_json else show(report)
 
 
 def _baseline(
@@ -236,9 +257,14 @@ def _plan(opened: CommandSession, spec: TrainSpec, card: ModelInfo, as_json: boo
     from workbench.operations.runs import training_data
 
     operations.check_settings(opened.project, spec, card)
-    limit = spec.option("train_limit")
     data = training_data.plan(
-        opened.project, spec.task, spec.layer or None, train_limit=limit, seed=spec.seed
+        opened.project,
+        spec.task,
+        spec.layer or None,
+        train_limit=spec.option("train_limit"),
+        fold=spec.option("fold"),
+        seed=spec.seed,
+        every_class=spec.every_class,
     )
     if data.problem:
         raise WorkbenchError(data.problem)
@@ -246,6 +272,8 @@ def _plan(opened: CommandSession, spec: TrainSpec, card: ModelInfo, as_json: boo
     steps = rates.layer_steps(spec, plan, card.layers)
     if as_json:
         return emit({"plan": to_plain(plan), "used": dict(data.used), "rates": steps.to_json()})
+    if first := plan.first_stage():
+        say(first)
     say(
         ngettext(
             "{n} epoch of {steps_per_epoch} steps, batch size {batch_size}, peak learning rate "
@@ -261,7 +289,11 @@ def _plan(opened: CommandSession, spec: TrainSpec, card: ModelInfo, as_json: boo
         [part, *(f"{row[n]:.2e}" if row[n] else _("frozen") for n in middle.values())]
         for part, row in zip(steps.parts, steps.rates, strict=True)
     ]
-    table(numbered(["", *(_("epoch {n}", n=epoch + 1) for epoch in middle)]), rows[::-1])
+    table(numbered(["", *map(_stage, middle)]), rows[::-1])
+
+
+def _stage(epoch: int) -> str:
+    return _("epoch {n}", n=epoch + 1) if epoch >= 0 else _("pairs")
 
 
 def _show_batch(opened: CommandSession, spec: TrainSpec, as_json: bool) -> None:
@@ -270,7 +302,13 @@ def _show_batch(opened: CommandSession, spec: TrainSpec, as_json: bool) -> None:
     title = _("First batch of task “{task}”", task=_(spec.info.title))
     with opened.progress(title, what=_("The batch")) as watch:
         result = operations.first_batches(opened.project, opened.queue, spec, watch=watch)
-    emit(result) if as_json else show_rows(result["rows"])
+    if as_json:
+        return emit(result)
+    show_rows(result["rows"])
+    if result["balance"]:
+        say()
+        say(_("Labels of an expected batch:"))
+        table(operations.balance_columns(), result["balance"])
 
 
 def _middles(epochs: Sequence[int]) -> list[int]:
@@ -280,7 +318,7 @@ def _middles(epochs: Sequence[int]) -> list[int]:
     return [(first + end) // 2 for first, end in zip(firsts, ends, strict=True)]
 
 
-def _train(opened: CommandSession, spec: TrainSpec, card: ModelInfo) -> Run:
+def _started(opened: CommandSession, spec: TrainSpec, card: ModelInfo) -> Run:
     from workbench.operations.runs import cut_texts, training_data
     from workbench.operations.runs import train as operations
 
@@ -306,11 +344,14 @@ def _train(opened: CommandSession, spec: TrainSpec, card: ModelInfo) -> Run:
         note(_("Warning: {warning}", warning=warning))
     if check.words is not None and spec.option(segmenters.OPTION) == segmenters.DEFAULT:
         note(_("Warning: {warning}", warning=check.words.message))
-    if message := spec.forecast(card).sentence():
+    data = training_data.plan(opened.project, spec.task, spec.layer or None)
+    settings = operations.settings_plan(spec, card, data)
+    forecast = operations.forecast(spec, card, settings, check.longest)
+    if message := forecast.sentence():
         note(message)
-    run = operations.start(opened.project, opened.queue, spec)
-    stopping = _("Stopping. The best checkpoint so far is kept. Press Ctrl+C again to cancel.")
-    return _ended(opened, run, stopping)
+    if warning := operations.memory_warning(spec, forecast):
+        note(_("Warning: {warning}", warning=warning))
+    return operations.start(opened.project, opened.queue, spec)
 
 
 def _ended(opened: CommandSession, run: Run, stopping: str) -> Run:
@@ -328,6 +369,21 @@ def _ended(opened: CommandSession, run: Run, stopping: str) -> Run:
             hint=ended.failure.hint,
         )
     return ended
+
+
+def finished(opened: CommandSession, run: Run) -> dict[str, Any]:
+    """Wait for a training that was just queued; its report, with those of other layers that were
+    trained together. Raises Cancelled or JobFailed.
+    """
+    from workbench.operations.runs import run_results
+    from workbench.operations.runs import train as operations
+
+    stopping = _("Stopping. The best checkpoint so far is kept. Press Ctrl+C again to cancel.")
+    run = _ended(opened, run, stopping)
+    remarks = run_results.trained(run).remarks
+    also = [_report(opened, other) for other in operations.trained_with(opened.project, run)]
+    report = _report(opened, run) | {"warnings": [*remarks, *_warnings(opened, run)]}
+    return report | ({"also": also} if also else {})
 
 
 def _report(opened: CommandSession, run: Run) -> dict[str, Any]:
@@ -405,7 +461,7 @@ def _per_label(run: Run) -> dict[str, Any]:
     }
 
 
-def _show(report: dict[str, Any]) -> None:
+def show(report: dict[str, Any]) -> None:
     message = ngettext(
         "Run {run} is {status}: {steps} step in {seconds:.0f} s on {device}; best "
         "checkpoint: step {best_step}.",
@@ -416,8 +472,10 @@ def _show(report: dict[str, Any]) -> None:
     if report["steps"] is None:
         message = _("Run {run} is {status}, after {seconds:.1f} s on {device}.")
     say(message.format(**{**report, "status": term(report["status"])}))
-    for split, scores in report["scores"].items():
-        say(f"  {split}: " + "  ".join(f"{name} {value:.3f}" for name, value in scores.items()))
+    _show_scores(report)
+    for other in report.get("also", ()):
+        say(_("Run {run}, on layer {layer}:", **other))
+        _show_scores(other)
     if adaptation := report["adaptation"]:
         _show_adaptation(adaptation)
     used = report["used"]
@@ -427,6 +485,11 @@ def _show(report: dict[str, Any]) -> None:
     for warning in report["warnings"]:
         say(_("Warning: {warning}", warning=warning))
     say(_("To repeat: {command}", command=report["command"]))
+
+
+def _show_scores(report: Mapping[str, Any]) -> None:
+    for split, scores in report["scores"].items():
+        say(f"  {split}: " + "  ".join(f"{name} {value:.3f}" for name, value in scores.items()))
 
 
 def _show_adaptation(adaptation: Mapping[str, Any]) -> None:

@@ -77,7 +77,7 @@ def _task(record: Record, plan: ExportPlan) -> dict[str, Any]:
 def _results(record: Record, plan: ExportPlan) -> Iterable[Result]:
     for layer in plan.class_layers():
         if names := record.marks.get(layer.name):
-            yield _result(layer.name, "choices", {"choices": list(names)})
+            yield classes(layer.name, names)
     ids: dict[Place, str] = {}
     for layer in plan.span_layers():
         for span in record.spans.get(layer.name, ()):
@@ -85,16 +85,29 @@ def _results(record: Record, plan: ExportPlan) -> Iterable[Result]:
                 plan.count(in_second_texts)
                 continue
             id = ids[span.place] = f"{layer.name}-{len(ids) + 1}"
-            covered = record.document.text[span.start : span.end]
-            value = {"start": span.start, "end": span.end, "text": covered, "labels": [span.label]}
-            yield {"id": id, **_result(layer.name, "labels", value)}
+            place = (span.start, span.end)
+            yield {"id": id, **region(layer.name, record.document.text, place, span.label)}
     for layer in plan.layers:
         for relation in record.relations.get(layer.name, ()):
             yield from _relation(layer, relation, ids)
 
 
-def _result(layer: str, kind: str, value: dict[str, object]) -> Result:
-    return {"from_name": layer, "to_name": TEXT, "type": kind, "value": value}
+def classes(control: str, names: Sequence[str], *, of: str = TEXT) -> Result:
+    """Classes of the text in the object `of`, from the control (`Choices`) of this name."""
+    return result(control, "choices", {"choices": list(names)}, of=of)
+
+
+def region(
+    control: str, text: str, place: tuple[int, int], label: str, *, of: str = TEXT
+) -> Result:
+    """A span of the text in the object `of`, from the control (`Labels`) of this name."""
+    start, end = place
+    value = {"start": start, "end": end, "text": text[start:end], "labels": [label]}
+    return result(control, "labels", value, of=of)
+
+
+def result(control: str, kind: str, value: dict[str, object], *, of: str = TEXT) -> Result:
+    return {"from_name": control, "to_name": of, "type": kind, "value": value}
 
 
 def _relation(layer: Layer, relation: Relation, ids: dict[Place, str]) -> Iterable[Result]:

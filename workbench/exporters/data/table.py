@@ -42,6 +42,7 @@ class CsvExporter:
             tokens,
             *links_lost(layers, chains=False, parts=False),
             *tags_lost(layers),
+            *_preferences_lost(layers),
         )
 
     def write(self, records: Iterable[Record], plan: ExportPlan, out: TextIO) -> int:
@@ -80,6 +81,12 @@ class CsvExporter:
 
     def _write_row(self, out: TextIO, cells: Sequence[str]) -> None:
         out.write(self.delimiter.join(_quoted(cell, self.delimiter) for cell in cells) + "\n")
+
+
+def _preferences_lost(layers: Sequence[Layer]) -> tuple[str, ...]:
+    names = ", ".join(layer.name for layer in layers if layer.traits.compares)
+    message = _("Preferences are written as the right choices, and ties as unlabelled: {names}.")
+    return (message.format(names=names),) if names else ()
 
 
 class TsvExporter(CsvExporter):

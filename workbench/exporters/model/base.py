@@ -13,14 +13,18 @@ from typing import Any
 
 from workbench.base import checksums
 from workbench.base.i18n import N_
+from workbench.base.registry import registry
+from workbench.exporters.model import card
 from workbench.exporters.model.results import Verification
-from workbench.exporters.model.spec import ExporterInfo
+from workbench.exporters.model.spec import KIND, ExporterInfo
+from workbench.exporters.model.verify import Answering
 from workbench.models import folder as folders
 from workbench.models.spec import DESCRIPTION
 from workbench.tasks import model as networks
 from workbench.tasks.predictor import Predictor
 from workbench.text.document import Document
 
+Writing = Generator[dict[str, Any], None, Any]
 Checking = Generator[dict[str, Any], None, Verification]
 
 
@@ -30,6 +34,9 @@ class Export:
 
     source: the model folder of the run. draft: a temporary folder of the job. facts, allow_pickle:
     as in ExportSpec. checks: the comparisons made so far, by format. stored: see ExportResult.
+    graph_folder: the ONNX model, if it was written. golds: the gold of dev documents by their id.
+    original: score and speed of the model itself. calibration: texts for formats that measure
+    ranges and labels while they are written; their checks are on others.
     """
 
     source: Path
@@ -39,6 +46,10 @@ class Export:
     stored: Verification | None = None
     allow_pickle: bool = False
     _saved: Path | None = None
+    graph_folder: Path | None = None
+    golds: Mapping[int, Any] = field(default_factory=dict)
+    original: Verification | None = None
+    calibration: Sequence[Document] = ()
 
     @cached_property
     def predictor(self) -> Predictor:
@@ -53,6 +64,16 @@ class Export:
     def saved(self) -> Path:
         """A folder with the model in the format of its family; saved on the first call."""
         return self._saved or self.save(self.draft / ".saved")
+
+    def graph(self) -> Path:
+        """A folder with the ONNX model in float32 and what is needed to run it; written on the
+        first call. Raises ExportFailed if the model cannot be converted.
+        """
+        if self.graph_folder is None:
+            exporter: ModelExporter = registry().get(KIND, "onnx")()
+            exporter.write(self, self.draft / ".graph")
+        assert self.graph_folder is not None  # the exporter sets it
+        return self.graph_folder
 
     def save(self, folder: Path) -> Path:
         """Save the model in the format of its family, with our own description for prediction with
@@ -100,15 +121,41 @@ class ModelExporter(ABC):
     checking: str = ""
 
     @abstractmethod
-    def write(self, export: Export, folder: Path) -> None:
-        """Write the format to `folder`, which does not exist yet.
+    def write(self, export: Export, folder: Path) -> Writing | None:
+        """Write the format to `folder`, which does not exist yet. A generator may yield {"kind":
+        "written", "done", "total"}.
 
         Raises ExportFailed if the model cannot be converted.
         """
 
-    def check(self, export: Export, folder: Path, documents: Sequence[Document]) -> Checking:
-        """Compare the written folder with the original on the documents, see `verify`."""
-        raise NotImplementedError(f"{type(self).__name__} has no check")
+    def note(self, folder: Path) -> str:
+        """What is to be said of a written folder, as display text; "" for nothing."""
+        return ""
+
+    def load(self, export: Export, folder: Path) -> Answering | None:
+        """What predicts with the written folder, for the check and its speed and score; None for a
+        format without it, which has a check of its own.
+        """
+        return None
+
+    def check(self, export: Export, folder: Path, documents: Sequence[Document]) -> Checking | None:
+        """Compare the written folder with the original on the documents, see `verify`; of those
+        with a negative id, see `proof.extremes`. None: what `load` returns is compared.
+        """
+        return None
 
     def finish(self, export: Export, folder: Path) -> None:  # noqa: B027 (most need none)
-        """Called after the checks of all formats, for example to write a model card."""
+        """Called after the checks of all formats, for what is written at the end."""
+
+    def readme(self, export: Export, folder: Path) -> str:
+        """The model card of the finished folder."""
+        described = export.predictor.description
+        return card.readme(
+            export.facts,
+            {**described, "own_head": described.get("own_head") or export.own_head},
+            export.checks,
+            info=self.info,
+            folder=folder,
+            stored=export.stored,
+            original=export.original,
+        )

@@ -8,33 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from huggingface_hub import EvalResult, ModelCard, ModelCardData
 
 from workbench.base.registry import needed_plugin
-from workbench.exporters.model.results import Verification
+from workbench.base.sizes import size
+from workbench.exporters.model.results import Verification, score_text
 from workbench.exporters.model.spec import ExporterInfo, infos
+from workbench.metrics.definitions import DEFINITIONS
+from workbench.metrics.evaluation import Measured
 from workbench.tasks import spec as tasks
 from workbench.text.columns import markdown, numbered
 
-if TYPE_CHECKING:
-    from workbench.exporters.model.base import Export
-
-ADAPTERS = "peft"  # the library of adapters
-
-
-def write(export: Export, folder: Path, info: ExporterInfo, *, library: str) -> None:
-    """README.md of an exported folder; `library` loads it, as model hubs name it."""
-    text = readme(
-        export.facts,
-        export.predictor.description,
-        export.checks,
-        info=info,
-        library=library,
-        stored=export.stored,
-    )
-    (folder / "README.md").write_text(text, encoding="utf-8")
+ADAPTERS, TRANSFORMERS = "peft", "transformers"  # libraries
+PLACE = Path("path/of/this/folder")  # in code, where the reader has put the folder
 
 
 def readme(
@@ -43,17 +31,18 @@ def readme(
     checks: Mapping[str, Verification] | None = None,
     *,
     info: ExporterInfo,
-    library: str = "transformers",
+    folder: Path = PLACE,
     stored: Verification | None = None,
+    original: Verification | None = None,
 ) -> str:
     """`facts` as in ExportSpec, `description` the run's glossbench.json, `checks` by format,
-    `stored` as in ExportResult.
+    `folder` with the exported files, `stored` and `original` as in ExportResult.
     """
-    task = tasks.info(description["task"])
+    task, own_head = tasks.info(description["task"]), bool(description.get("own_head"))
+    library = "glossbench" if own_head and info.library == TRANSFORMERS else info.library
     adapter, checks = library == ADAPTERS, checks or {}
-    code = info.loading_code(
-        "path/of/this/folder", task, own_head=bool(description.get("own_head"))
-    )
+    code = info.loading_code(str(folder), task, own_head=own_head)
+    code = code.replace(repr(str(folder)), repr(str(PLACE))).replace(str(folder), str(PLACE))
     parts = [
         f"# {facts.get('run') or 'Fine-tuned model'}\n",
         f"{'A LoRA adapter that predicts' if adapter else 'Predicts'} {task.predicts}"
@@ -61,10 +50,12 @@ def readme(
         _labels(description),
         _decoding(description),
         _scores(facts),
+        _slices(facts),
         _data(facts, description),
-        _checks(checks, stored),
-        f"## Use\n\n{_plugins(description)}```python\n{code}```\n",
+        _checks(checks, stored, original),
+        f"## Use\n\n{_plugins(description)}```{info.language}\n{code}```\n",
         _settings(facts),
+        _licences(facts, folder),
     ]
     text = "\n".join(part for part in parts if part)
     header = _header(facts, task, library)
@@ -118,7 +109,8 @@ def _layer(facts: Mapping[str, Any]) -> str:
 
 
 def _base(facts: Mapping[str, Any]) -> str:
-    return f" from {facts['base_model']}" if facts.get("base_model") else ""
+    chain = facts.get("chain") or [facts["base_model"]] if facts.get("base_model") else []
+    return f" from {' → '.join(map(str, chain))}" if chain else ""
 
 
 def _labels(description: Mapping[str, Any]) -> str:
@@ -180,6 +172,36 @@ def _scores(facts: Mapping[str, Any]) -> str:
         "## Scores\n\n"
         + _table([_unit(names), *scores], rows)
         + (f"\n{facts['definition']}\n" if facts.get("definition") else "")
+        + _definitions(names)
+    )
+
+
+def _definitions(names: Sequence[str]) -> str:
+    known = {name: DEFINITIONS[name] for name in names if name in DEFINITIONS}
+    lines = [f"- {name}: {item.text} {item.zero}" for name, item in known.items()]
+    return "\n" + "\n".join(lines) + "\n" if lines else ""
+
+
+def _slices(facts: Mapping[str, Any]) -> str:
+    table = facts.get("slices") or {}
+    if not table.get("rows"):
+        return ""
+    name = table["score"]
+    rows = [
+        [
+            f"{row['name']} \\*" if row["is_low"] else row["name"],
+            f"{row['n']:,}",
+            score_text(Measured(row["value"], row["low"], row["high"]), name) or "",
+        ]
+        for row in table["rows"]
+    ]
+    whole = tasks.score_text(name, table["value"])
+    return (
+        "## Weakest slices\n\n"
+        + _table(["Slice", "Documents", name], rows)
+        + f"\nOf {table['split']}, where {name} of all {table['n']:,} documents is {whole}; with "
+        "95% bootstrap intervals. An asterisk marks those that are lower by more than chance "
+        "(permutation test, p < 0.05 after Holm's correction).\n"
     )
 
 
@@ -210,40 +232,83 @@ def _data(facts: Mapping[str, Any], description: Mapping[str, Any]) -> str:
     return "## Training data\n\n" + "\n".join(lines) + "\n" if lines else ""
 
 
-def _checks(checks: Mapping[str, Verification], stored: Verification | None) -> str:
-    lines = (
-        [
-            f"- The original against the predictions stored with its run, on {stored.texts:,} "
-            f"texts: {stored.equal} of {stored.labels} labels equal."
-        ]
-        if stored is not None
-        else []
-    )
-    lines += [
-        line for info in infos() if info.id in checks for line in _check(info, checks[info.id])
-    ]
-    return "## Check of the exported model\n\n" + "\n".join(lines) + "\n" if lines else ""
-
-
-def _check(info: ExporterInfo, check: Verification) -> list[str]:
-    how = "in mixed batches and singly" if info.main_check else "loaded again"
-    lines = [
-        f"- {info.title} against the original on {check.texts:,} texts, {how}: {_compared(check)}."
-    ]
-    if speed := check.speed:
+def _checks(
+    checks: Mapping[str, Verification],
+    stored: Verification | None,
+    original: Verification | None,
+) -> str:
+    """A table of the formats of this export, with the original first."""
+    if not checks and stored is None:
+        return ""
+    lines = []
+    if stored is not None:
         lines.append(
-            f"- One text at a time: {speed.torch_ms:.1f} ms with torch, "
-            f"{speed.onnx_ms:.1f} ms with onnxruntime (medians, CPU, measured at "
-            f"export)."
+            f"The original against the predictions stored with its run, on {stored.texts:,} "
+            f"texts: {stored.equal} of {stored.labels} labels equal.\n"
         )
-    return lines
+    rows = [["The original", *_costs(original), "", "", *_score(original)]]
+    rows = rows if original is not None else []
+    known = [info for info in infos() if info.id in checks]
+    rows += [
+        [info.title, *_costs(checks[info.id]), *_equal(checks[info.id]), *_score(checks[info.id])]
+        for info in known
+    ]
+    if known:
+        lines.append(_table(_CHECK_TITLES, rows))
+        texts = max(checks[info.id].texts for info in known)
+        extremes = max(checks[info.id].extremes for info in known)
+        scored = max(checks[info.id].scored for info in known)
+        on = (
+            f" Scores are on {scored:,} documents of dev, with 95% bootstrap intervals; that of "
+            "the change is paired over documents."
+        )
+        lines.append(
+            f"Compared with the original on up to {texts:,} texts, {extremes} of them unusual ones "
+            "(empty, one character, longer than the model reads, emoji, from right to left). "
+            "Milliseconds per text on a CPU: the median of 20 texts one by one, and in batches of "
+            f"32, tokenization included.{on if scored else ''}\n"
+        )
+        lines += [_failed(info, checks[info.id]) for info in known if checks[info.id].failed]
+    return "## Check of the exported model\n\n" + "\n".join(lines)
 
 
-def _compared(check: Verification) -> str:
-    if not check.texts:
-        return "no texts to check with"
-    labels = f"{check.equal} of {check.labels} labels equal" if check.labels else "no labels"
-    return f"{labels}, largest difference {check.largest_difference:.1e}"
+_CHECK_TITLES = (
+    "Format",
+    "Size",
+    "ms, one text",
+    "ms, batches",
+    "Equal labels",
+    "Largest difference",
+    "Score",
+    "Change",
+)
+
+
+def _costs(check: Verification | None) -> list[str]:
+    if check is None:
+        return ["", "", ""]
+    ms = ("" if value is None else f"{value:.1f}" for value in (check.ms_1, check.ms_32))
+    return [size(check.bytes) if check.bytes else "", *ms]
+
+
+def _equal(check: Verification) -> list[str]:
+    labels = f"{check.equal} of {check.labels}" if check.labels else "no labels"
+    return [labels if check.texts else "no texts", f"{check.largest_difference:.1e}"]
+
+
+def _score(check: Verification | None) -> list[str]:
+    if check is None:
+        return ["", ""]
+    name = check.score_name
+    return [score_text(check.score, name) or "", score_text(check.change, name, signed=True) or ""]
+
+
+def _failed(info: ExporterInfo, check: Verification) -> str:
+    reason = check.problem or (
+        f"{check.equal} of {check.labels} labels equal, largest difference "
+        f"{check.largest_difference:.1e}"
+    )
+    return f"**{info.title} does not give the predictions of the original**: {reason}.\n"
 
 
 def _settings(facts: Mapping[str, Any]) -> str:
@@ -253,8 +318,18 @@ def _settings(facts: Mapping[str, Any]) -> str:
         if value is not None
     ]
     rows += [["seed", f"`{facts['seed']}`"]] if facts.get("seed") is not None else []
+    if facts.get("micro_batch"):
+        rows += [["micro-batches, as memory was short", f"`{facts['micro_batch']}`"]]
     rows += [[name, f"`{value}`"] for name, value in (facts.get("versions") or {}).items()]
     return "## Settings\n\n" + _table(["Setting", "Value"], rows) if rows else ""
+
+
+def _licences(facts: Mapping[str, Any], folder: Path) -> str:
+    base = facts.get("base_model") or "The base model"
+    lines = [f"{base}: {facts['base_licence']}."] if facts.get("base_licence") else []
+    names = sorted(path.name for path in folder.glob("LICEN*"))
+    lines += [f"Programs in this folder: see [{name}]({name})." for name in names]
+    return "## Licences\n\n" + "\n\n".join(lines) + "\n" if lines else ""
 
 
 def _table(titles: Iterable[str], rows: Iterable[Sequence[object]]) -> str:

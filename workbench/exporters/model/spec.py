@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import ExportFailed, SpecError
-from workbench.base.i18n import _
+from workbench.base.i18n import N_, _
 from workbench.base.records import JsonRecord
 from workbench.base.registry import registry
 from workbench.tasks import spec as tasks
@@ -22,6 +22,14 @@ from workbench.tasks.spec import TaskInfo
 KIND = "model_exporter"
 TARGET = "workbench.exporters.model.run:export"
 MAX_VERIFICATION_TEXTS = 500  # maximum number of texts used for verification
+# Of which use a format is, in the order of the Export page.
+GROUPS = {
+    "python": N_("Python"),
+    "any": N_("Any language"),
+    "browser": N_("Browser"),
+    "server": N_("Server"),
+    "language_model": N_("Language model"),
+}
 SMALL_FILES = 2_000_000  # bytes of a format besides the weights, estimated
 
 
@@ -29,13 +37,19 @@ class ExporterInfo(ABC):
     """The light part of a format that the model of a run can be exported as.
 
     id: in the registry. title, purpose: display texts; short: a title for narrow columns.
-    main_check: whether its check is the main one of an export, which uses all texts.
+    library: that loads it, as model hubs name it. language: of `loading_code`, for Markdown. group:
+    a key of GROUPS. lossy: its weights are rounded, so that some labels may differ from the
+    original. main_check: whether its check is the main one of an export, which uses all texts.
     """
 
     id: str
     title: str
     purpose: str
     short: str = ""
+    library: str = "glossbench"
+    language: str = "python"
+    group: str = "python"
+    lossy: bool = False
     main_check: bool = False
 
     def suits(self, model: Path) -> bool:
@@ -59,7 +73,7 @@ class ExporterInfo(ABC):
 
     @abstractmethod
     def loading_code(self, folder: str, task: TaskInfo, *, own_head: bool) -> str:
-        """Python code that loads the exported folder, with telemetry of libraries turned off.
+        """Code that loads the exported folder, with telemetry of libraries turned off.
 
         own_head: the model has a head of ours, which transformers cannot load.
         """
@@ -67,6 +81,8 @@ class ExporterInfo(ABC):
 
 class LanguageModelInfo(ExporterInfo):
     """The light part of a format for language models themselves; others export trained tasks."""
+
+    group = "language_model"
 
     def loading_code(self, folder: str, task: TaskInfo, *, own_head: bool) -> str:
         return self.usage(folder)
@@ -103,9 +119,12 @@ def default_formats() -> tuple[str, ...]:
 
 
 def parse_formats(formats: str | Sequence[str]) -> tuple[str, ...]:
-    """ "hf,onnx" → ("hf", "onnx"). Raises SpecError naming unknown formats."""
+    """ "hf,int8" → ("hf", "onnx_int8"): ids, or the `alias` of an entry of the index. Raises
+    SpecError naming unknown formats.
+    """
     parts = formats.split(",") if isinstance(formats, str) else formats
-    names = [part.strip() for part in parts if part.strip()]
+    ids = {str(entry.options.get("alias")): entry.id for entry in registry().all(KIND)}
+    names = [ids.get(part.strip(), part.strip()) for part in parts if part.strip()]
     known = registry().ids(KIND)
     if unknown := [name for name in names if name not in known]:
         exporter_info(unknown[0])  # raises; the hint names the plugin of the format, or all formats
@@ -134,20 +153,26 @@ class ExportSpec(JsonRecord):
 
     `facts` go into the model card, each if known: run, project, layer, base_model, base_licence,
     seed, options, counts {train, dev, test}, left_out [{reason, count}], cut, scores {split: {name:
-    value}}, definition, versions, at. allow_pickle: see LoadOptions. predictions: a file of those
-    that the run has stored for these texts (JSON lines of `tasks.answers`), "" without any.
+    value}}, slices {split, score, value, n, rows}, definition, versions, at. allow_pickle: see
+    LoadOptions. predictions: a file of those that the run has stored for these texts (JSON lines of
+    `tasks.answers`), "" without any. layer: the one whose gold the texts have, "" without any.
+    calibration: a file of records of other documents, "" without any.
     """
 
     model: str
     texts: str
     out: str
-    formats: tuple[str, ...] = ()  # the default formats
+    formats: tuple[str, ...] = ()  # the default formats that the model can have
     facts: Mapping[str, Any] = field(default_factory=dict, hash=False)
     allow_pickle: bool = False
     predictions: str = ""
+    layer: str = ""
+    calibration: str = ""
 
     def __post_init__(self) -> None:
-        chosen = parse_formats(self.formats or default_formats())
+        model = Path(self.model)
+        fitting = (id for id in default_formats() if not exporter_info(id).unfit(model))
+        chosen = parse_formats(self.formats or tuple(fitting))
         object.__setattr__(self, "formats", chosen)
 
 

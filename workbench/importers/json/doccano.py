@@ -269,7 +269,7 @@ def _require_text(known: list[str], guessed: dict[str, str], file: str) -> None:
     if "text" not in guessed:
         names = ", ".join(name[:40] for name in known[:12]) or _("none")
         raise ImportFailed(
-            _("No field of the JSON objects in {file} contains a text.", file=file),
+            _("No field of the records in {file} contains a text.", file=file),
             hint=_(
                 "Their fields: {names}. A text is a string, in a field like “text”.", names=names
             ),

@@ -43,10 +43,10 @@ SAMPLE = 2000  # records from which the numbering of the answers is told
 MAX_CHOICES = 100  # choices of a document
 _CONTEXT = (
     "context", "article", "passage", "sent1", "ctx", "ctx_a", "premise", "goal", "story", "text",
-    "sentence", "paragraph",
+    "sentence", "paragraph", "prompt",
 )  # fmt: skip
 _QUESTION = ("question", "query", "sent2", "question_stem", "stem", "ctx_b")
-_LISTS = ("choices", "options", "endings", "answers", "alternatives", "candidates")
+_LISTS = ("choices", "options", "endings", "answers", "alternatives", "candidates", "responses")
 _ANSWER = (
     "answer", "answerkey", "answer_key", "answerrightending", "correct", "correct_answer", "label",
     "answer_index", "answer_idx", "gold", "gold_label", "target",
@@ -82,6 +82,9 @@ class MultipleChoiceImporter:
         kinds = {role.partition(":")[0] for role, _field in _guess(fields, rows)}
         if {roles.CHOICE, roles.CHOICES} & kinds and {"text", "answer"} <= kinds:
             return Guess(0.97, _("a text or question with several choices"))
+        listed = {"choices", "responses"} & {*fields} if rows else ()
+        if listed and {roles.CHOICES, "text"} <= kinds:  # without an answer: to be labelled
+            return Guess(0.93, _("a text or question with several choices"))
         return Guess(0.0)
 
     def preview(self, source: Source, options: Options, limit: int) -> Table:

@@ -1,8 +1,8 @@
 """GAP: an ambiguous pronoun and two names, in a table of tabs, as multiple choice.
 
 The question is the part of the text around the pronoun, with a blank in its place; the choices are
-both names and “neither”. The metadata has the pronoun, its offset and its gender, by which it is
-scored, see operations/evaluation/gap.py. Source: Webster et al. 2018 and
+both names and “neither”. The metadata has the pronoun, its gender, by which it is scored, and the
+offsets of pronoun and names, see operations/evaluation/gap.py. Source: Webster et al. 2018 and
 github.com/google-research-datasets, gap-coreference.
 """
 
@@ -35,7 +35,8 @@ from workbench.text.labels import ONE_OF, Label, Layer
 COLUMNS = ("ID", "Text", "Pronoun", "Pronoun-offset", "A", "A-offset", "A-coref",
            "B", "B-offset", "B-coref")  # fmt: skip
 LAYER = "referent"
-GENDER = "gender"  # name of the metadata
+PRONOUN, GENDER = "pronoun", "gender"  # names of the metadata
+PLACES = OFFSET, *NAME_OFFSETS = ("offset", "offset_a", "offset_b")
 MASCULINE, FEMININE = "masculine", "feminine"
 NEITHER = "neither"  # the choice that none of the names is meant
 _GENDERS = {
@@ -129,8 +130,7 @@ def _is(row: Mapping[str, str], name: str) -> bool:
 def _record(row: Mapping[str, str]) -> Record:
     text, pronoun = row["Text"], row["Pronoun"]
     start, end = _placed(row, "Pronoun")
-    for name in ("A", "B"):
-        _placed(row, name)
+    names = [_placed(row, name)[0] for name in ("A", "B")]
     right = [name for name in ("A", "B") if _is(row, name)]
     if len(right) > 1:
         raise Fault(_("both names are the answer, expected one or none"))
@@ -138,7 +138,8 @@ def _record(row: Mapping[str, str]) -> Record:
     parts = (before[0] if before else "", after[0] if after else "")
     question = BLANK.join(part.replace(BLANK, " ") for part in parts)
     document = with_choices(row["ID"], text, (row["A"], row["B"], NEITHER), question)
-    meta: dict[str, object] = {"pronoun": pronoun, "offset": start}
+    meta: dict[str, object] = dict(zip(PLACES, (start, *names), strict=True))
+    meta[PRONOUN] = pronoun
     if pronoun_gender := _GENDERS.get(pronoun.lower(), ""):
         meta[GENDER] = pronoun_gender
     answer = {"A": "1", "B": "2"}.get(right[0] if right else "", "3")

@@ -14,7 +14,11 @@ from torch import Tensor
 from workbench.runtime.candidates import SpanScorer
 
 LOGITS = "logits"  # of networks with one output per text or token
-STARTS, ENDS = "starts", "ends"  # of networks that score spans by their boundaries
+STARTS, ENDS, INSIDE = (
+    "starts",
+    "ends",
+    "inside",
+)  # of networks that score spans by their boundaries
 # How logits become probabilities: softmax over the labels, or over the units of the window; each
 # label on its own; not at all, as a number is its logit.
 LABELS, UNITS, SINGLE, PLAIN = "labels", "units", "single", "plain"
@@ -72,13 +76,17 @@ class SpanPlace(ScorePlace):
     scorer: SpanScorer
 
     def score(self, logits: Mapping[str, Tensor], *, probability: bool) -> Tensor:
-        """starts, ends (B, T, D) of the units. Returns (B,)."""
+        """starts, ends (B, T, D), inside (B, T, D + 1) of the units. Returns (B,)."""
         starts, ends = (logits[name].float() for name in (STARTS, ENDS))
         widths, weight, bias = (
             torch.from_numpy(item).to(starts.device)
             for item in (self.scorer.widths[self.width], self.scorer.weight, self.scorer.bias)
         )
         states = starts[:, self.first] + ends[:, self.last] + widths  # (B, D)
+        if INSIDE in logits:
+            inside = logits[INSIDE][:, self.first : self.last + 1].float()
+            weights = inside[..., -1:].softmax(1)
+            states = states + (weights * inside[..., :-1]).sum(1)
         values = torch.relu(states) @ weight.T + bias  # (B, C)
         if probability:
             values = _PROBABILITY[LABELS if self.scorer.none else SINGLE](values)

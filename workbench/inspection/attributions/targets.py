@@ -28,7 +28,7 @@ from workbench.inspection.base import stitch, token_rows, words_of
 from workbench.inspection.spec import TokenRow, WordRow
 from workbench.inspection.subject import Predicted, Subject
 from workbench.runtime import answers, candidates, decoding
-from workbench.runtime.candidates import SpanScorer
+from workbench.runtime.candidates import SpanScorer, WordStates
 from workbench.runtime.inputs import PER_TOKEN, QUESTION_NUMBER
 from workbench.tasks.spec import LABEL_TEXTS, TaskInfo
 from workbench.text.document import Document
@@ -254,12 +254,12 @@ def _candidates(
     """
     begin, where = predicted.prepared.first(0), predicted.prepared.alignments[0]
     scorer = SpanScorer.from_json(subject.predictor.decoder["scorer"], len(subject.labels))
-    present, starts, ends = candidates.boundaries(predicted.logits, begin, where)
+    present, states = candidates.boundaries(predicted.logits, begin, where)
     offsets = [predicted.prepared.words[0][word] for word in present]
     places = list(_predicted(predicted.prediction.spans, offsets, subject.labels))
-    known, scored_places = set(places), _scored(scorer, starts, ends, places)
+    known, scored_places = set(places), _scored(scorer, states, places)
     windows = where.window[present]
-    best = _most_probable(scorer, starts, ends, windows, MAX_UNPREDICTED + len(known))
+    best = _most_probable(scorer, states, windows, MAX_UNPREDICTED + len(known))
     others = [row for row in best if row[1:] not in known][:MAX_UNPREDICTED]
     pairs: list[tuple[Target, ScorePlace]] = []
     for share, at, width, label in (*scored_places, *others):
@@ -286,24 +286,23 @@ def _predicted(
 
 def _scored(
     scorer: SpanScorer,
-    starts: np.ndarray,
-    ends: np.ndarray,
+    states: WordStates,
     places: Sequence[tuple[int, int, int]],
 ) -> list[tuple[float, int, int, int]]:
     """The places with their probabilities: the network's own, without a temperature."""
-    shares = [part for _begin, part in scorer.blocks(starts, ends)]
+    shares = [part for _begin, part in scorer.blocks(states)]
     table = np.concatenate(shares) if shares else np.zeros((0, 0, 0))
     return [(float(table[place]), *place) for place in places]
 
 
 def _most_probable(
-    scorer: SpanScorer, starts: np.ndarray, ends: np.ndarray, windows: np.ndarray, count: int
+    scorer: SpanScorer, states: WordStates, windows: np.ndarray, count: int
 ) -> list[tuple[float, int, int, int]]:
     """The `count` candidates within one window with the highest probability, as `_scored`."""
     best: list[tuple[float, int, int, int]] = []
-    for begin, shares in scorer.blocks(starts, ends):
+    for begin, shares in scorer.blocks(states):
         first = np.arange(begin, begin + len(shares))[:, None]
-        last = np.minimum(first + np.arange(scorer.longest), len(starts) - 1)
+        last = np.minimum(first + np.arange(scorer.longest), len(states) - 1)
         inside = np.where((windows[first] == windows[last])[..., None], shares, 0.0)
         for at in np.argsort(-inside, axis=None, kind="stable")[:count]:
             row, width, label = map(int, np.unravel_index(at, inside.shape))

@@ -12,11 +12,28 @@ from workbench.inspection.spec import PAGE_TOKENS, InspectorInfo, WordRow
 
 
 @dataclass(frozen=True, slots=True)
+class FromBoundary:
+    """What the head of the span boundary objective expects at a masked token.
+
+    left, right: the tokens beside the masked span, which it reads with the `place` of the token in
+    the span, from 1. own, rank, best: as of MaskedPosition.
+    """
+
+    left: str
+    right: str
+    place: int
+    own: float
+    rank: int
+    best: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class MaskedPosition:
     """One masked token. word: its index in the text; piece: the token itself.
 
     own, rank: its probability, and its place among all tokens, from 1. best: the most probable
-    tokens, descending. entropy: of the distribution, in bits.
+    tokens, descending. entropy: of the distribution, in bits. boundary: None for a model without
+    such a head, and for tokens so far inside a span that it has no place for them.
     """
 
     word: int
@@ -25,6 +42,7 @@ class MaskedPosition:
     rank: int
     entropy: float
     best: tuple[tuple[str, float], ...]
+    boundary: FromBoundary | None = None
 
 
 @dataclass(frozen=True)
@@ -113,8 +131,9 @@ INFO = InspectorInfo(
     ),
     shows=N_(
         "Shows which tokens the model expects at the masked words, and how unexpected each word is "
-        "when masked alone. Does not show what is true or grammatical. Devlin et al. 2019; Salazar "
-        "et al. 2020 (pseudo-perplexity)."
+        "when masked alone; with the head of SpanBERT, also what it expects from the tokens beside "
+        "masked words. Does not show what is true or grammatical. Devlin et al. 2019; Salazar et "
+        "al. 2020 (pseudo-perplexity); Joshi et al. 2020 (span boundary objective)."
     ),
     of_text=("words",),
     in_parts={"part": PAGE_TOKENS},

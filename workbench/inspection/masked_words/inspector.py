@@ -16,13 +16,16 @@ from workbench.base.i18n import _
 from workbench.inspection.base import entropy_bits, token_rows, words_of
 from workbench.inspection.masked_words.info import (
     INFO,
+    FromBoundary,
     MaskedPosition,
     MaskedWords,
     read_words,
 )
 from workbench.inspection.spec import TokenRow, WordRow
 from workbench.inspection.subject import Subject
+from workbench.models import boundary
 from workbench.models.base import Encoder, LoadOptions
+from workbench.models.boundary import POSITIONS, SpanBoundary
 from workbench.models.generate import LanguageModel
 from workbench.models.loading import family_of
 from workbench.runtime.inputs import EncodedInput, batches_by_length, stack
@@ -75,6 +78,7 @@ class MaskedWordsInspector:
         self._text: tuple[object, _Text] | None = None
         self._pairs: Encoder | None = None
         self._looked = False
+        self._boundary: SpanBoundary | None = None
 
     def run(
         self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
@@ -93,6 +97,8 @@ class MaskedWordsInspector:
         if places and scores is None:
             scores = model.logits([text.hidden(places)], [[at for _word, at in places]])[0]
         positions = () if scores is None else _expected(model, text, places, scores, options["top"])
+        if positions and (head := self._boundary_head(subject)) is not None:
+            positions = _with_boundaries(model, head, text, places, positions, options["top"])
         encoder = self._pair_encoder(subject)
         second, follows = options["second"].strip(), None
         if second and encoder is None:
@@ -129,6 +135,12 @@ class MaskedWordsInspector:
             text = replace(text, complete=complete)
         self._text = key, text
         return text, scores
+
+    def _boundary_head(self, subject: Subject) -> SpanBoundary | None:
+        """The head of the span boundary objective, loaded once; None if the model has none."""
+        if self._boundary is None and "span_boundary" in subject.gives:
+            self._boundary = boundary.loaded(subject.language_model.encoder)
+        return self._boundary
 
     def _pair_encoder(self, subject: Subject) -> Encoder | None:
         """The model with its head for pairs, loaded once; None if its weights have none."""
@@ -247,6 +259,46 @@ def _expected(
             )
         )
     return tuple(positions)
+
+
+def _with_boundaries(
+    model: LanguageModel,
+    head: SpanBoundary,
+    text: _Text,
+    places: Sequence[tuple[int, int]],
+    positions: Sequence[MaskedPosition],
+    top: int,
+) -> tuple[MaskedPosition, ...]:
+    """With what the head expects from the tokens beside each span of masked tokens."""
+    encoder, ids = model.encoder, text.piece.ids.tolist()
+    at = np.array([place for _word, place in places])
+    spans = np.split(at, np.flatnonzero(np.diff(at) > 1) + 1)
+    rows = [(int(s[0]) - 1, int(s[-1]) + 1, place) for s in spans for place in range(len(s))]
+    masked = np.array(text.hidden(places), text.piece.ids.dtype)
+    encoded = replace(text.piece, arrays={**text.piece.arrays, "input_ids": masked})
+    arrays = stack([encoded], encoder.input_names, encoder.preparer.fill)
+    inputs = {name: torch.from_numpy(array).to(model.device) for name, array in arrays.items()}
+    left, right, place = torch.tensor(rows, device=model.device).T[:, None]  # (1, K) each
+    with torch.inference_mode():
+        states, _logits = encoder.states_and_logits_at(inputs, left[:, :1])
+        known = place.clamp(max=POSITIONS - 1)
+        scores = head(states.float(), left, right, known, encoder.word_embeddings.float())
+    shares = scores[0].float().softmax(-1).cpu()  # (K, V)
+    values, best = shares.topk(min(top, shares.shape[-1]), dim=-1)
+    further = []
+    for number, (position, (before, after, inside)) in enumerate(zip(positions, rows, strict=True)):
+        own = shares[number, ids[at[number]]]
+        pieces = map(model.tokenizer.piece, best[number].tolist())
+        expected = FromBoundary(
+            text.rows[before].shown,
+            text.rows[after].shown,
+            inside + 1,
+            float(own),
+            int((shares[number] > own).sum()) + 1,
+            tuple(zip(pieces, values[number].tolist(), strict=True)),
+        )
+        further.append(replace(position, boundary=expected) if inside < POSITIONS else position)
+    return tuple(further)
 
 
 def _follows(encoder: Encoder, first: str, second: str) -> float:

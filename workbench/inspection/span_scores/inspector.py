@@ -35,7 +35,7 @@ class SpanScoresInspector:
         passed, decoder = subject.predicted(document), subject.predictor.decoder
         scorer = candidates.SpanScorer.from_json(decoder["scorer"], len(subject.labels))
         prepared = passed.prepared
-        present, starts, ends = candidates.boundaries(
+        present, states = candidates.boundaries(
             passed.logits, prepared.first(0), prepared.alignments[0]
         )
         offsets = [prepared.words[0][word] for word in present]
@@ -46,12 +46,12 @@ class SpanScoresInspector:
         begin, stop = (part - 1) * PAGE_WORDS, min(part * PAGE_WORDS, len(offsets))
         reach = slice(begin, stop + scorer.longest - 1)  # the words of the spans of this part
         empty = np.zeros((0, scorer.longest, len(subject.labels)))
-        blocks = (block for _at, block in scorer.blocks(starts[reach], ends[reach]))
+        blocks = (block for _at, block in scorer.blocks(states[reach]))
         scores = np.concatenate([empty, *blocks])[: stop - begin]
         temperature = subject.temperature
         none = _tempered(1 - scores.sum(-1), temperature) if scorer.none else None
         scores = _tempered(scores, temperature)
-        labelled, _covered = candidates.decode(scorer, starts[reach], ends[reach], ANY)
+        labelled, _covered = candidates.decode(scorer, states[reach], ANY)
         first = {start for start, _end in offsets[begin:stop]}
         spans = tuple(span for span in passed.prediction.spans if span.start in first)
         words = tuple(

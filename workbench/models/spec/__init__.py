@@ -4,6 +4,7 @@ from workbench.models.formats.weights import INDEX, PICKLE, WEIGHTS, shapes
 from workbench.models.spec.cards import (
     DESCRIPTION,
     card,
+    chain,
     check_gives,
     front_matter,
     gives_words,
@@ -42,6 +43,7 @@ __all__ = [
     "cached",
     "installed",
     "card",
+    "chain",
     "check_gives",
     "front_matter",
     "languages",

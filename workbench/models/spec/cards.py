@@ -85,6 +85,15 @@ def segmenter(path: Path | str, settings: Mapping[str, Any] | None = None) -> st
     return id
 
 
+def chain(path: Path | str, name: str = "") -> tuple[str, ...]:
+    """The models that a training which starts from this one was made from, the pretrained one
+    first, this one last; `name` is its own.
+    """
+    known = read_object(Path(path) / DESCRIPTION, []) or {}
+    before = known.get("chain") or ([known["model"]] if "model" in known else [])
+    return (*map(str, before), name or Path(path).name)
+
+
 def vectors_file(info: ModelInfo) -> Path:
     """The file with the word vectors of a model. Raises ModelError if it gives none."""
     check_gives(info, "word_vectors")
@@ -303,7 +312,9 @@ def languages(path: Path) -> tuple[str, ...]:
 
 
 def _licence(path: Path) -> str:
-    return one_line(front_matter(_readme(path)).get("license", ""), 100)
+    """Of a model of ours that of the model that it was fine-tuned from."""
+    own = str((read_object(path / DESCRIPTION, []) or {}).get("licence", ""))
+    return one_line(front_matter(_readme(path)).get("license", "") or own, 100)
 
 
 def _readme(path: Path) -> str:

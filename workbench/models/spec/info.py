@@ -23,6 +23,7 @@ GIVES = {
     "attention_steps": N_("attention as a softmax of products"),
     "masked_lm": N_("predictions of masked words"),
     "sentence_pairs": N_("next-sentence prediction"),  # its weights may be new
+    "span_boundary": N_("predictions of words from the boundaries of their span"),
     "next_lm": N_("predictions of next words"),
     "previous_lm": N_("predictions of previous words"),
     "text_to_text": N_("generation of a text from a text"),
@@ -146,6 +147,8 @@ class FamilyInfo(ABC):
     none that can be loaded.
     creates: architecture → what can be created of it; the family then is a `CreatesModels`.
     options: settings of a training that only models of this family have.
+    kept_per_unit: how many numbers a layer keeps for the backward pass, per token and unit of its
+    width; measured.
     adapt_rate: peak learning rate for training a pretrained language model further on other text,
     0 for that of the objective.
     """
@@ -162,6 +165,7 @@ class FamilyInfo(ABC):
     creates: Mapping[str, Creation] = {}
     options: tuple[Option, ...] = ()
     adapt_rate: float = 0.0
+    kept_per_unit: float = 18.0
 
     @abstractmethod
     def match(self, path: Path) -> Match:
@@ -194,6 +198,13 @@ class FamilyInfo(ABC):
     def trained_width(self, model: ModelInfo, settings: Mapping[str, Any]) -> int:
         """The width of a training with these settings, 0 if it is not known."""
         return model.width
+
+    def kept(self, model: ModelInfo, settings: Mapping[str, Any], length: int) -> float:
+        """How many numbers a layer keeps per token for the backward pass if all is trained.
+
+        length: tokens of an input.
+        """
+        return self.kept_per_unit * self.trained_width(model, settings)
 
     def near_miss(self, path: Path) -> str:
         """Why a path that is almost a model of this family is none, where no family matches it.

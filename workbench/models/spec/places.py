@@ -17,6 +17,13 @@ CONFIG = "config.json"  # of a model of transformers
 ADAPTERS = "adapters.safetensors"  # bottleneck adapters, beside the weights of their model
 ADAPTED = "adapted.safetensors"  # what was trained besides them: norms, and a head of the library
 
+OBJECTIVE = "objective"  # folder in that of a model: parameters of pretraining objectives
+
+
+def boundary_file(folder: Path) -> Path:
+    """The head of the span boundary objective of a model that was pretrained with it here."""
+    return folder / OBJECTIVE / "span_masking.safetensors"
+
 
 def published(path: Path) -> dict[str, Any] | None:
     """What DESCRIPTION would state of a published model that predicts as it is.

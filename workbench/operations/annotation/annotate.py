@@ -61,7 +61,7 @@ def add_span(
     check_layer(document, layer, SPANS)
     _check_offsets(document, field, start, end)
     with project.edit(_("Add {label}", label=label), origin=origin):
-        who = project.annotator_id
+        who = project.gold(row_id(layer))
         make_room(project, document_id, layer, start, end, field)
         id = annotation_rows.add_span(
             project.db,
@@ -139,7 +139,7 @@ def delete_span(project: Project, span_id: int, *, origin: object = None) -> Non
         start_draft(project, span.document_id, span.layer_id)
         for layer_id in (span.layer_id, *touched):
             annotation_rows.reset_untouched(
-                project.db, [span.document_id], layer_id, project.annotator_id
+                project.db, [span.document_id], layer_id, project.gold(layer_id)
             )
         reopen_empty(project, span.document_id, span.layer_id)
 
@@ -171,7 +171,7 @@ def set_class(project: Project, document_id: int, label_id: int, *, origin: obje
         message = _("{label} is not among the choices of {key} ({n} in total).")
         raise WorkbenchError(message.format(key=document.key, n=len(document.choices), label=label))
     with project.edit(_("Set class {label}", label=label), origin=origin):
-        who, source = project.annotator_id, project.source("person")
+        who, source = project.gold(row_id(layer)), project.source("person")
         before = annotation_rows.marks(project.db, document_id)
         annotation_rows.set_mark(
             project.db,
@@ -212,7 +212,7 @@ def clear_class(
     A submitted document without a class becomes a draft, as it cannot be used for training. A draft
     without any annotation left in the layer becomes pending.
     """
-    db, who = project.db, project.annotator_id
+    db, who = project.db, project.gold(layer_id)
     with project.edit(_("Clear class"), origin=origin):
         annotation_rows.clear_mark(db, document_id, layer_id, who, label_id)
         annotation_rows.reset_untouched(db, [document_id], layer_id, who)
@@ -245,8 +245,8 @@ def submit(
             annotation_rows.set_state(
                 project.db,
                 [document_id],
-                layer.id,
-                project.annotator_id,
+                row_id(layer),
+                project.gold(row_id(layer)),
                 "draft" if missing else "submitted",
             )
     return tuple(warnings)
@@ -280,13 +280,13 @@ def _set_states(
         for layer in layers_for(project, document):
             if layer.id in chosen_ids:
                 annotation_rows.set_state(
-                    project.db, [document_id], layer.id, project.annotator_id, state
+                    project.db, [document_id], row_id(layer), project.gold(row_id(layer)), state
                 )
 
 
 def start_draft(project: Project, document_id: int, layer_id: int) -> None:
     """Labelling has started: pending and discarded become draft; submitted stays submitted."""
-    db, who = project.db, project.annotator_id
+    db, who = project.db, project.gold(layer_id)
     if annotation_rows.state(db, document_id, layer_id, who) in ("pending", "discarded"):
         annotation_rows.set_state(db, [document_id], layer_id, who, "draft")
 
@@ -298,12 +298,14 @@ def without_label(layer: Layer) -> str:
 
 def _labels_in(project: Project, document_id: int, layer: Layer) -> bool:
     """Whether the document has a label in the layer."""
-    return not bulk.without_label(project.db, [document_id], row_id(layer), project.annotator_id)
+    return not bulk.without_label(
+        project.db, [document_id], row_id(layer), project.gold(row_id(layer))
+    )
 
 
 def reopen_empty(project: Project, document_id: int, layer_id: int) -> None:
     """A submitted document without a label becomes a draft if the layer requires one."""
-    db, who = project.db, project.annotator_id
+    db, who = project.db, project.gold(layer_id)
     layer = labels.layer(db, layer_id)
     if layer.traits.empty_is_answer or _labels_in(project, document_id, layer):
         return

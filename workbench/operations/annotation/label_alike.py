@@ -96,7 +96,6 @@ def label_alike(
                     project.db,
                     [(id, part.record, part.layers) for id, part in parts.items()],
                     source_id=made_by,
-                    annotator_id=project.annotator_id,
                 )
         if suggestions:
             copied.labels = suggestion_edits.add_suggestions(

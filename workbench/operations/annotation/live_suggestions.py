@@ -107,7 +107,7 @@ def of_run(project: Project, run_id: int, layer_id: int, doc: DocumentView) -> l
     except (KeyError, WorkbenchError):
         return []  # deleted since, or without its task
     document, id = doc.document, row_id(doc.document)
-    if layer.traits.asks:  # the run answered the questions of this layer only
+    if layer.traits.asks or layer.traits.between_spans:  # it read what this layer has only
         records = documents.records(project.db, layers=(layer.name,), ids=[id])
         document = next((record.document for record in records), document)
     answer = predict.stored(project, run, [document]).get(id)
@@ -142,7 +142,8 @@ def _row(
 ) -> SuggestionRow:
     return SuggestionRow(
         id, suggestion.document_id, suggestion.layer_id, suggestion.label_id,
-        suggestion.kind, suggestion.start, suggestion.end, suggestion.field,
+        suggestion.kind, suggestion.start, suggestion.end,
+        suggestion.field if suggestion.written is None else suggestion.written,
         suggestion.score, run, name or ref, 0, "open", kind, ref, None, now(),
         suggestion.value if suggestion.question is None else suggestion.question,
     )  # fmt: skip
@@ -199,5 +200,5 @@ def _new(row: SuggestionRow) -> NewSuggestion:
     question = row.question
     return NewSuggestion(
         row.document_id, row.layer_id, row.label_id, row.start, row.end, row.field, row.score,
-        row.value if question is None else None, question,
+        row.value if question is None else None, question, row.written,
     )  # fmt: skip

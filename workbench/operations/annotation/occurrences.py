@@ -233,7 +233,7 @@ def label_occurrences(
                     for row in labelable
                 ],
                 row_id(layer),
-                annotator_id=project.annotator_id,
+                annotator_id=project.gold(row_id(layer)),
                 source_id=project.source(RULE, ref),
                 watch=watch.part(0.1, 0.6),
             )

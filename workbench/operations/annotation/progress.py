@@ -48,7 +48,6 @@ def progress(project: Project, layers: Sequence[Layer], now: datetime | None = N
     finished = states.finished_since(
         project.db,
         [row_id(layer) for layer in layers],
-        project.annotator_id,
         since.strftime("%Y-%m-%dT%H:%M:%SZ"),
     )
     times = [

@@ -51,7 +51,9 @@ def add(
         raise WorkbenchError(_("This layer has no questions."))
     documents.get(project.db, document_id)
     with project.edit(_("Add question"), origin=origin):
-        id = answers.add_question(project.db, document_id, layer_id, question, **_by(project))
+        id = answers.add_question(
+            project.db, document_id, layer_id, question, **_by(project, layer_id)
+        )
         start_draft(project, document_id, layer_id)
         reopen_empty(project, document_id, layer_id)
     return id
@@ -72,7 +74,7 @@ def delete(project: Project, id: int, *, origin: object = None) -> None:
     with project.edit(_("Delete question"), origin=origin):
         answers.delete_question(project.db, stored)
         start_draft(project, document_id, layer_id)
-        annotation_rows.reset_untouched(project.db, [document_id], layer_id, project.annotator_id)
+        annotation_rows.reset_untouched(project.db, [document_id], layer_id, project.gold(layer_id))
         reopen_empty(project, document_id, layer_id)
 
 
@@ -125,7 +127,11 @@ def take(
         question.question, answers=() if offsets is None else (offsets,), is_null=offsets is None
     )
     answers.set_answers(
-        project.db, question, answered, annotator_id=project.annotator_id, source_id=source_id
+        project.db,
+        question,
+        answered,
+        annotator_id=project.gold(question.layer_id),
+        source_id=source_id,
     )
 
 
@@ -171,7 +177,7 @@ def _set(
 ) -> None:
     document_id, layer_id = stored.rows[0].document_id, stored.layer_id
     with project.edit(title, origin=origin):
-        answers.set_answers(project.db, stored, changed, **_by(project))
+        answers.set_answers(project.db, stored, changed, **_by(project, layer_id))
         start_draft(project, document_id, layer_id)
         reopen_empty(project, document_id, layer_id)
 
@@ -182,5 +188,5 @@ def _checked(text: str) -> str:
     return text.strip()
 
 
-def _by(project: Project) -> dict[str, int]:
-    return {"annotator_id": project.annotator_id, "source_id": project.source("person")}
+def _by(project: Project, layer_id: int) -> dict[str, int]:
+    return {"annotator_id": project.gold(layer_id), "source_id": project.source("person")}

@@ -21,7 +21,7 @@ from workbench.storage.labels import labels
 from workbench.text.labels import Layer
 from workbench.text.relations import allowed, span_layer
 from workbench.text.rows import row_id
-from workbench.text.spans import joined
+from workbench.text.spans import Span, joined
 
 
 class Ends(NamedTuple):
@@ -45,10 +45,74 @@ def add_relation(
     with project.edit(_("Add {label}", label=label.name), origin=origin):
         id = store.add_relation(
             project.db, document, row_id(layer), label_id, from_span, to_span,
-            annotator_id=project.annotator_id, source_id=project.source("person"),
+            annotator_id=project.gold(row_id(layer)), source_id=project.source("person"),
         )  # fmt: skip
         start_draft(project, document, row_id(layer))
     return id
+
+
+def take_relation(
+    project: Project,
+    document_id: int,
+    layer: Layer,
+    label_id: int,
+    ends: tuple[Span, Span],
+    *,
+    source_id: int,
+    score: float | None = None,
+) -> None:
+    """Make a predicted relation gold. A span that the document lacks is added to the layer that the
+    relations connect, with its label or the first one. Part of an edit.
+
+    Raises WorkbenchError if the layer names no spans, or its rules do not allow the relation.
+    """
+    of = _connected(project, layer)
+    known = {label.name: row_id(label) for label in of.labels}
+    span_ids = []
+    for span in ends:
+        label = known.get(span.label, next(iter(known.values()), None))
+        rows = [
+            row
+            for row in annotation_rows.spans(project.db, document_id)
+            if (row.layer_id, row.field, row.start, row.end)
+            == (of.id, span.field, span.start, span.end)
+        ]
+        if rows:
+            span_ids.append(min(rows, key=lambda row: row.label_id != label).id)
+            continue
+        span_ids.append(
+            annotation_rows.add_span(
+                project.db, document_id, row_id(of), label, span.start, span.end, field=span.field,
+                annotator_id=project.gold(row_id(of)), source_id=source_id,
+            )
+        )  # fmt: skip
+        start_draft(project, document_id, row_id(of))
+    name = label_changes.place_of(project, label_id)[1].name
+    _check(project, layer, name, _ends(project, *span_ids))
+    store.add_relation(
+        project.db, document_id, row_id(layer), label_id, *span_ids,
+        annotator_id=project.gold(row_id(layer)), source_id=source_id, score=score,
+    )  # fmt: skip
+
+
+def delete_gold(
+    project: Project, document_id: int, layer: Layer, label_id: int | None, ends: tuple[Span, Span]
+) -> bool:
+    """Delete the relations of a layer with this label between two places. Part of an edit.
+
+    Returns whether there were any.
+    """
+    spans = {row.id: (row.start, row.end) for row in annotation_rows.spans(project.db, document_id)}
+    places = [(span.start, span.end) for span in ends]
+    rows = [
+        row.id
+        for row in store.relations(project.db, document_id)
+        if (row.layer_id, row.label_id) == (layer.id, label_id)
+        and [spans.get(row.from_span), spans.get(row.to_span)] == places
+    ]
+    for id in rows:
+        store.delete_relation(project.db, id)
+    return bool(rows)
 
 
 def relabel_relation(
@@ -91,7 +155,7 @@ def delete_relation(project: Project, relation_id: int, *, origin: object = None
         store.delete_relation(project.db, relation_id)
         start_draft(project, row.document_id, row.layer_id)
         annotation_rows.reset_untouched(
-            project.db, [row.document_id], row.layer_id, project.annotator_id
+            project.db, [row.document_id], row.layer_id, project.gold(row.layer_id)
         )
 
 
@@ -110,12 +174,7 @@ def _check(project: Project, layer: Layer, label: str, ends: Ends) -> None:
         raise WorkbenchError(
             _("A relation connects two spans."), hint=_("Choose another span as its target.")
         )
-    of = labels.layer_by_name(project.db, span_layer(layer))
-    if of is None:
-        raise WorkbenchError(
-            _("The layer {layer} does not specify which spans it connects.", layer=layer.name),
-            hint=_("Choose their layer under Rules on the Labels page."),
-        )
+    of = _connected(project, layer)
     if span_row.document_id != other.document_id or {span_row.layer_id, other.layer_id} != {of.id}:
         raise WorkbenchError(
             _("{layer} connects spans of the layer {spans}.", layer=layer.name, spans=of.name)
@@ -131,6 +190,17 @@ def _check(project: Project, layer: Layer, label: str, ends: Ends) -> None:
             ),
             hint=_("Allowed pairs are listed under Rules on the Labels page."),
         )
+
+
+def _connected(project: Project, layer: Layer) -> Layer:
+    """The layer whose spans a relation layer connects. Raises WorkbenchError without one."""
+    of = labels.layer_by_name(project.db, span_layer(layer))
+    if of is None:
+        raise WorkbenchError(
+            _("The layer {layer} does not specify which spans it connects.", layer=layer.name),
+            hint=_("Choose their layer under Rules on the Labels page."),
+        )
+    return of
 
 
 # ---------------------------------------------------------------- chains

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,8 +13,10 @@ from workbench.operations.annotation import questions, suggestion_edits
 from workbench.operations.annotation.annotate import NewSuggestion
 from workbench.operations.runs import predict, results, run_folders
 from workbench.operations.runs.kinds import contract as kinds
+from workbench.storage.annotation.suggestions import field_of_ends
 from workbench.storage.documents import documents
 from workbench.tasks import spec as tasks
+from workbench.text.relations import allowed, directed
 from workbench.text.result_view import UNKNOWN
 from workbench.text.rows import row_id
 from workbench.text.scale import Scale
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from workbench.text.dataset import Record
     from workbench.text.fields import Prediction
     from workbench.text.labels import Layer
-    from workbench.text.result_view import ResultView
+    from workbench.text.result_view import Answer, ResultView
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,22 @@ def _answers(
     ]
 
 
+def _relations(
+    layer: Layer, record: Record, answers: Sequence[Answer], ids: Mapping[str, int]
+) -> list[NewSuggestion]:
+    """The predicted relations that the rules of the layer allow."""
+    rows = []
+    for item in answers:
+        if item.relation is None or item.label not in ids:
+            continue
+        ends = item.relation.from_span, item.relation.to_span
+        if allowed(layer, item.label, ends[0].label, ends[1].label):
+            field = field_of_ends(ends, directed=directed(layer, item.label))
+            place = row_id(record.document), row_id(layer), ids[item.label]
+            rows.append(NewSuggestion(*place, field=field, score=item.score))
+    return rows
+
+
 def suggest(
     project: Project,
     queue: Queue,
@@ -101,11 +119,13 @@ def suggest(
     *,
     split: str | None = None,
     ids: Sequence[int] | None = None,
+    spans: Run | None = None,
     watch: Watch = QUIET,
 ) -> Suggested:
     """Add predictions of the run to unlabelled documents as suggestions.
 
     Open suggestions of this run are replaced; rejected ones and those equal to gold are omitted.
+    spans: the run whose predicted spans a run of relations connects, by default those of the layer.
     Raises WorkbenchError if the project is open read-only.
     """
     if project.read_only:
@@ -113,7 +133,9 @@ def suggest(
     layer = results.layer_of(project, run)
     records = waiting_documents(project, layer, split=split, ids=ids)
     unlabelled = [record.document for record in records]
-    answers = predict.predictions(project, queue, run, unlabelled, watch=watch)
+    if spans is not None:
+        unlabelled = predict.with_spans(project, queue, spans, unlabelled, watch=watch)
+    answers, rounded = predict.for_suggestions(project, queue, run, unlabelled, watch=watch)
     rows = [
         row
         for record in records
@@ -123,8 +145,10 @@ def suggest(
     kind, ref = kinds.of(run).source(run)
     count = suggestion_edits.add_suggestions(project, run.id, rows, title=title, kind=kind, ref=ref)
     tagger = kinds.info(run.kind).fine_tunes and tasks.info(results.task_of(run)).windows
-    note = predict.token_note(run_folders.model(project, run.id), unlabelled) if tagger else ""
-    return Suggested(run.name, len(records), count, note)
+    notes = [_("They were predicted with weights of 8 bits.")] if rounded else []
+    if tagger:
+        notes.append(predict.token_note(run_folders.model(project, run.id), unlabelled))
+    return Suggested(run.name, len(records), count, " ".join(filter(None, notes)))
 
 
 def rows_of(
@@ -132,7 +156,8 @@ def rows_of(
 ) -> list[NewSuggestion]:
     """The content of a prediction, limited to labels or open questions that the layer has.
 
-    A number is moved to the nearest step of the scale, so that it can be accepted.
+    A number is moved to the nearest step of the scale, so that it can be accepted; a blank text is
+    left out.
     """
     task = results.task_of(run)
     if layer.traits.asks:
@@ -144,8 +169,14 @@ def rows_of(
             NewSuggestion(*place, value=scale.nearest(item.value))
             for item in answers
             if item.value is not None
+        ] + [
+            NewSuggestion(*place, score=item.score, written=item.written)
+            for item in answers
+            if item.written is not None
         ]
     ids = {label.name: row_id(label) for label in layer.labels}
+    if layer.traits.between_spans:
+        return _relations(layer, record, answers, ids)
     return [
         NewSuggestion(
             row_id(record.document),
@@ -155,6 +186,7 @@ def rows_of(
             item.end,
             item.field,
             item.score,
+            item.chain,
         )
         for item in answers
         if item.label in ids

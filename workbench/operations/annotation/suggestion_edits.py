@@ -8,10 +8,11 @@ from typing import Any
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.annotation import questions
+from workbench.operations.annotation import relations as relate
 from workbench.operations.annotation.annotate import make_room, start_draft
 from workbench.project.project import Project
 from workbench.storage.annotation import annotations as annotation_rows
-from workbench.storage.annotation import answers, document_values
+from workbench.storage.annotation import answers, document_values, relations
 from workbench.storage.annotation import suggestions as proposals
 from workbench.storage.annotation.suggestions import NewSuggestion, SuggestionRow
 from workbench.storage.labels import labels
@@ -48,9 +49,9 @@ def accept(
 
 
 def _make_gold(project: Project, suggestion: SuggestionRow, layer: Layer) -> None:
-    """Write what a suggestion proposes: an answer, a number, a class or a span."""
+    """Write what a suggestion proposes: an answer, a number, a text, a class or a span."""
     source: dict[str, Any] = {
-        "annotator_id": project.annotator_id,
+        "annotator_id": project.gold(suggestion.layer_id),
         "source_id": suggestion.source_id,
         "score": suggestion.score,
     }
@@ -58,15 +59,39 @@ def _make_gold(project: Project, suggestion: SuggestionRow, layer: Layer) -> Non
     if suggestion.question is not None:
         _answer(project, suggestion, suggestion.question)
     elif suggestion.label_id is None:
-        if suggestion.value is not None:
-            document_values.set_value(*where, suggestion.value, **source)
+        if (value := _value(suggestion)) is not None:
+            document_values.set_value(*where, value, **source)
+    elif (ends := suggestion.ends) is not None:
+        relate.take_relation(
+            project, suggestion.document_id, layer, suggestion.label_id, ends,
+            source_id=suggestion.source_id, score=suggestion.score,
+        )  # fmt: skip
     elif suggestion.start is None:
         several = layer.traits.several
         annotation_rows.set_mark(*where, suggestion.label_id, many=several, **source)
     elif suggestion.end is not None:
         start, end, field = suggestion.start, suggestion.end, suggestion.field
         make_room(project, suggestion.document_id, layer, start, end, field)
-        annotation_rows.add_span(*where, suggestion.label_id, start, end, field=field, **source)
+        chain = _chain(project, suggestion)
+        annotation_rows.add_span(
+            *where, suggestion.label_id, start, end, field=field, chain=chain, **source
+        )
+
+
+def _chain(project: Project, suggestion: SuggestionRow) -> int | None:
+    """The chain of a suggested mention: that of the mentions which its run puts into the same one,
+    else a new one. None for other spans.
+    """
+    if suggestion.chain is None:
+        return None
+    chain = proposals.gold_chain(project.db, suggestion)
+    where = suggestion.document_id, suggestion.layer_id
+    return chain if chain is not None else relations.free_chain(project.db, *where)
+
+
+def _value(suggestion: SuggestionRow | NewSuggestion) -> float | str | None:
+    """The number or the text that a suggestion without a label proposes."""
+    return suggestion.written if suggestion.value is None else suggestion.value
 
 
 def _answer(project: Project, suggestion: SuggestionRow, question: int) -> None:
@@ -150,7 +175,7 @@ def take_answer(
     origin: object = None,
 ) -> None:
     """Make the predictions of a run (`suggestions`) gold in one step, replacing gold `spans` and
-    labels `classes` (ids).
+    labels `classes` (ids). Mentions of one predicted chain become a chain of their own.
 
     The source is the run, with its scores; the state of the document does not change.
     """
@@ -158,17 +183,16 @@ def take_answer(
     layer = labels.layer(project.db, layer_id)
     with project.edit(_("Accept prediction of {run}", run=name), origin=origin):
         source = project.source("run", str(run_id), annotator=False)
-        who = {"annotator_id": project.annotator_id, "source_id": source}
+        who = {"annotator_id": project.gold(layer_id), "source_id": source}
         for id in spans:
             annotation_rows.delete_span(project.db, id)
         for id in classes:
-            annotation_rows.clear_mark(project.db, document_id, layer_id, project.annotator_id, id)
+            annotation_rows.clear_mark(project.db, document_id, layer_id, who["annotator_id"], id)
+        chains: dict[int, int] = {}  # predicted number → gold number
         for suggestion in suggestions:
             if suggestion.label_id is None:
-                if suggestion.value is not None:
-                    document_values.set_value(
-                        project.db, document_id, layer_id, suggestion.value, **who
-                    )
+                if (value := _value(suggestion)) is not None:
+                    document_values.set_value(project.db, document_id, layer_id, value, **who)
             elif suggestion.start is None:
                 annotation_rows.set_mark(
                     project.db, document_id, layer_id, suggestion.label_id,
@@ -178,9 +202,16 @@ def take_answer(
                 make_room(
                     project, document_id, layer, suggestion.start, suggestion.end, suggestion.field
                 )
-                annotation_rows.add_span(
+                span = annotation_rows.add_span(
                     project.db, document_id, layer_id, suggestion.label_id,
                     suggestion.start, suggestion.end,
                     field=suggestion.field, score=suggestion.score, **who,
                 )  # fmt: skip
+                if suggestion.chain is not None:
+                    if suggestion.chain not in chains:
+                        chains[suggestion.chain] = relations.free_chain(
+                            project.db, document_id, layer_id
+                        )
+                    chain = chains[suggestion.chain]
+                    relations.set_chain(project.db, [span], chain, source_id=source)
         start_draft(project, document_id, layer_id)

@@ -60,7 +60,7 @@ def _set_value(
     origin: object,
 ) -> None:
     with project.edit(title, origin=origin):
-        who, source = project.annotator_id, project.source("person")
+        who, source = project.gold(layer_id), project.source("person")
         document_values.set_value(
             project.db, document_id, layer_id, value, annotator_id=who, source_id=source
         )
@@ -71,7 +71,7 @@ def clear_value(
     project: Project, document_id: int, layer_id: int, *, origin: object = None
 ) -> None:
     """Remove the number or the written text; the state changes as in `clear_class`."""
-    db, who = project.db, project.annotator_id
+    db, who = project.db, project.gold(layer_id)
     name = labels.layer(db, layer_id).name
     with project.edit(_("Clear {layer}", layer=name), origin=origin):
         document_values.clear_value(db, document_id, layer_id, who)

@@ -58,7 +58,7 @@ VIEWS: Mapping[str, tuple[str, str, str]] = {
     ),
 }
 OPTION_KINDS = ("int", "float", "bool", "choice", "text")
-AXES = ("item", "token", "choice")  # of `TaskInfo.logits`
+AXES = ("item", "token", "choice", "text")  # of `TaskInfo.logits`
 
 
 def imported(target: str | None) -> Any:
@@ -244,7 +244,7 @@ def _of_task(instance: Any, info: Any) -> Iterator[str]:
     for name, axis in info.logits.items():
         if axis not in AXES:
             yield _(
-                "`logits` gives {axis!r} for {name!r}, expected item, token or choice.",
+                "`logits` gives {axis!r} for {name!r}, expected item, token, choice or text.",
                 axis=axis,
                 name=name,
             )

@@ -32,8 +32,14 @@ if TYPE_CHECKING:
     from workbench.metrics.evaluation import Evaluation
     from workbench.operations.annotation.suggest import Suggested
     from workbench.operations.documents.splits import SplitOutcome
+    from workbench.operations.experiments.curves import Curves
+    from workbench.operations.experiments.multitask import Multitask
+    from workbench.operations.experiments.repeat import Repeat
+    from workbench.operations.experiments.search import Search
     from workbench.operations.inspecting.inspect import InspectableModel
     from workbench.operations.inspecting.inspect_host import InspectorHost
+    from workbench.operations.models.serving import Server
+    from workbench.operations.runs.predict_files import FilePredictions
     from workbench.operations.transfer.data_export import ExportOutcome
     from workbench.operations.transfer.import_outcome import ImportOutcome
     from workbench.project.project import Project
@@ -226,12 +232,13 @@ class Workspace:
     ) -> Run:
         """Fine-tune a model, or train a baseline ("baseline:majority"), and wait for the run.
 
-        model: name of an installed model, or its folder. task, layer: may be left out where only
-        one fits. settings: training options such as epochs=3. Raises WorkbenchError, Cancelled, or
-        JobFailed with the message of the training.
+        model: name of an installed model or of a run, or a folder. task, layer: may be left out
+        where only one fits. settings: training options such as epochs=3, or also="spans" for layers
+        that are trained with the same encoder. Raises WorkbenchError, Cancelled, or JobFailed with
+        the message of the training.
         """
         from workbench.operations.models import installed
-        from workbench.operations.runs import baselines, training_data
+        from workbench.operations.runs import baselines, sources, training_data
         from workbench.operations.runs import train as operations
         from workbench.operations.runs.kinds import contract as kinds
 
@@ -242,7 +249,7 @@ class Workspace:
                 name=name, seed=seed, with_test=with_test,
             )  # fmt: skip
             return self._ended(kinds.start(self.project, self.queue, prepared))
-        card = installed.find(model)
+        card = sources.find(self.project, model)
         installed.check_task(card, task)
         options = parse_settings(task, settings, card.family)
         spec = TrainSpec(
@@ -250,6 +257,54 @@ class Workspace:
             card.pickled, card.family,
         )  # fmt: skip
         return self._ended(operations.start(self.project, self.queue, spec))
+
+    def search(
+        self,
+        model: str,
+        task: str = "",
+        layer: str = "",
+        *,
+        ranges: Mapping[str, str] | None = None,
+        trials: int | None = 40,
+        minutes: float | None = None,
+        sampler: str = "tpe",
+        prune: bool = True,
+        seed: int = 1,
+        run_on: str = "",
+        **settings: object,
+    ) -> Search:
+        """Search for the best training settings, and wait for the end.
+
+        ranges: {"learning_rate": "1e-5..1e-4:log", "epochs": "3..12", "batch_size": "8, 16"}, by
+        default some around the automatic values. minutes: in place of trials, which is None then.
+        settings: training options of every trial. run_on: see `repeat`. `best` of the result is the
+        best trial, its `run` a run of the project. Raises WorkbenchError.
+        """
+        from dataclasses import replace
+
+        from workbench.operations.experiments import experiment, search
+
+        cluster = self._cluster(run_on)
+        spec = search.described(self.project, model, task, layer, ranges or {}, settings)
+        trials = trials if minutes is None else None
+        spec = replace(spec, trials=trials, minutes=minutes, sampler=sampler, prune=prune)
+        work = search.Search(self.project, replace(spec, seed=seed))
+        work.run_on = cluster
+        experiment.run(work, self.queue)
+        if work.error:
+            raise WorkbenchError(work.error)
+        return work
+
+    def continue_run(self, run: Run | str, *, epochs: int | None = None) -> Run:
+        """Continue a training that was stopped or killed, or train it for more epochs.
+
+        epochs: of the whole training; needed for a run that has ended. Raises WorkbenchError if the
+        run has no state, otherwise as `train`.
+        """
+        from workbench.operations.runs import resume
+
+        prepared = resume.prepare(self.project, self._run(run), epochs=epochs)
+        return self._ended(resume.start(self.project, self.queue, prepared))
 
     def _ended(self, run: Run) -> Run:
         from workbench.operations.runs import train
@@ -263,6 +318,94 @@ class Workspace:
             message = ended.failure.message or term(ended.status)
             raise JobFailed(message, hint=ended.failure.hint)
         return ended
+
+    def repeat(
+        self,
+        *runs: Run | str,
+        seeds: Sequence[int] = (1, 2, 3),
+        folds: int = 0,
+        teacher: Run | str = "",
+        run_on: str = "",
+    ) -> Repeat:
+        """Train the settings of runs with every seed, on the splits or on every fold, and wait.
+
+        teacher: a run that also teaches each of them, which is then trained without and with it.
+
+        The runs of the experiment are in its cells, its scores in `rows`, `differences` and
+        `report()`. Finished runs with the same settings on the same data are used again. run_on:
+        the address of a Ray cluster that trains, as many runs at a time as it has room for. Raises
+        ConsentNeeded unless `operations.prompts.servers.agree(project, address)` was called, and
+        WorkbenchError if the experiment is not complete.
+        """
+        from workbench.operations.experiments import experiment
+        from workbench.operations.experiments.repeat import Repeat, RepeatSpec, system_of
+
+        cluster = self._cluster(run_on)
+        systems = tuple(system_of(self._run(run)) for run in runs)
+        name = self._run(teacher).name if teacher else ""
+        work = Repeat(self.project, RepeatSpec(systems, tuple(seeds), folds, name))
+        work.run_on = cluster
+        experiment.run(work, self.queue)
+        work.check_complete()
+        return work
+
+    def multitask(self, run: Run | str, *, seeds: Sequence[int] = (1, 2, 3)) -> Multitask:
+        """Compare layers that were trained together (`train(also=…)`) with each alone and with each
+        tuned again from the model of all, and wait.
+
+        The scores are in `rows` and `report()`. Finished runs with the same settings on the same
+        data are used again. Raises WorkbenchError if the experiment is not complete.
+        """
+        from workbench.operations.experiments import experiment
+        from workbench.operations.experiments.multitask import Multitask
+        from workbench.operations.experiments.repeat import system_of
+
+        work = Multitask(self.project, system_of(self._run(run)).spec, seeds)
+        experiment.run(work, self.queue)
+        work.check_complete()
+        return work
+
+    def curves(
+        self,
+        layer: str = "",
+        systems: Sequence[str] = (),
+        *,
+        sizes: str = "",
+        draws: int = 3,
+        score: str = "",
+        run_on: str = "",
+        **settings: object,
+    ) -> Curves:
+        """Train systems on growing parts of train, and wait; `measure()` gives their curves.
+
+        systems: rungs of the ladder by id, or "Title: MODEL KEY=VALUE …"; by default a random, a
+        frozen and a fine-tuned one. sizes: such as "25, 50, …" to go on up to all of train.
+        settings: training options of all systems. run_on: see `repeat`. Finished runs are used
+        again. Raises WorkbenchError if the experiment is not complete.
+        """
+        from workbench.operations.evaluation import folds
+        from workbench.operations.experiments import curves, experiment, ladder, ladder_rungs
+
+        cluster = self._cluster(run_on)
+        name = folds.layer_named(self.project, layer).name
+        task = ladder.task_of(self.project, name)
+        ids = [system for system in systems if ":" not in system]
+        own = [ladder_rungs.parse(system) for system in systems if ":" in system]
+        known = ladder_rungs.named(ids, curves.SYSTEMS) if ids or not own else ()
+        spec = curves.CurvesSpec(
+            task,
+            name,
+            (*known, *own),
+            tuple(range(1, draws + 1)),
+            settings={key: str(value) for key, value in settings.items()},
+            sizes=curves.sizes_in(sizes, curves.train_size(self.project, task, name)),
+            score=score,
+        )
+        work = curves.Curves(self.project, spec)
+        work.run_on = cluster
+        experiment.run(work, self.queue)
+        work.check_complete()
+        return work
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -291,37 +434,69 @@ class Workspace:
         self, run: Run | str, texts: Sequence[str | tuple[str, str]], *, device: str = "auto"
     ) -> list[Prediction]:
         """Predictions for texts, or for pairs of texts, in order; of an ensemble, their mean."""
-        from workbench.operations.runs import ensemble, predict_files, train
-        from workbench.operations.runs.kinds import contract as kinds
+        from workbench.operations.runs import predict_files
+        from workbench.operations.runs.predict import Inputs
 
-        chosen = self._run(run)
-        members = kinds.of(chosen).parts(self.project, chosen) or (chosen,)
-        form = predict_files.form_of(train.model_folder(self.project, members[0]))
-        inputs = predict_files.texts_to_documents(texts, form=form)
-        tables = [self._answers(member, inputs, device) for member in members]
-        if members == (chosen,):
-            return tables[0]
-        return [ensemble.mean(answers) for answers in zip(*tables, strict=True)]
+        models = predict_files.models_of(self.project, self._run(run))
+        documents = predict_files.texts_to_documents(texts, form=models[0].form)
+        with Inputs(documents) as inputs:
+            rows = predict_files.predict(
+                self.queue, models, inputs, device=device, watch=self._watch()
+            )
+            return [prediction for _document, prediction in rows]
 
-    def _answers(self, run: Run, inputs: Sequence[Document], device: str) -> list[Prediction]:
-        from workbench.operations.runs import predict, predict_files, train
+    def predict_file(
+        self,
+        run_or_model: Run | str,
+        source: Path | str,
+        out: Path | str,
+        *,
+        device: str = "auto",
+        run_on: str = "",
+    ) -> FilePredictions:
+        """Predict a file, or a folder of files, and save the predictions, in any number.
 
-        folder, pickled = train.model_folder(self.project, run), predict.allows_pickle(run)
-        return predict_files.predict(
-            self.queue, folder, inputs, device=device, allow_pickle=pickled, watch=self._watch()
+        run_or_model: a run, or the name or folder of a model that is trained for a task. The suffix
+        of `out` selects the format: .csv, .parquet, else JSON lines. run_on: see `repeat`; each
+        node of the cluster predicts a part of the texts. Raises WorkbenchError if nothing can be
+        read or written; lines without a document are counted.
+        """
+        from workbench.operations.runs import predict_files
+
+        cluster = self._cluster(run_on)
+        names = {run.name for run in self.runs}
+        models = (
+            (predict_files.model_named(run_or_model),)
+            if isinstance(run_or_model, str) and run_or_model not in names
+            else predict_files.models_of(self.project, self._run(run_or_model))
+        )
+        return predict_files.predict_file(
+            self.queue,
+            models,
+            Path(source),
+            Path(out),
+            device=device,
+            run_on=cluster,
+            watch=self._watch(),
         )
 
-    def suggest(self, run: Run | str, query: str = "") -> Suggested:
+    def suggest(
+        self, run: Run | str, query: str = "", *, spans: Run | str | None = None
+    ) -> Suggested:
         """Suggest labels for unlabelled documents, all or those that match a query.
 
-        They become gold only when a person accepts them. Raises QueryError.
+        They become gold only when a person accepts them. spans: the run whose predicted spans a run
+        of relations connects, by default those of its layer. Raises QueryError.
         """
         from workbench.operations.annotation import suggest
         from workbench.operations.documents import queries
 
         chosen = self._run(run)
         ids = queries.matching(self.project, query) if query else None
-        return suggest.suggest(self.project, self.queue, chosen, ids=ids, watch=self._watch())
+        finding = None if spans is None else self._run(spans)
+        return suggest.suggest(
+            self.project, self.queue, chosen, ids=ids, spans=finding, watch=self._watch()
+        )
 
     def embed(
         self,
@@ -392,6 +567,25 @@ class Workspace:
         return export.export_run(
             self.project, self.queue, self._run(run), folder, formats, watch=self._watch()
         )
+
+    def serve(self, run: Run | str, **options: Any) -> Server:
+        """Answer requests over HTTP with a run, until `stop()` of the server or `close()`.
+
+        options: weights, host, port, exact, token, see `operations.models.serving.start`. Raises
+        WorkbenchError if packages are missing, Cancelled or JobFailed.
+        """
+        from workbench.operations.models import serving
+
+        return serving.start(
+            self.project, self.queue, self._run(run), **options, watch=self._watch()
+        )
+
+    def _cluster(self, address: str) -> str:
+        """Raises SpecError for what is no address of a cluster, ConsentNeeded."""
+        from workbench.operations.runs import clusters
+
+        clusters.check_consent(self.project, address)
+        return clusters.address(address)
 
     def _run(self, run: Run | str) -> Run:
         return self.run(run) if isinstance(run, str) else run

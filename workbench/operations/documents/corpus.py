@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -135,9 +135,11 @@ def texts(project: Project, ids: Sequence[int]) -> tuple[str, ...]:
     return tuple(by_id[id] for id in ids if id in by_id)
 
 
-def documents_of(project: Project, ids: Sequence[int]) -> list[Document]:
-    """The documents with their texts, in order of id."""
-    return [record.document for record in documents.records(project.db, ids=ids, layers=())]
+def documents_of(
+    project: Project, ids: Sequence[int], *, layers: Sequence[str] = ()
+) -> Iterator[Document]:
+    """The documents with their texts, in order of id; with what models of these layers read."""
+    return (record.document for record in documents.records(project.db, ids=ids, layers=layers))
 
 
 def any_documents(project: Project) -> bool:
@@ -298,7 +300,7 @@ def set_class(
             fitting,
             layer_id,
             label_id,
-            annotator_id=project.annotator_id,
+            annotator_id=project.gold(layer_id),
             source=lambda: project.source("person"),
             watch=watch.part(0.0, STORED),
         )
@@ -328,9 +330,9 @@ def set_state(
     with project.edit(title, origin=origin, watch=watch.part(STORED, 1.0)):
         fitting, bare = bulk.with_texts(project.db, ids, layer.texts), []
         if state == "submitted" and not layer.traits.empty_is_answer:
-            bare = bulk.without_label(project.db, fitting, layer_id, project.annotator_id)
+            bare = bulk.without_label(project.db, fitting, layer_id, project.gold(layer_id))
         share = len(bare) / max(1, len(fitting))
-        key = (layer_id, project.annotator_id)
+        key = (layer_id, project.gold(layer_id))
         annotation_rows.set_state(project.db, bare, *key, "draft", watch=body.part(0.0, share))
         rest = sorted(set(fitting) - set(bare))
         return annotation_rows.set_state(project.db, rest, *key, state, watch=body.part(share, 1.0))

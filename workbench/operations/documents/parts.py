@@ -137,8 +137,10 @@ def join(
     with project.edit(_("Join parts of documents"), origin=origin, watch=watch.part(STORED, 1.0)):
         wholes = _wholes(project, ids, skipped)
         for key in watch.part(0.0, STORED).over(list(wholes), 1):
-            parts = documents_of(project, wholes[key[0]])
-            parts.sort(key=lambda part: wholes[key[0]].index(row_id(part)))
+            order = wholes[key[0]].index
+            parts = sorted(
+                documents_of(project, wholes[key[0]]), key=lambda part: order(row_id(part))
+            )
             if reason := _cannot_join(project, parts):
                 skipped[reason] += len(parts)
                 continue

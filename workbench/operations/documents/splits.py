@@ -5,8 +5,9 @@ user.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from workbench.base.errors import SpecError
@@ -15,6 +16,7 @@ from workbench.base.terms import term
 from workbench.base.watch import QUIET, Watch
 from workbench.storage.documents import bulk, documents
 from workbench.storage.labels import labels as layers
+from workbench.storage.queries import query_values
 from workbench.text.columns import Column
 from workbench.text.document import SPLITS
 from workbench.text.rows import row_id
@@ -46,6 +48,8 @@ class SplitChoice:
 
     `shares` of train, dev and test sum to 1. With `keep`, documents that have a split keep it;
     otherwise all are reassigned. `ids`: only these documents are assigned; all by default.
+    `by`: a field of the metadata: documents with a value of `train_on` are divided into train and
+    dev, those with one of `test_on`, by default every other value, are test; "" for none.
     """
 
     layers: tuple[str, ...]
@@ -55,16 +59,37 @@ class SplitChoice:
     )
     keep: bool = True
     ids: frozenset[int] | None = None
+    by: str = ""
+    train_on: tuple[str, ...] = ()
+    test_on: tuple[str, ...] = ()
+
+    def check(self) -> None:
+        """Raises SpecError unless a field comes with a value to train on, and other ones to test
+        on.
+        """
+        if not self.by and (self.train_on or self.test_on):
+            raise SpecError(_("Choose the metadata field that the values are of."))
+        if self.by and not self.train_on:
+            raise SpecError(_("Choose a value of {field} to train on.", field=self.by))
+        if both := sorted(set(self.train_on) & set(self.test_on)):
+            raise SpecError(
+                _("{value} is both to train and to test on.", value=", ".join(both)),
+                hint=_("Choose different values."),
+            )
 
 
 @dataclass(frozen=True)
 class SplitData:
-    """Input of `preview_splits`, read once. `documents`: number of documents in the project."""
+    """Input of `preview_splits`, read once. `documents`: number of documents in the project.
+    `values`: of the metadata field `by`, by document id.
+    """
 
     layers: tuple[str, ...]
     items: tuple[SplitItem, ...]
     homes: Mapping[str, str]
     documents: int
+    by: str = ""
+    values: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -142,10 +167,22 @@ def split_layers(project: Project) -> dict[str, int]:
     return {name: submitted.get(id, 0) for id, name in ranked}
 
 
-def split_data(project: Project, layer_names: Sequence[str], *, watch: Watch = QUIET) -> SplitData:
-    """Reads every document, half a second for 60,000: not for the main thread."""
+def metadata_fields(project: Project) -> dict[str, tuple[str, ...]]:
+    """Metadata fields with several short values → these, in a sample of documents."""
+    known = query_values.metadata(project.db)
+    return {name: values for name, values in known.items() if len(values) > 1}
+
+
+def split_data(
+    project: Project, layer_names: Sequence[str], field: str = "", *, watch: Watch = QUIET
+) -> SplitData:
+    """Reads every document, half a second for 60,000: not for the main thread.
+
+    field: of the metadata that decides the splits, "" for none.
+    """
     items, homes, total = _items(project, layer_names, {}, watch)
-    return SplitData(tuple(layer_names), tuple(items), homes, total)
+    values = bulk.metadata_values(project.db, field) if field else {}
+    return SplitData(tuple(layer_names), tuple(items), homes, total, field, values)
 
 
 def preview_splits(data: SplitData, choice: SplitChoice, *, watch: Watch = QUIET) -> SplitPreview:
@@ -178,7 +215,12 @@ def preview_splits(data: SplitData, choice: SplitChoice, *, watch: Watch = QUIET
         had - len(moved),
         left_test,
         data.documents - len(data.items),
-        _warnings(sizes, labels, left_test, _one_group(data.items)) if data.items else (),
+        (
+            *_warnings(sizes, labels, left_test, _one_group(data.items)),
+            *_left_alone(data, choice),
+        )
+        if data.items
+        else (),
     )
 
 
@@ -187,7 +229,7 @@ def divide(
 ) -> SplitPreview:
     """Assign the submitted documents of the layers to splits, as one undo step."""
     with project.edit(_("Create splits"), origin=origin, watch=watch.part(WRITTEN, 1.0)):
-        data = split_data(project, choice.layers, watch=watch.part(0.0, 0.2))
+        data = split_data(project, choice.layers, choice.by, watch=watch.part(0.0, 0.2))
         plan = preview_splits(data, choice, watch=watch.part(0.2, 0.3))
         _write(project, _divided(_of(data, choice), choice, QUIET), watch.part(0.3, WRITTEN))
     return plan
@@ -202,13 +244,22 @@ def _of(data: SplitData, choice: SplitChoice) -> SplitData:
         if item.id not in choice.ids and item.split and item.group:
             homes[item.group] = item.split if homes.get(item.group) != "test" else "test"
     items = tuple(item for item in data.items if item.id in choice.ids)
-    return SplitData(data.layers, items, homes, data.documents)
+    return replace(data, items=items, homes=homes)
 
 
 def _divided(data: SplitData, choice: SplitChoice, watch: Watch) -> dict[int, str]:
     from workbench.text import splits
 
-    return splits.divide(
+    choice.check()
+    divide = splits.divide
+    if choice.by:
+        divide = partial(
+            splits.by_value,
+            values=data.values,
+            train_on=choice.train_on,
+            test_on=choice.test_on,
+        )
+    return divide(
         data.items,
         seed=choice.seed,
         shares=choice.shares,
@@ -216,6 +267,25 @@ def _divided(data: SplitData, choice: SplitChoice, watch: Watch) -> dict[int, st
         homes=data.homes,
         watch=watch,
     )
+
+
+def _left_alone(data: SplitData, choice: SplitChoice) -> list[str]:
+    """A warning if the rule by metadata says nothing about some documents."""
+    if not choice.by:
+        return []
+    named = {*choice.train_on, *choice.test_on}
+    values = (data.values.get(item.id) for item in data.items)
+    count = sum(value is None or (bool(choice.test_on) and value not in named) for value in values)
+    if not count:
+        return []
+    return [
+        ngettext(
+            "{n:,} document has no such value of {field} and keeps its split.",
+            "{n:,} documents have no such value of {field} and keep their split.",
+            count,
+            field=choice.by,
+        )
+    ]
 
 
 def _one_group(items: Sequence[SplitItem]) -> bool:
@@ -321,6 +391,23 @@ def _assign(
         )
         placed.update({item.id: assigned.get(item.id, item.split) for item in items})
     return assigned, placed
+
+
+# ---------------------------------------------------------------- folds
+
+
+def folds(
+    project: Project, layer_name: str, ids: Collection[int], count: int, *, seed: int
+) -> list[list[int]]:
+    """The ids of each of `count` folds of submitted documents of a layer, see `text.splits.folds`.
+
+    Documents stay together as in splits: those of a group, and equal texts.
+    """
+    from workbench.text import splits
+
+    items, _homes, _total = _items(project, [layer_name], {})
+    chosen = frozenset(ids)
+    return splits.folds([item for item in items if item.id in chosen], count, seed=seed)
 
 
 # ---------------------------------------------------------------- common

@@ -176,7 +176,7 @@ def collect(
     for chunk in watch.over(sorted(ids), CHUNK):
         for item in counting:
             item.add(chunk)
-        for at, n in stored.finished(project.db, chunk, project.annotator_id):
+        for at, n in stored.finished(project.db, chunk):
             times[at] += n
     names = provenance.Names(project)
     return Statistics(

@@ -21,7 +21,7 @@ from workbench.metrics.gain import Gain, gain
 from workbench.metrics.report import intervals
 from workbench.operations.documents import queries
 from workbench.operations.evaluation import quality, scoring
-from workbench.operations.runs import missing, predict, results
+from workbench.operations.runs import missing, predict, results, trained_on
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.run_results import outcome, prices
 from workbench.operations.runs.trained_on import TrainedOn, TrainingTexts
@@ -232,7 +232,7 @@ def _unknown(project: Project, chosen: Iterable[Run]) -> tuple[BoardEntry, ...]:
 
 
 def _counts(run: Run) -> bool:
-    return run.status in FINISHED and "task" in run.spec
+    return run.status in FINISHED and "task" in run.spec and not trained_on.fold(run)
 
 
 def _most_frequent(chosen: Sequence[Run]) -> Run:

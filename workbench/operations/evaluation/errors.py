@@ -13,13 +13,13 @@ from workbench.operations.annotation import document_view
 from workbench.operations.evaluation import reviews, scoring
 from workbench.operations.evaluation.reviews import Review, ReviewItem
 from workbench.operations.evaluation.scoring import GoldDocument
-from workbench.operations.runs import predict, results
+from workbench.operations.runs import predict, results, trained_on
 from workbench.storage.documents import documents
 from workbench.tasks import spec as tasks
 from workbench.text import result_view
 from workbench.text.columns import Column, ValueKind
 from workbench.text.document import Document
-from workbench.text.mistakes import KINDS, TITLES, Mistake
+from workbench.text.mistakes import KINDS, Mistake
 from workbench.text.rows import row_id
 from workbench.text.spans import Span
 
@@ -36,10 +36,10 @@ SORTS = result_view.ORDERS
 OPEN, REVIEWED = "open", "reviewed"
 
 
-def columns(items: Iterable[ReviewItem]) -> tuple[Column, ...]:
-    """Of these errors; with their distances if any has one."""
+def columns(items: Iterable[ReviewItem], view: ResultView) -> tuple[Column, ...]:
+    """Of these errors, whose predictions the view shows; with their distances if any has one."""
     columns = (
-        Column(_("Kind"), lambda item: _(TITLES[item.mistake.kind])),
+        Column(_("Kind"), lambda item: view.kind_title(item.mistake.kind)),
         Column(_("Key"), lambda item: item.key),
         Column(_("Text"), lambda item: item.quote[:50]),
         Column(_("Gold"), lambda item: item.mistake.gold or None),
@@ -124,10 +124,11 @@ def _scored(
     if ids is None:
         return list(results.scored(project, run, split))
     info = tasks.info(results.task_of(run))
+    fold = trained_on.own_dev(project, run) if split == "dev" else None
     return [
         GoldDocument(record.document, gold)
         for record in documents.records(project.db, layers=(layer.name,), ids=sorted(ids))
-        if record.document.split == split
+        if (record.document.split == split if fold is None else record.document.id in fold)
         and not scoring.why_left_out(info, record, layer.name)
         and (gold := info.gold(record, layer.name)) is not None
     ]
@@ -230,10 +231,11 @@ class Detail:
 def detail(project: Project, run: Run, document_id: int) -> Detail:
     """With the stored prediction of a run. Raises KeyError if the document was deleted."""
     layer = results.layer_of(project, run)
-    document = documents.get(project.db, document_id)
+    document = documents.record(project.db, document_id, (layer.name,)).document
     answer = predict.stored(project, run, [document]).get(document_id)
     ordered = tasks.info(results.task_of(run)).ordered
-    return detail_of(project, layer, document_id, answer, ordered=ordered)
+    detail = detail_of(project, layer, document_id, answer, ordered=ordered)
+    return replace(detail, document=document)  # with what the model read
 
 
 def detail_of(
@@ -248,7 +250,9 @@ def detail_of(
     view = document_view.view(project, document_id)
     names = {label.id: label.name for label in layer.labels}
     rows = [row for row in view.spans if row.layer_id == layer.id and row.label_id in names]
-    gold = tuple(Span(r.start, r.end, names[r.label_id], r.field, id=r.id) for r in rows)
+    gold = tuple(
+        Span(r.start, r.end, names[r.label_id], r.field, id=r.id, chain=r.chain) for r in rows
+    )
     ids = {(span.field, span.start, span.end, span.label): span.id or 0 for span in gold}
     predicted = answer.spans if answer is not None and layer.traits.in_text else ()
     state = view.states.get(row_id(layer), "pending")

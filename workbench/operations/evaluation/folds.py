@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import random
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 from workbench.base import scratch
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
+from workbench.base.records import json_text
 from workbench.base.watch import QUIET, Watch
 from workbench.baselines import spec as baselines
 from workbench.baselines.spec import PREFIX
 from workbench.jobs.spec import JobSpec
+from workbench.operations.documents import splits
 from workbench.operations.evaluation import scoring
 from workbench.operations.evaluation.scoring import GoldDocument
-from workbench.operations.runs import results, train
+from workbench.operations.runs import results, train, trained_on
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.project import snapshot
 from workbench.storage.labels import labels
@@ -28,15 +29,17 @@ from workbench.storage.schema.values import now
 from workbench.tasks import spec as tasks
 from workbench.text.fields import Prediction
 from workbench.text.rows import row_id
+from workbench.training.general import LEAST_FOLDS, MOST_FOLDS, fold_of
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Queue
     from workbench.project.project import Project
+    from workbench.storage.runs.runs import Run
     from workbench.text.labels import Layer
 
 TARGET = "workbench.operations.evaluation.folds_job:run"
 TRAINING, BASELINE = "workbench.training.loop:run", "workbench.baselines.job:fit"
-FOLDS, LEAST_FOLDS, MOST_FOLDS = 5, 2, 20
+FOLDS = 5
 SPLITS = ("train", "dev")  # test stays unseen
 HELD_OUT = 10  # every tenth training document selects the checkpoint and fits thresholds
 
@@ -87,8 +90,44 @@ def models(project: Project, layer: Layer) -> tuple[tuple[str, str], ...]:
             and run.layer_id == layer.id
             and results.task_of(run) == task.id
         ]
-        names += [(run.name, _("Settings of {run}", run=run.name)) for run in fitting]
+        names += [
+            (run.name, _("Settings of {run}", run=run.name))
+            for run in fitting
+            if not trained_on.fold(run)
+        ]
+        names += [
+            (first.name, _("Predictions of {run} and its other folds", run=first.name))
+            for first, *_others in _complete(fitting)
+        ]
     return tuple(dict.fromkeys(names))
+
+
+def _complete(known: Iterable[Run]) -> list[list[Run]]:
+    """The finished runs that differ in their fold only, in its order, where none is missing."""
+    sets: dict[tuple[int, str, str], dict[int, Run]] = {}
+    for run in known:  # of equal runs the latest
+        fold = fold_of(trained_on.fold(run))
+        if fold is None or run.status != "done":
+            continue
+        number, count = fold
+        with suppress(WorkbenchError, KeyError):  # settings of another version
+            kind = kinds.of(run)
+            spec = kind.settings(run)
+            whole = replace(spec, options={**spec.options, "fold": f"1/{count}"})
+            key = count, kind.identity(whole), run.data_fingerprint
+            sets.setdefault(key, {})[number] = run
+    return [
+        [members[number] for number in sorted(members)]
+        for (count, *_rest), members in sets.items()
+        if len(members) == count
+    ]
+
+
+def of_runs(project: Project, layer: Layer, name: str) -> tuple[Run, ...]:
+    """The finished runs on all folds, given the name of one of them; () if some are missing."""
+    same = [run for run in runs.all(project.db) if run.layer_id == layer.id]
+    sets = (members for members in _complete(same) if name in [run.name for run in members])
+    return tuple(next(sets, ()))
 
 
 def no_model(layer: Layer) -> str:
@@ -166,14 +205,18 @@ def prepare(
             ),
             hint=_("Label more documents, or choose fewer folds."),
         )
-    parts = divided(labelled, folds, seed)
     ids = [row_id(scored.document) for scored in labelled]
+    parts = splits.folds(project, layer.name, ids, folds, seed=seed)
     data = snapshot.write(project, layer.name, {"train": ids})
-    splits = [_split(parts, number) for number in range(folds)]
     folder = scratch.make("folds")
     output = folder / "answers.jsonl"
     fold = {**fold, "data": str(data.path), "run": {}}
-    params = {"target": target, "fold": fold, "splits": splits, "output": str(output)}
+    params = {
+        "target": target,
+        "fold": fold,
+        "splits": [_split(parts, number) for number in range(folds)],
+        "output": str(output),
+    }
     title = _("Find label errors in {layer}", layer=layer.name)
     job = JobSpec(
         TARGET, params, str(folder), device=_device(fold), title=title, project=str(project.path)
@@ -200,7 +243,8 @@ def _target(
         return task.id, BASELINE, params
     spec = train.spec_of(results.run_named(project, model))
     device = train.wanted_device(spec.option("device"))
-    options = {**spec.options, "device": device}
+    options = {name: value for name, value in spec.options.items() if name != "fold"}
+    options["device"] = device
     spec = replace(spec, options=options, with_test=True, name="", layer=layer.name)
     return spec.task, TRAINING, {"spec": train.with_models(spec).to_json()}
 
@@ -212,30 +256,7 @@ def _device(fold: Mapping[str, Any]) -> str:
 
 def given_labels(project: Project, task: str, layer: Layer) -> list[GoldDocument]:
     """The labelled documents that are measured."""
-    info = tasks.info(task)
-    return [
-        scored_document
-        for split in SPLITS
-        for scored_document in scoring.scored_documents(project, info, layer, split)
-    ]
-
-
-def divided(documents: Sequence[GoldDocument], folds: int, seed: int) -> list[list[int]]:
-    """Document ids of each fold: labels are spread evenly, documents of a group stay together."""
-    groups: dict[str, list[GoldDocument]] = defaultdict(list)
-    for scored in documents:
-        groups[scored.document.group or f"\0{scored.document.id}"].append(scored)
-    by_label: dict[str, list[list[GoldDocument]]] = defaultdict(list)
-    for members in groups.values():
-        by_label[next(iter(members[0].gold.labels()), "")].append(members)
-    parts: list[list[int]] = [[] for _number in range(folds)]
-    rng, at = random.Random(seed), 0
-    for label in sorted(by_label):
-        rng.shuffle(by_label[label])
-        for members in by_label[label]:
-            parts[at % folds] += [row_id(member.document) for member in members]
-            at += 1
-    return parts
+    return list(scoring.scored_documents(project, tasks.info(task), layer, *SPLITS))
 
 
 def _split(parts: Sequence[Sequence[int]], number: int) -> dict[str, list[int]]:
@@ -261,13 +282,18 @@ def measure(
 ) -> FoldPredictions:
     """Predict every labelled document of train and dev by a model of the other folds, in a worker.
 
-    The result is kept beside the project. For the arguments see `prepare`. Raises Cancelled,
-    JobFailed, or WorkbenchError saying why the layer cannot be measured.
+    The result is kept beside the project. For the arguments see `prepare`; of a run on a fold, the
+    stored predictions of the runs on all folds are taken, and nothing is computed. Raises
+    Cancelled, JobFailed, or WorkbenchError saying why the layer cannot be measured.
     """
+    layer = layer_named(project, layer_name)
+    if members := of_runs(project, layer, model):
+        return _keep(project, layer, *_answers(project, layer, members))
     prepared = prepare(project, layer_name, model=model, folds=folds, seed=seed)
     try:
         queue.run(prepared.job, watch)
-        return _keep(project, prepared)
+        with open(prepared.job.params["output"], encoding="utf-8", errors="surrogatepass") as lines:
+            return _keep(project, prepared.layer, prepared.about, lines)
     finally:
         scratch.remove(Path(prepared.job.folder))
 
@@ -276,15 +302,46 @@ def _file(project: Project, layer_id: int) -> Path:
     return project.runs_folder / "label-errors" / f"{layer_id}.jsonl"
 
 
-def _keep(project: Project, prepared: PreparedFolds) -> FoldPredictions:
-    """Move the predictions beside the project, after a line on how they were made."""
-    path = _file(project, row_id(prepared.layer))
+def _answers(
+    project: Project, layer: Layer, members: Sequence[Run]
+) -> tuple[dict[str, Any], list[str]]:
+    """How the runs of all folds were made, and their predictions of their own folds as lines."""
+    first = members[0]
+    task = results.task_of(first)
+    lines, fold = list[str](), dict[int, int]()
+    for number, run in enumerate(members):
+        ids = trained_on.own_dev(project, run) or frozenset()
+        fold |= dict.fromkeys(ids, number)
+        for id, (text_hash, answer) in runs.predictions(project.db, run.id, ids).items():
+            row = {"document_id": id, "text_hash": text_hash, "prediction": answer.to_json()}
+            lines.append(json_text(row))
+    about = {
+        "task": task,
+        "model": _("Folds of {run}", run=first.name),
+        "folds": len(members),
+        "at": now(),
+        "fold": fold,
+        "given": {
+            id: gold.to_json()
+            for id, gold in trained_on.gold(project, first, tasks.info(task)).items()
+            if id in fold
+        },
+    }
+    return about, lines
+
+
+def _keep(
+    project: Project, layer: Layer, about: Mapping[str, Any], lines: Iterable[str]
+) -> FoldPredictions:
+    """Write the predictions beside the project, after a line on how they were made."""
+    path = _file(project, row_id(layer))
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_suffix(".part")
-    lines = Path(prepared.job.params["output"]).read_bytes()
-    draft.write_bytes(json.dumps(prepared.about).encode() + b"\n" + lines)
+    with open(draft, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
+        file.write(json_text(about) + "\n")
+        file.writelines(line.rstrip("\n") + "\n" for line in lines)
     draft.replace(path)
-    measurement = measured(project, prepared.layer)
+    measurement = measured(project, layer)
     if measurement is None:
         raise WorkbenchError(_("The predictions of the folds cannot be read."))
     return measurement
@@ -293,7 +350,8 @@ def _keep(project: Project, prepared: PreparedFolds) -> FoldPredictions:
 def measured(project: Project, layer: Layer) -> FoldPredictions | None:
     """The last measurement of a layer; None if there is none, or its file is damaged."""
     try:
-        with open(_file(project, row_id(layer)), encoding="utf-8") as file:
+        path = _file(project, row_id(layer))
+        with open(path, encoding="utf-8", errors="surrogatepass") as file:
             head = json.loads(next(file))
             predictions = {}
             for line in file:

@@ -12,15 +12,18 @@ from dataclasses import dataclass
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import N_, _
 from workbench.operations.annotation import questions
+from workbench.operations.annotation import relations as relate
 from workbench.operations.annotation.annotate import make_room, start_draft
 from workbench.project.project import Project
 from workbench.storage.annotation import annotations as annotation_rows
-from workbench.storage.annotation import document_values
+from workbench.storage.annotation import document_values, relations
 from workbench.storage.documents import flags
-from workbench.text.labels import Layer
-from workbench.text.mistakes import Mistake
+from workbench.storage.runs import runs
+from workbench.text.labels import NUMBERS, Layer
+from workbench.text.mistakes import LABEL, Mistake
 from workbench.text.rows import row_id
 from workbench.text.scale import Scale
+from workbench.text.spans import Span, chains_of
 
 PREFIX = flags.REVIEWS
 VERDICTS = ACCEPTED, CHANGED, KEPT, SKIPPED = ("accepted", "changed", "kept", "skipped")
@@ -68,8 +71,7 @@ class ReviewItem:
     @property
     def quote(self) -> str:
         """The words at the place, or the beginning of the document."""
-        place = self.mistake.place
-        return self.text[slice(*place) if place else slice(160)]
+        return self.mistake.quote(self.text)
 
     @property
     def verdict(self) -> str:
@@ -131,7 +133,8 @@ def accept(
     traits = layer.traits
     ids = {label.name: row_id(label) for label in layer.labels}
     for name in (mistake.gold, mistake.predicted):
-        if traits.has_labels and not traits.asks and name and name not in ids:
+        named = traits.has_labels and not traits.asks and not traits.in_chains
+        if named and name and name not in ids:
             message = _("Layer {layer} no longer has the label {name}.")
             raise WorkbenchError(message.format(layer=layer.name, name=name))
     old, new = (ids.get(name) for name in (mistake.gold, mistake.predicted))
@@ -141,9 +144,13 @@ def accept(
         if traits.asks:
             _replace_answer(project, layer, document_id, mistake, source)
         elif not traits.has_labels:
-            _replace_number(project, layer, document_id, mistake, source)
+            _replace_value(project, layer, document_id, mistake, source)
+        elif traits.in_chains:
+            _replace_mention(project, layer, document_id, mistake, run_id, source)
         elif traits.on_document:
             _replace_class(project, layer, document_id, old, new, mistake, source)
+        elif traits.between_spans:
+            _replace_relation(project, layer, document_id, old, new, mistake, source)
         else:
             _replace_span(project, layer, document_id, old, new, mistake, source)
         start_draft(project, document_id, row_id(layer))
@@ -160,15 +167,18 @@ def _replace_answer(
     )
 
 
-def _replace_number(
+def _replace_value(
     project: Project, layer: Layer, document_id: int, mistake: Mistake, source: int
 ) -> None:
+    value: float | str = mistake.predicted
+    if layer.traits.record == NUMBERS:
+        value = Scale.of(layer.options).nearest(float(mistake.predicted))
     document_values.set_value(
         project.db,
         document_id,
         row_id(layer),
-        Scale.of(layer.options).nearest(float(mistake.predicted)),
-        annotator_id=project.annotator_id,
+        value,
+        annotator_id=project.gold(row_id(layer)),
         source_id=source,
     )
 
@@ -182,7 +192,8 @@ def _replace_class(
     mistake: Mistake,
     source: int,
 ) -> None:
-    db, who, layer_id = project.db, project.annotator_id, row_id(layer)
+    db, layer_id = project.db, row_id(layer)
+    who = project.gold(layer_id)
     if old is not None and (new is None or layer.traits.several):
         annotation_rows.clear_mark(db, document_id, layer_id, who, old)
     if new is not None:
@@ -195,6 +206,26 @@ def _replace_class(
             annotator_id=who,
             source_id=source,
             score=mistake.confidence,
+        )
+
+
+def _replace_relation(
+    project: Project,
+    layer: Layer,
+    document_id: int,
+    old: int | None,
+    new: int | None,
+    mistake: Mistake,
+    source: int,
+) -> None:
+    if mistake.at is not None and mistake.to is not None:
+        ends = Span(*mistake.at, ""), Span(*mistake.to, "")
+        if not relate.delete_gold(project, document_id, layer, old, ends):
+            raise WorkbenchError(_("The gold label at this place has changed since."))
+    if new is not None and mistake.predicted_at is not None and mistake.predicted_to is not None:
+        ends = Span(*mistake.predicted_at, ""), Span(*mistake.predicted_to, "")
+        relate.take_relation(
+            project, document_id, layer, new, ends, source_id=source, score=mistake.confidence
         )
 
 
@@ -230,10 +261,83 @@ def _replace_span(
             start,
             end,
             field=mistake.field,
-            annotator_id=project.annotator_id,
+            annotator_id=project.gold(row_id(layer)),
             source_id=source,
             score=mistake.confidence,
         )
+
+
+def _replace_mention(
+    project: Project,
+    layer: Layer,
+    document_id: int,
+    mistake: Mistake,
+    run_id: int | None,
+    source: int,
+) -> None:
+    """Add, remove or move a mention, or put it into the chain of the mention that the run links it
+    to: the nearest one of its predicted chain that gold has, else a new chain.
+    """
+    db, layer_id = project.db, row_id(layer)
+    gold = {
+        (row.start, row.end): row
+        for row in annotation_rows.spans(db, document_id)
+        if row.layer_id == layer_id and row.field == mistake.field
+    }
+    mine = gold.get(mistake.at) if mistake.at is not None else None
+    if mistake.at is not None and mine is None:
+        raise WorkbenchError(_("The gold label at this place has changed since."))
+    if mine is not None and mistake.at != mistake.predicted_at:
+        annotation_rows.delete_span(db, mine.id)
+        del gold[mine.start, mine.end]
+        mine = None
+    if mistake.predicted_at is None:
+        return
+    span, others = _predicted_chain(project, document_id, mistake, run_id)
+    if mistake.kind == LABEL:  # an antecedent, or none
+        others = [other for other in others if other.start <= span.start]
+    chains = (gold[place].chain for place in map(_place, others) if place in gold)
+    chain = next((chain for chain in chains if chain is not None), None)
+    if chain is None:
+        chain = relations.free_chain(db, document_id, layer_id)
+    if mine is None:
+        label = next((row_id(each) for each in layer.labels if each.name == span.label), None)
+        if label is None:
+            message = _("Layer {layer} no longer has the label {name}.")
+            raise WorkbenchError(message.format(layer=layer.name, name=span.label))
+        annotation_rows.add_span(
+            db,
+            document_id,
+            layer_id,
+            label,
+            *mistake.predicted_at,
+            field=mistake.field,
+            annotator_id=project.gold(layer_id),
+            source_id=source,
+            score=mistake.confidence,
+            chain=chain,
+        )
+    else:
+        relations.set_chain(db, [mine.id], chain, source_id=source)
+
+
+def _predicted_chain(
+    project: Project, document_id: int, mistake: Mistake, run_id: int | None
+) -> tuple[Span, list[Span]]:
+    """The predicted mention of a mistake, and the others of its chain: those before it, the nearest
+    first, then those after it. Raises WorkbenchError if the prediction is no longer stored.
+    """
+    stored = runs.predictions(project.db, run_id, [document_id]) if run_id is not None else {}
+    spans = stored[document_id][1].spans if document_id in stored else ()
+    for chain in chains_of(spans):
+        for at, span in enumerate(chain):
+            if _place(span) == mistake.predicted_at:
+                return span, [*reversed(chain[:at]), *chain[at + 1 :]]
+    raise WorkbenchError(_("The prediction for this text is no longer stored."))
+
+
+def _place(span: Span) -> tuple[int, int]:
+    return span.start, span.end
 
 
 def _remember(

@@ -96,12 +96,12 @@ def usable_records(
 
 
 def scored_documents(
-    project: Project, info: TaskInfo, layer: Layer, split: str
+    project: Project, info: TaskInfo, layer: Layer, *splits: str
 ) -> tuple[GoldDocument, ...]:
-    """The documents that a score on `split` is computed on, with their current gold labels."""
+    """The documents that a score on `splits` is computed on, with their current gold labels."""
     return tuple(
         GoldDocument(record.document, gold)
-        for record in usable_records(project, info, layer, splits=(split,))
+        for record in usable_records(project, info, layer, splits=splits)
         if (gold := info.gold(record, layer.name)) is not None
     )
 

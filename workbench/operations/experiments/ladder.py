@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.i18n import _
@@ -60,7 +60,10 @@ class LadderSpec(JsonRecord):
         return {name: value for owner, _dot, name, value in parted if owner == rung}
 
 
-def keep(project: Project, spec: LadderSpec) -> None:
+S = TypeVar("S", bound=LadderSpec)
+
+
+def keep(project: Project, spec: LadderSpec, file: str = FILE) -> None:
     """Store a started experiment as the last one on its layer."""
     own = {rung.id: spec.settings_of(rung.id) for rung in spec.rungs}
     record = {
@@ -69,15 +72,20 @@ def keep(project: Project, spec: LadderSpec) -> None:
         "settings": spec.settings_of(),
         "of_rungs": {rung: settings for rung, settings in own.items() if settings},
     }
-    experiment.keep(project, FILE, spec.layer, record)
+    experiment.keep(project, file, spec.layer, record)
 
 
 def last(project: Project, layer: str = "") -> LadderSpec | None:
     """The last experiment on a layer, on any layer by default; None if there is none."""
-    name, record = experiment.last(project, FILE, layer)
+    return stored(project, FILE, LadderSpec, layer)
+
+
+def stored(project: Project, file: str, form: type[S], layer: str = "") -> S | None:
+    """The same of a file that `keep` wrote, and of the form of its descriptions."""
+    name, record = experiment.last(project, file, layer)
     known = {rung.id: rung for rung in RUNGS}
     try:
-        spec = LadderSpec.from_json({**record, "layer": name})
+        spec = form.from_json({**record, "layer": name})
         own = {
             f"{rung}.{name}": value
             for rung, settings in record["of_rungs"].items()
@@ -124,19 +132,25 @@ class Ladder(Experiment):
     """The experiment of a description: groups are rungs, series decoders.
 
     rungs: id → the rung with its models. Raises SpecError for settings that no rung has, or with
-    wrong values.
+    wrong values. file: where the description is kept.
     """
+
+    file = FILE
 
     def __init__(self, project: Project, spec: LadderSpec, *, settings: Settings | None = None):
         check_parts(spec.parts)
         cards = installed.list(settings)
         self.spec = spec
         self.rungs = {rung.id: available(rung, cards, spec.parts) for rung in spec.rungs}
-        super().__init__(project, _cells(spec, list(self.rungs.values())), task=spec.task)
+        super().__init__(project, self.planned(), task=spec.task)
+
+    def planned(self) -> Sequence[Cell]:
+        """The cells of the description."""
+        return _cells(self.spec, list(self.rungs.values()))
 
     def check(self) -> None:
         """Store the experiment; raises WorkbenchError if there are not enough documents."""
-        keep(self.project, self.spec)
+        keep(self.project, self.spec, self.file)
         limits = {cell.spec.option("train_limit") for cell in self.cells if cell.spec is not None}
         limit = limits.pop() if len(limits) == 1 else None  # else some rungs have one of their own
         plan = training_data.plan(self.project, self.spec.task, self.spec.layer, train_limit=limit)
@@ -153,7 +167,7 @@ class Ladder(Experiment):
         text = text or partial(tasks.score_text, self.score)
         return (
             Column(_("Rung"), lambda row: row.title),
-            Column(_("Input"), self._input),
+            Column(_("Input"), lambda row: self.input_of(row.group)),
             Column(
                 _("Trained"),
                 lambda row: row.first.trained,
@@ -167,8 +181,9 @@ class Ladder(Experiment):
             *experiment.gain_columns(text),
         )
 
-    def _input(self, row: Row) -> str:
-        rung = self.rungs[row.group]
+    def input_of(self, group: str) -> str:
+        """The model or the embeddings of a rung, or why it cannot be trained."""
+        rung = self.rungs[group]
         return rung.missing or rung.rung.options.get("embeddings") or rung.rung.model
 
     def report(self) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 Each rung adds one step of transfer to the one before: Mikolov et al. 2013 and Pennington et al.
 2014 (static vectors), Ma and Hovy 2016 (character CNN), Peters et al. 2018 (ELMo), Akbik et al.
-2018 (Flair), Devlin et al. 2019 (fine-tuning).
+2018 (Flair), Devlin et al. 2019 (fine-tuning). The adapted one first reads the texts of the project
+(Howard and Ruder 2018).
 """
 
 from __future__ import annotations
@@ -96,7 +97,9 @@ RUNGS = (
     _frozen("frozen-vectors", N_("Frozen word vectors"), "{vectors}"),
     _frozen("frozen-elmo", N_("Frozen ELMo"), "{elmo}"),
     _frozen("frozen-flair", N_("Frozen Flair"), "{forward}"),
+    _frozen("frozen-bert", N_("Frozen BERT"), "{transformer}"),
     Rung("bert", N_("Fine-tuned BERT"), "{transformer}"),
+    Rung("adapted", N_("Adapted BERT"), "{transformer}", {"adapt_epochs": "1"}, usual=False),
 )
 
 
@@ -144,15 +147,17 @@ def check_parts(chosen: Mapping[str, str]) -> None:
         )
 
 
-def named(ids: Sequence[str]) -> tuple[Rung, ...]:
-    """The rungs with these ids, the usual ones without any. Raises SpecError."""
+def named(ids: Sequence[str], usual: Sequence[str] = ()) -> tuple[Rung, ...]:
+    """The rungs with these ids; without any, `usual`, by default those of the ladder. Raises
+    SpecError.
+    """
     known = {rung.id: rung for rung in RUNGS}
     if unknown := [id for id in ids if id not in known]:
         raise SpecError(
             _("The ladder has no rung {name!r}.", name=unknown[0]),
             hint=_("Rungs: {names}. Others can be added with --add.", names=", ".join(known)),
         )
-    chosen_ids = set(ids) or {rung.id for rung in RUNGS if rung.usual}
+    chosen_ids = set(ids) or set(usual) or {rung.id for rung in RUNGS if rung.usual}
     return tuple(rung for rung in RUNGS if rung.id in chosen_ids)
 
 

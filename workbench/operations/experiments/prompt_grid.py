@@ -16,7 +16,15 @@ from workbench.base.watch import QUIET, Watch
 from workbench.metrics.paired import PairedDifference
 from workbench.operations.evaluation import pairs, quality
 from workbench.operations.experiments import experiment
-from workbench.operations.experiments.experiment import DONE, MISSING, Cell, Experiment, Summary
+from workbench.operations.experiments.experiment import (
+    DONE,
+    MISSING,
+    BandPoint,
+    BandSeries,
+    Cell,
+    Experiment,
+    Summary,
+)
 from workbench.operations.prompts import prompt, prompt_models, prompt_reading
 from workbench.operations.runs import results, run_results
 from workbench.operations.runs.kinds import contract as kinds
@@ -33,7 +41,6 @@ from workbench.text.document import CHOICES
 if TYPE_CHECKING:
     from workbench.base.settings import Settings
     from workbench.jobs.queue import Queue
-    from workbench.operations.evaluation.quality import Evidence
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
     from workbench.tasks.spec import TaskInfo
@@ -155,7 +162,7 @@ class PromptGrid(Experiment):
         rows: list[GridRow] = []
         for row in self.grid_rows:
             watch.at(0.6 * len(rows) / len(self.rows))
-            rows.append(replace(row, interval=_interval(self.project, row.runs, self)))
+            rows.append(replace(row, interval=experiment.mean_interval(self, row.runs)))
         trained = fine_tuned(self.project, rows)
         series = (*_prompt_series(rows), *_trained_series(trained, self))
         return GridResult(tuple(rows), series, verdict(self, rows, trained, watch.part(0.6, 1.0)))
@@ -286,9 +293,11 @@ class GridRow:
     def middle(self) -> Run | None:
         """The run with the median score, the lower one of two: it stands for the row in tests."""
         done = [
-            cell for cell in self.cells if cell.run is not None and cell.seed in self.summary.scores
+            cell
+            for cell in self.cells
+            if cell.run is not None and cell.repeat in self.summary.scores
         ]
-        ranked = sorted(done, key=lambda cell: self.summary.scores[cell.seed])
+        ranked = sorted(done, key=lambda cell: self.summary.scores[cell.repeat])
         return ranked[(len(ranked) - 1) // 2].run if ranked else None
 
     @property
@@ -302,27 +311,6 @@ class GridRow:
     def message(self) -> str:
         """Why a cell cannot run, or failed; "" if none did."""
         return next((cell.message for cell in self.cells if cell.message), "")
-
-
-@dataclass(frozen=True)
-class GridPoint:
-    """x: labelled documents used: shots of a prompt, training documents of a run. low, high: of the
-    seeds.
-    """
-
-    x: int
-    mean: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class GridSeries:
-    """A line of the plot. kind: PROMPT or FINE_TUNED."""
-
-    title: str
-    kind: str
-    points: tuple[GridPoint, ...]
 
 
 @dataclass(frozen=True)
@@ -346,7 +334,7 @@ class Verdict:
 @dataclass(frozen=True)
 class GridResult:
     rows: tuple[GridRow, ...]
-    series: tuple[GridSeries, ...] = ()
+    series: tuple[BandSeries, ...] = ()
     verdict: Verdict = field(default_factory=lambda: Verdict(""))
 
 
@@ -427,32 +415,6 @@ def _cost(cells: Sequence[Cell]) -> RowCost:
     )
 
 
-def _evidence(project: Project, run: Run, grid: PromptGrid) -> Evidence:
-    return quality.evidence(project, run, grid.split)
-
-
-def _interval(
-    project: Project, finished: Sequence[Run], grid: PromptGrid
-) -> tuple[float, float] | None:
-    """95% interval of the mean over runs, by a bootstrap over their documents."""
-    import numpy as np
-
-    from workbench.metrics import resampling
-
-    evidence = [_evidence(project, run, grid) for run in finished]
-    statistics = [item.statistic for item in evidence if len(item)]
-    sizes = {len(item) for item in evidence}
-    if not statistics or len(sizes) > 1 or None in statistics:
-        return None
-    values = [
-        resampling.resampled(statistic, *sizes)[grid.score]
-        for statistic in statistics
-        if statistic is not None
-    ]
-    low, high = resampling.bounds(np.mean(values, axis=0))
-    return float(low), float(high)
-
-
 # ---------------------------------------------------------------- fine-tuned runs, plot
 
 
@@ -473,7 +435,7 @@ def fine_tuned(project: Project, rows: Sequence[GridRow]) -> list[Run]:
     ]
 
 
-def _prompt_series(rows: Sequence[GridRow]) -> list[GridSeries]:
+def _prompt_series(rows: Sequence[GridRow]) -> list[BandSeries]:
     """A line for each prompt, model and selection; that of no examples begins all selections."""
     lines: dict[tuple[str, str, str], list[GridRow]] = {}
     for row in rows:
@@ -492,7 +454,7 @@ def _prompt_series(rows: Sequence[GridRow]) -> list[GridSeries]:
                 key = (prompt_title(row.spec), model, selection)
                 lines.setdefault(key, []).append(row)
     return [
-        GridSeries(
+        BandSeries(
             _(
                 "{prompt} with {model} ({selection})",
                 prompt=name,
@@ -501,7 +463,7 @@ def _prompt_series(rows: Sequence[GridRow]) -> list[GridSeries]:
             ),
             PROMPT,
             tuple(
-                GridPoint(row.spec.shots, row.summary.mean or 0.0, *(row.summary.band or (0, 0)))
+                BandPoint(row.spec.shots, row.summary.mean or 0.0, *(row.summary.band or (0, 0)))
                 for row in sorted(line, key=lambda row: row.spec.shots)
             ),
         )
@@ -509,7 +471,7 @@ def _prompt_series(rows: Sequence[GridRow]) -> list[GridSeries]:
     ]
 
 
-def _trained_series(trained: Sequence[Run], grid: PromptGrid) -> list[GridSeries]:
+def _trained_series(trained: Sequence[Run], grid: PromptGrid) -> list[BandSeries]:
     """The learning curve of each fine-tuned model: runs by their number of training documents."""
     lines: dict[str, dict[int, list[float]]] = {}
     for run in trained:
@@ -518,11 +480,11 @@ def _trained_series(trained: Sequence[Run], grid: PromptGrid) -> list[GridSeries
         if score is not None and n:
             lines.setdefault(kinds.model_name(run), {}).setdefault(n, []).append(score)
     return [
-        GridSeries(
+        BandSeries(
             _("{model}, fine-tuned", model=model),
             FINE_TUNED,
             tuple(
-                GridPoint(n, fmean(scores), min(scores), max(scores))
+                BandPoint(n, fmean(scores), min(scores), max(scores))
                 for n, scores in sorted(points.items())
             ),
         )

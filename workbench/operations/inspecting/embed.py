@@ -8,15 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.base import scratch
-from workbench.base.errors import ExportFailed
 from workbench.base.i18n import _
 from workbench.base.records import JsonRecord
 from workbench.base.watch import QUIET, Watch
 from workbench.jobs.spec import JobSpec
+from workbench.operations.models import export_files
 from workbench.operations.runs import predict, train
-from workbench.storage.connections.header import is_project
-from workbench.text import dataset
 from workbench.text.document import TEXT, Document
 
 if TYPE_CHECKING:
@@ -62,7 +59,7 @@ def _spans(text: str) -> tuple[tuple[int, int], ...]:
 def embed(
     queue: Queue,
     model: InspectableModel,
-    documents: Sequence[Document],
+    documents: Iterable[Document],
     out: Path,
     *,
     unit: str = "word",
@@ -77,39 +74,25 @@ def embed(
     stateful: the final state of each text is the initial state of the next, for models that have
     one. Raises Cancelled, JobFailed, or ExportFailed if `out` cannot be written.
     """
-    _check(out)
-    folder = scratch.make("embed")
-    inputs, device = folder / "asked.jsonl", train.wanted_device(device)
-    params = {
-        "model": model.folder,
-        "allow_pickle": model.allow_pickle,
-        "input": str(inputs),
-        "output": str(out.absolute()),
-        "unit": unit,
-        "layers": layers,
-        "stateful": stateful,
-        "device": device,
-        "total": len(documents),
-    }
-    title = _("Embed with {name}", name=Path(model.folder).name)
-    spec = JobSpec(
-        TARGET, params, str(folder), device=train.queue_device(device), title=title, short=True
-    )
-    numbered = (dataset.Record(predict.numbered(item, n)) for n, item in enumerate(documents))
-    try:
-        dataset.write(inputs, (), numbered, ids=True)
-        return Embedding(str(out), **queue.run(spec, watch))
-    finally:
-        scratch.remove(folder)
-
-
-def _check(out: Path) -> None:
-    if out.is_dir():
-        raise ExportFailed(_("{path} is a folder.", path=out), hint=_("Name a file."))
-    if out.is_file() and is_project(out):
-        raise ExportFailed(_("{path} is a project.", path=out), hint=_("Choose another name."))
-    if not out.absolute().parent.is_dir():
-        raise ExportFailed(
-            _("There is no folder {path}.", path=out.absolute().parent),
-            hint=_("Create the folder first."),
+    there, device = export_files.target(out), train.wanted_device(device)
+    with predict.Inputs(documents, watch=watch) as inputs:
+        params = {
+            "model": model.folder,
+            "allow_pickle": model.allow_pickle,
+            "input": str(inputs.path),
+            "output": str(there),
+            "unit": unit,
+            "layers": layers,
+            "stateful": stateful,
+            "device": device,
+            "total": len(inputs),
+        }
+        spec = JobSpec(
+            TARGET,
+            params,
+            str(inputs.folder),
+            device=train.queue_device(device),
+            title=_("Embed with {name}", name=Path(model.folder).name),
+            short=True,
         )
+        return Embedding(str(out), **queue.run(spec, watch))

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from workbench.base import owned_folder, scratch
 from workbench.base.errors import WorkbenchError
@@ -17,6 +17,7 @@ from workbench.exporters.model import spec as exporters
 from workbench.exporters.model.results import ExportResult
 from workbench.exporters.model.spec import ExporterInfo, ExportSpec, default_formats, loading_code
 from workbench.jobs.spec import JobSpec
+from workbench.operations.evaluation import quality, slices
 from workbench.operations.models import installed
 from workbench.operations.runs import missing, predict, results, train
 from workbench.operations.runs.kinds import contract as kinds
@@ -33,16 +34,22 @@ if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
+    from workbench.text.dataset import Record
     from workbench.text.document import Document
 
 __all__ = ["default_formats", "loading_code"]
+MAX_SLICES = 5  # of the model card
+
+CALIBRATION_TEXTS = 300
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
 class FormatOffer:
     """A format on offer for one run, with display texts.
 
-    bytes: estimated size. unfit: why the run does not support it, "" if it does.
+    bytes: estimated size. group: of which use it is. unfit: why the run does not support it, "" if
+    it does.
     """
 
     id: str
@@ -50,6 +57,7 @@ class FormatOffer:
     purpose: str
     short: str
     bytes: int
+    group: str = ""
     unfit: str = ""
 
 
@@ -95,9 +103,9 @@ def _has_model(project: Project, run: Run) -> bool:
     return True
 
 
-def check_documents(project: Project, texts: int) -> tuple[Document, ...]:
-    """Texts for the verification: dev and test documents with so many texts, at most 500, evenly
-    sampled.
+def check_records(project: Project, texts: int) -> tuple[Record, ...]:
+    """Documents with their labels for the verification: dev and test documents with so many texts,
+    at most 500, evenly sampled.
 
     Any documents with so many texts if there are none.
     """
@@ -105,15 +113,33 @@ def check_documents(project: Project, texts: int) -> tuple[Document, ...]:
     for split in ("dev", "test"):
         ids += documents.ids(project.db, documents.Filter(split=split, texts=texts))
     ids = ids or list(documents.ids(project.db, documents.Filter(texts=texts)))
-    step = max(1.0, len(ids) / exporters.MAX_VERIFICATION_TEXTS)
-    chosen = [
-        ids[int(number * step)] for number in range(min(len(ids), exporters.MAX_VERIFICATION_TEXTS))
-    ]
-    return tuple(
-        record.document
-        for record in documents.records(project.db, ids=chosen)
-        if record.document.text.strip()
-    )
+    return _records(project, evenly(ids, exporters.MAX_VERIFICATION_TEXTS))
+
+
+def calibration_records(
+    project: Project, texts: int, without: Sequence[Record] = ()
+) -> tuple[Record, ...]:
+    """Documents with so many texts outside dev and test, and not `without`, evenly sampled, for
+    formats that measure labels while they are written. () if there are none.
+    """
+    taken = {record.document.id for record in without}
+    for split in ("train", "none"):
+        ids = documents.ids(project.db, documents.Filter(split=split, texts=texts))
+        left = [id for id in ids if id not in taken]
+        if records := _records(project, evenly(left, CALIBRATION_TEXTS)):
+            return records
+    return ()
+
+
+def evenly(items: Sequence[Item], most: int) -> list[Item]:
+    """At most so many items, evenly sampled."""
+    step = max(1.0, len(items) / most)
+    return [items[int(number * step)] for number in range(min(len(items), most))]
+
+
+def _records(project: Project, ids: Sequence[int]) -> tuple[Record, ...]:
+    records = documents.records(project.db, ids=ids)
+    return tuple(record for record in records if record.document.text.strip())
 
 
 def offers(project: Project, run: Run) -> tuple[FormatOffer, ...]:
@@ -131,12 +157,14 @@ def offers_of_model(card: ModelInfo) -> tuple[FormatOffer, ...]:
 
 
 def _offers(folder: Path, formats: Sequence[ExporterInfo]) -> tuple[FormatOffer, ...]:
-    offers = []
-    for info in (info for info in formats if info.suits(folder)):
+    offers, places = [], {group: place for place, group in enumerate(exporters.GROUPS)}
+    suiting = [info for info in formats if info.suits(folder)]
+    for info in sorted(suiting, key=lambda info: places.get(info.group, len(places))):
         title, purpose = info.described(folder)
         short, unfit = _(info.short) or title, info.unfit(folder)
         size = 0 if unfit else info.size(folder)
-        offers.append(FormatOffer(info.id, title, purpose, short, size, unfit))
+        group = exporters.GROUPS.get(info.group, info.group)
+        offers.append(FormatOffer(info.id, title, purpose, short, size, _(group), unfit))
     return tuple(offers)
 
 
@@ -197,15 +225,25 @@ def _export(
     watch: Watch,
 ) -> ExportResult:
     exporters.check_fit(spec.model, spec.formats)
-    folder = scratch.make("export")
+    folder, layer = scratch.make("export"), run.layer if run is not None else ""
     try:
         texts_file = folder / "texts.jsonl"
-        chosen = check_documents(project, texts)
-        dataset.write(texts_file, (), (dataset.Record(document) for document in chosen), ids=True)
+        records = check_records(project, texts)
+        dataset.write(texts_file, (), records, ids=True)
+        chosen = [record.document for record in records]
         stored = _write_stored(project, run, chosen, folder / "predictions.jsonl") if run else ""
+        others = folder / "calibration.jsonl"
+        dataset.write(others, (), calibration_records(project, texts, records), ids=True)
+        spec = replace(
+            spec,
+            texts=str(texts_file),
+            predictions=stored,
+            layer=layer,
+            calibration=str(others),
+        )
         job = JobSpec(
             exporters.TARGET,
-            {**replace(spec, texts=str(texts_file), predictions=stored).to_json(), **owner},
+            {**spec.to_json(), **owner},
             str(folder),
             device="cpu",
             title=_("Export {name}", name=name),
@@ -230,7 +268,9 @@ def _write_stored(project: Project, run: Run, chosen: Sequence[Document], path: 
 
 
 def facts(project: Project, run: Run) -> dict[str, Any]:
-    """Training details for the model card. Contains none of the user's texts."""
+    """Training details for the model card. Contains none of the user's texts; names of slices have
+    metadata.
+    """
     spec, plan, result = train.spec_of(run), run.spec.get("plan", {}), trained(run)
     return {
         "run": run.name,
@@ -238,15 +278,44 @@ def facts(project: Project, run: Run) -> dict[str, Any]:
         "layer": run.layer,
         "base_model": spec.model_name or Path(spec.model).name,
         "base_licence": run.spec.get("licence", ""),
+        "chain": run.spec.get("chain") or [],
         "seed": spec.seed,
         "options": dict(result.options or spec.options),
         "counts": _viewed(run, result.used or plan.get("used", {})),
         "left_out": plan.get("left_out", []),
         "cut": result.cut or 0,
         "scores": _viewed(run, run.scores),
+        "slices": _slices(project, run),
         "definition": tasks.info(spec.task).definition,
         "versions": run.versions,
         "at": run.at,
+    }
+
+
+def _slices(project: Project, run: Run) -> dict[str, Any] | None:
+    """The lowest slices of dev, but for those by file; None without predictions that are scored."""
+    evidence = replace(quality.evidence(project, run, "dev"), files=())
+    table = slices.slices(evidence)
+    if table is None:
+        return None
+    below = [row for row in table.rows if row.score.value < table.whole][:MAX_SLICES]
+    rows = [
+        {
+            "name": row.name,
+            "n": row.score.n,
+            "value": row.score.value,
+            "low": row.score.low,
+            "high": row.score.high,
+            "is_low": row.is_low,
+        }
+        for row in below
+    ]
+    return {
+        "split": "dev",
+        "score": table.score,
+        "value": table.whole,
+        "n": table.n,
+        "rows": rows,
     }
 
 

@@ -6,7 +6,8 @@ import io
 import os
 import re
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -25,7 +26,7 @@ _HALVES = re.compile("[\ud800-\udfff]")
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.I)  # on Windows
 
 
-def target(path: Path, project: Project, *, is_folder: bool = False) -> Path:
+def target(path: Path, project: Project | None = None, *, is_folder: bool = False) -> Path:
     """The target path with links resolved. Raises ExportFailed if it must not be replaced.
 
     is_folder: a folder is written; it must be new or empty.
@@ -45,8 +46,14 @@ def target(path: Path, project: Project, *, is_folder: bool = False) -> Path:
                 _("{path} is a pipe or a device, not a file.", path=path),
                 hint=_("Choose a file name."),
             )
-        if there.exists() and (there.samefile(project.path) or is_project(there)):
+        own = project is not None and there.exists() and there.samefile(project.path)
+        if own or (there.exists() and is_project(there)):
             raise ExportFailed(_("{path} is a project.", path=path), hint=_("Choose another name."))
+        if not there.parent.is_dir():
+            raise ExportFailed(
+                _("There is no folder {path}.", path=there.parent),
+                hint=_("Create the folder first."),
+            )
     except (OSError, RuntimeError) as error:  # RuntimeError: circular links
         reason = getattr(error, "strerror", None) or str(error)
         hint = _("Check that the folder exists and that you may write to it.")
@@ -95,6 +102,24 @@ class UnicodeFile(io.TextIOWrapper):
             return len(text)
 
 
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary file beside `path`, which takes its place at the end.
+
+    If an exception ends the block, `path` is unchanged. Raises ExportFailed for an OSError.
+    """
+    draft = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
+    try:
+        yield draft
+        with draft.open("rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+    except OSError as error:
+        raise _failed(path, error) from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
 def write_file(
     path: Path, write: Callable[[TextIO], int], plan: ExportPlan, *, is_json: bool = False
 ) -> int:
@@ -103,18 +128,9 @@ def write_file(
     is_json: all that is not ASCII stands in strings of JSON. Returns what `write` returns. Raises
     ExportFailed if the file cannot be written; the target is then unchanged.
     """
-    draft = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
-    try:
-        with UnicodeFile(draft, is_json=is_json) as file:
-            count = write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, path)
-        plan.count(_replaced, file.replaced)
-    except OSError as error:
-        raise _failed(path, error) from error
-    finally:
-        draft.unlink(missing_ok=True)
+    with replacing(path) as draft, UnicodeFile(draft, is_json=is_json) as file:
+        count = write(file)
+    plan.count(_replaced, file.replaced)
     return count
 
 

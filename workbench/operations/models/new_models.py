@@ -136,16 +136,19 @@ def write_joined(project: Project, source: TextSource, watch: Watch = QUIET) -> 
     return Written((str(folder / "texts.txt"),), folder=folder)
 
 
-def _write_again(project: Project, job: Job, watch: Watch) -> Written:
+def written_again(project: Project, params: Mapping[str, Any], watch: Watch = QUIET) -> Written:
     """The texts of a run: its own copies while it has them, else those of its source as they are
-    now. Not for the main thread.
+    now. params: of its job. Not for the main thread.
 
     Raises WorkbenchError if they cannot be read any more, and Cancelled.
     """
-    params: Mapping[str, Any] = job.spec.params
     spec, source = params["spec"], params["source"]
     if all(Path(path).exists() for path in (*spec["texts"], *spec["held_out"])):
         return Written(tuple(spec["texts"]), tuple(spec["held_out"]))
+    if not source:
+        raise WorkbenchError(
+            _("The text of this run is missing."), hint=_("Restore its files, or pretrain again.")
+        )
     if source["project"] != project.uid:
         raise WorkbenchError(
             _("The text of this run is that of another project."), hint=_("Open that project.")
@@ -232,7 +235,7 @@ def prepare(
 def _pretraining(
     spec: PretrainSpec, written: Written, name: str, origin: Mapping[str, Any] | None = None
 ) -> PretrainingJob:
-    """A pretraining on these texts. origin: where they are from, for `_write_again`."""
+    """A pretraining on these texts. origin: where they are from, for `written_again`."""
     try:
         spec = replace(spec, texts=written.texts, held_out=written.held_out)
         work = PretrainingJob(spec, place(name), origin)
@@ -264,8 +267,8 @@ def ended(job: Job, settings: Settings) -> None:
     params: Mapping[str, Any] = job.spec.params
     if job.spec.target == TARGET:
         out = Path(params["out"])
-        if job.status == "cancelled":
-            owned_folder.remove(out)
+        if job.status == "cancelled" and not params.get("resume"):
+            owned_folder.remove(out)  # one that was continued keeps what it had
         elif owned_folder.current(out).exists():
             _list(out, settings)
     elif job.spec.target == VECTORS and job.status != "cancelled":
@@ -304,7 +307,7 @@ def first_batches_of_run(
     project: Project, queue: Queue, job: Job, *, batches: int, watch: Watch = QUIET
 ) -> dict[str, Any]:
     """The first batches of the run of a job, from its own settings and text."""
-    written = _write_again(project, job, watch.part(0, 0.5))
+    written = written_again(project, job.spec.params, watch.part(0, 0.5))
     with closing(_pretraining(settings_of_run(job), written, "model")) as work:
         return work.first_batches(queue, batches=batches, watch=watch.part(0.5, 1))
 

@@ -10,8 +10,8 @@ from workbench.base import settings
 from workbench.base.errors import WorkbenchError
 from workbench.jobs.events import Event, Output
 
-# maximum number of stored measurements: one per processor, torch version, thread count and shape
-MAX_TRIALS = 100
+# maximum number of stored measurements: some per processor, torch version, thread count and model
+MAX_TRIALS = 300
 
 
 def known() -> dict[str, float]:

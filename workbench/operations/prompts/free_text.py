@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import SpecError
-from workbench.base.i18n import N_, _, ngettext
-from workbench.base.options import MAX_SEED, Option
+from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.jobs.spec import JobSpec
+from workbench.operations.schema import labels
 from workbench.prompting.backends import spec as backends
 from workbench.prompting.backends.spec import CHAT, GENERATE, PromptModel
 from workbench.prompting.generation import (
@@ -22,79 +22,19 @@ from workbench.prompting.generation import (
     Reply,
     ReplyToken,
 )
-from workbench.prompting.spec import Decoding
+from workbench.prompting.spec import FREE_TEXT_OPTIONS, Decoding, stop_texts
 from workbench.storage.documents import documents
+from workbench.text import conversation
 from workbench.text.dataset import Record
-from workbench.text.document import TEXT, Document
+from workbench.text.document import TEXT, Document, with_choices
+from workbench.text.labels import PREFERENCE
 
 if TYPE_CHECKING:
     from workbench.jobs.host import Host
     from workbench.project.project import Project
 
-MOST_SAMPLES = 8
 SECONDS = 600.0  # until the next part of a reply
-OPTIONS = (
-    Option(
-        "max_tokens",
-        "int",
-        64,
-        N_("Number of tokens after which a reply is cut."),
-        title=N_("Tokens"),
-        low=1,
-        high=4096,
-    ),
-    Option(
-        "samples",
-        "int",
-        1,
-        N_("Number of replies to the same text, each with a seed of its own."),
-        title=N_("Samples"),
-        low=1,
-        high=MOST_SAMPLES,
-    ),
-    Option(
-        "temperature",
-        "float",
-        1.0,
-        N_("Logits are divided by it before a token is drawn. 0: always the most probable token."),
-        title=N_("Temperature"),
-        low=0,
-        high=10,
-    ),
-    Option(
-        "seed",
-        "int",
-        1,
-        N_("Random seed of the first sample."),
-        title=N_("Seed"),
-        high=MAX_SEED,
-        low=0,
-    ),
-    Option(
-        "top_k",
-        "int",
-        0,
-        N_("Draw from the k most probable tokens only. 0: from all."),
-        title=N_("Top-k"),
-        low=0,
-    ),
-    Option(
-        "top_p",
-        "float",
-        1.0,
-        N_("Draw from the most probable tokens that hold this share of the probability. 1: all."),
-        title=N_("Top-p"),
-        low=0.01,
-        high=1,
-    ),
-    Option(
-        "stop",
-        "text",
-        "",
-        N_("Texts that end a reply, separated by commas; \\n is a line break."),
-        title=N_("Stop at"),
-    ),
-)
+OPTIONS = FREE_TEXT_OPTIONS
 PREFIX = "generated-"  # of the keys of documents
 _STREAMS = itertools.count(1)
 OnTokens = Callable[[Sequence[tuple[int, ReplyToken]]], None]
@@ -116,10 +56,7 @@ def decoding(settings: Mapping[str, Any]) -> Decoding:
         name: option.checked(settings[name]) if name in settings else option.default
         for name, option in known.items()
     }
-    stop = tuple(
-        word.strip(" ").replace("\\n", "\n") for word in str(values.pop("stop")).split(",")
-    )
-    return Decoding(**values, stop=tuple(word for word in stop if word))
+    return Decoding(**{**values, "stop": stop_texts(str(values["stop"]))})
 
 
 def requests(
@@ -216,9 +153,7 @@ def save_documents(
     """Add texts as documents, as one undo step; their ids. The metadata say how they were written:
     model, settings, seed and what came before.
     """
-    settings = decoding.to_json()
-    about = {name: settings[name] for name in ("temperature", "top_k", "top_p", "max_tokens")}
-    first = _first_free(project)
+    about, first = _about(decoding), _first_free(project)
     records = [
         Record(
             Document(
@@ -238,6 +173,36 @@ def save_documents(
     with project.edit(title, origin=origin):
         source = project.source("import", model)
         return documents.add(project.db, records, source_id=source)
+
+
+def save_comparison(
+    project: Project,
+    request: GenerationRequest,
+    samples: Sequence[str],
+    model: str,
+    *,
+    origin: object = None,
+) -> tuple[int, str]:
+    """Add the prompt with its samples as a document whose better answer is to be chosen, as one
+    undo step; its id, and the name of the layer for that, which is added if there is none.
+    """
+    turns = [(message.role, message.content) for message in request.messages]
+    prompt = conversation.written(turns) if turns else request.text
+    key = f"{PREFIX}{_first_free(project)}"
+    about = {"generated_by": model, **_about(request.decoding)}
+    document = replace(with_choices(key, prompt, samples), meta=about)
+    with project.edit(_("Add answers to compare"), origin=origin):
+        layer = next((layer for layer in labels.layers(project) if layer.traits.compares), None)
+        if layer is None:
+            labels.add_layer(project, PREFERENCE.id, PREFERENCE.id, origin=origin)
+        source = project.source("import", model)
+        (id,) = documents.add(project.db, [Record(document)], source_id=source)
+    return id, layer.name if layer is not None else PREFERENCE.id
+
+
+def _about(decoding: Decoding) -> dict[str, Any]:
+    settings = decoding.to_json()
+    return {name: settings[name] for name in ("temperature", "top_k", "top_p", "max_tokens")}
 
 
 def _first_free(project: Project) -> int:

@@ -233,6 +233,21 @@ def example(project: Project, prepared: PreparedPrompt | ResumedPrompt) -> str:
     return next(iter(_sent(lines[-1])), "") if lines else ""
 
 
+def example_of(project: Project, queue: Queue, run: Run, document: Document) -> str:
+    """The prompt of a run about a document as it is sent, for the same question."""
+    with Fillers(project, queue=queue) as fillers:
+        lines, _dropped, _cut = filled(fillers.filler(replace(spec_of(run), orders=1)), [document])
+    return next(iter(_sent(lines[-1])), "")
+
+
+def needs_consent(project: Project, run: Run) -> bool:
+    """Whether the user has to agree before a run predicts: a prompt that is sent elsewhere."""
+    if run.kind != INFO.id:
+        return False
+    spec = spec_of(run)
+    return bool(servers.needs_consent(project, spec.backend, spec.model))
+
+
 def _sent(line: Mapping[str, Any]) -> list[str]:
     """What a request sends: its prompts, its messages, or its text."""
     parts = line["parts"]

@@ -18,6 +18,8 @@ from workbench.operations.annotation import queue_orders
 from workbench.operations.documents import similar
 from workbench.operations.inspecting import corpus_index, inspect
 from workbench.operations.prompts import prompt_reading
+from workbench.operations.runs.kinds.prompt.info import INFO
+from workbench.prompting.spec import BY_VECTORS, UNCERTAIN
 from workbench.storage.documents import documents
 from workbench.storage.documents import statistics as stored
 from workbench.storage.queries import listing
@@ -72,7 +74,7 @@ def shots(
     known: what was read or computed for the same documents; adds to it. Raises SpecError if the
     method needs what is missing, NotComputed without a queue, Cancelled or JobFailed.
     """
-    from workbench.prompting.shots import BY_VECTORS, UNCERTAIN, Shots
+    from workbench.prompting.shots import Shots
 
     vectors, entropies = None, None
     if spec.order in BY_VECTORS and pool:
@@ -123,9 +125,22 @@ def vector_model(name: str, settings: Settings | None = None) -> InspectableMode
     return model
 
 
+def source_runs(project: Project, layer: Layer) -> tuple[Run, ...]:
+    """The runs whose uncertainty can select examples, newest first, those of prompts last.
+
+    A prompt whose examples are those of the newest run would ask itself.
+    """
+    fitting = [
+        run
+        for run in queue_orders.runs_for(project, layer)
+        if run.kind != INFO.id or run.spec.get("order") != UNCERTAIN
+    ]
+    return tuple(sorted(fitting, key=lambda run: run.kind == INFO.id))
+
+
 def source_run(project: Project, layer: Layer, id: int | None) -> Run:
-    """The run whose uncertainty selects examples: by id, or the newest one of the layer."""
-    fitting = queue_orders.runs_for(project, layer)
+    """The run whose uncertainty selects examples: by id, or the first of `source_runs`."""
+    fitting = source_runs(project, layer)
     if not layer.traits.takes_labels:
         raise SpecError(
             _("The predictions of layer {layer!r} have no probabilities.", layer=layer.name),

@@ -13,7 +13,7 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.evaluation import scoring
-from workbench.operations.prompts import prompt_reading
+from workbench.operations.prompts import prompt_reading, servers
 from workbench.operations.runs import training_data
 from workbench.prompting import transcript
 from workbench.prompting.answers import forms
@@ -202,9 +202,12 @@ class Fillers:
         """How long prompts are to the model. Raises WorkbenchError where it cannot be asked."""
         options = backends.options(spec.backend, spec.options)
         model = PromptModel(spec.model_name or spec.model, spec.model, pickled=spec.allow_pickle)
-        key, known = (spec.backend, model, tuple(options.items())), self._measure
+        may_send = not servers.needs_consent(self.project, spec.backend, spec.model)
+        key, known = (spec.backend, model, tuple(options.items()), may_send), self._measure
         if known is None or known[0] != key:
             measure = backends.measure(spec.backend, model, options)
+            if measure.sends is not None and may_send:
+                measure = replace(measure, count=measure.sends)
             known = self._measure = (key, measure)
         return known[1]
 
@@ -366,7 +369,7 @@ class Filler:
         One with which the template cannot be rendered is left out. Raises TemplateError if none
         remains.
         """
-        from workbench.prompting.base import TemplateError
+        from workbench.runtime.chat_template import TemplateError
 
         fitted: list[Fitted] = []
         problem: TemplateError | None = None

@@ -11,9 +11,9 @@ from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.jobs.limited import LimitedHost, OutOfMemory, OutOfTime
 from workbench.jobs.spec import Limits
-from workbench.prompting.base import Example, Labels, Prompt, Rendered, Request, TemplateError
+from workbench.prompting.base import Example, Labels, Prompt, Rendered, Request
 from workbench.prompting.limits import MEGABYTES, SECONDS, Messages
-from workbench.runtime.chat_template import ChatTemplate
+from workbench.runtime.chat_template import ChatTemplate, TemplateError
 
 TARGET = "workbench.prompting.serve:open_templates"
 WAVE = 500  # requests sent at once; another thread may have its turn between two waves

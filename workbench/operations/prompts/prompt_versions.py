@@ -20,7 +20,7 @@ from workbench.base.records import to_plain
 from workbench.base.terms import term
 from workbench.operations.runs.kinds.prompt.info import INFO
 from workbench.prompting.answers import forms
-from workbench.prompting.spec import LOCAL, SCORED, PromptSpec
+from workbench.prompting.spec import BY_VECTORS, LOCAL, SCORED, PromptSpec
 from workbench.storage.runs import prompts, runs
 from workbench.storage.runs.prompts import PromptVersion, StoredPrompt
 from workbench.tasks import spec as tasks
@@ -36,7 +36,6 @@ _OF_RUNS = (
     "template", "name", "device", "allow_pickle", "sample", "prompt_name", "prompt_version",
 )  # fmt: skip
 _OF_ALL = ("model", "options", "seed")
-_NEAREST = ("nearest", "nearest-balanced", "mmr")  # selections that compare texts
 
 
 @dataclass(frozen=True)
@@ -297,7 +296,7 @@ def _example_settings(spec: PromptSpec) -> Iterator[tuple[str, str, object]]:
         yield "pinned", _("Pinned documents"), ", ".join(map(str, spec.pinned))
     if spec.order == "uncertain":
         yield "source_run", _("Uncertain under run"), spec.source_run
-    if spec.order in _NEAREST:
+    if spec.order in BY_VECTORS:
         yield "vectors", _("Similarity by"), spec.vectors
     if spec.order == "mmr":
         yield "diversity", _("Diversity"), f"{spec.diversity:g}"

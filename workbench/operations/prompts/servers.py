@@ -34,7 +34,7 @@ class ConsentNeeded(WorkbenchError):
     def __init__(self, address: str) -> None:
         super().__init__(
             _("Texts of this project would be sent to {address}.", address=address),
-            hint=_("Agree to it first, on the Prompts page or with `prompt --yes-send`."),
+            hint=_("Agree to it first, in the window or with --yes-send."),
         )
         self.address = address
 
@@ -211,8 +211,12 @@ def agree(project: Project, address: str) -> None:
 
 def needs_consent(project: Project, backend: str, path: str) -> str:
     """The address that the user has to agree to before a model can be asked, "" for none."""
-    address = remote_address(backend, path)
-    return "" if not address or address in consents(project) else address
+    return unknown_to(project, remote_address(backend, path))
+
+
+def unknown_to(project: Project, address: str) -> str:
+    """The address unless texts of a project may be sent there; "" if they may."""
+    return "" if address in consents(project) else address
 
 
 def is_encrypted(address: str) -> bool:

@@ -51,7 +51,9 @@ def marked(spec: TrainSpec, card: ModelInfo, epochs: int) -> tuple[MarkedBlock, 
     Call it off the main thread. Raises SpecError if the settings do not fit the model.
     """
     method = methods.info(spec.method)
-    factors = [method.factors(card.layers, spec.all_options, e) for e in range(max(1, epochs))]
+    options = spec.all_options
+    factors = [method.factors(card.layers, options, epoch) for epoch in range(max(1, epochs))]
+    factors[0] = method.most(card.layers, options, 0)
     levels = [
         next((epoch for epoch, row in enumerate(factors, 1) if row[level]), 0)
         for level in range(card.layers + 2)

@@ -15,7 +15,14 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.evaluation import scoring
-from workbench.operations.runs import missing, new_runs, predict, results, run_folders
+from workbench.operations.runs import (
+    missing,
+    new_runs,
+    predict,
+    results,
+    run_folders,
+    trained_on,
+)
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.kinds.ensemble.info import INFO
 from workbench.storage.runs import runs
@@ -72,6 +79,12 @@ def unfit(members: Sequence[Run]) -> str:
         if (results.task_of(run), run.layer_id) != (results.task_of(first), first.layer_id):
             return _(
                 "{first} and {other} were trained on different layers.",
+                first=first.name,
+                other=run.name,
+            )
+        if trained_on.fold(run) != trained_on.fold(first):  # it would be scored on its own data
+            return _(
+                "{first} and {other} were trained on different folds.",
                 first=first.name,
                 other=run.name,
             )

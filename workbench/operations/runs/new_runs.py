@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,26 +31,34 @@ def queued(
     kind: str,
     name: str,
     job: Callable[[Path, About], JobSpec],
+    also: Sequence[tuple[str, Mapping[str, Any]]] = (),
     **values: Any,
 ) -> Run:
     """A run that a job computes. job: makes it for the folder of the run.
 
+    also: names and values of further runs that the same job computes, see `run_folders.share`.
     values: as for `storage.runs.runs.add`. Raises WorkbenchError, without a run, if the project is
     open read-only or the folder cannot be written.
     """
     refuse_read_only(project)
     with project.write(_("New run")):
         run = run_folders.add_run(project, name, kind, **values)
+        others = [
+            run_folders.add_run(project, other, kind, **_own_values(more, run.id))
+            for other, more in also
+        ]
     folder = paths.run_folder(project.path, run.id)
+    about = {"project": project.uid, "id": run.id, "purpose": kind}
+    about |= {"also": [other.id for other in others]} if others else {}
     try:
-        queue.add(job(folder, {"project": project.uid, "id": run.id, "purpose": kind}))
+        queue.add(job(folder, about))
     except OSError as error:
-        discard(project, run.id)
+        discard(project, run.id, *(other.id for other in others))
         raise WorkbenchError(
             _("{folder} cannot be written: {why}.", folder=folder, why=error.strerror)
         ) from error
     except WorkbenchError:
-        discard(project, run.id)
+        discard(project, run.id, *(other.id for other in others))
         raise
     return run
 
@@ -82,13 +90,19 @@ def finished(
     return run
 
 
-def discard(project: Project, run_id: int) -> None:
-    """Delete a run with its folder."""
-    project.delete_run(run_id)
-    run_folders.remove(project, run_id)
+def discard(project: Project, *run_ids: int) -> None:
+    """Delete runs with their folders."""
+    for id in run_ids:
+        project.delete_run(id)
+        run_folders.remove(project, id)
 
 
 def refuse_read_only(project: Project) -> None:
     """Raises WorkbenchError if the project cannot be changed."""
     if project.read_only:
         raise WorkbenchError(_("The project is open read-only."), hint=project.read_only_reason)
+
+
+def _own_values(values: Mapping[str, Any], first: int) -> dict[str, Any]:
+    """The columns of a run that the job of another one computes; first: the id of that one."""
+    return {**values, "spec": {**values["spec"], run_folders.JOB_OF: first}}

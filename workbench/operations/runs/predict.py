@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +20,11 @@ from workbench.base.records import from_plain, to_plain
 from workbench.base.watch import QUIET, Watch
 from workbench.jobs.spec import JobSpec
 from workbench.models.spec import DESCRIPTION, published
-from workbench.operations.runs import train
+from workbench.operations.runs import clusters, devices
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.run_results import outcome
 from workbench.storage.runs import runs
+from workbench.tasks.proofs import INT8, usable
 from workbench.text import dataset
 from workbench.text.document import TEXT, Document
 from workbench.text.rows import row_id
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
     from workbench.text.fields import Prediction
+
+
+PAGE = 1_000  # documents between two questions whether to stop
 
 
 # ---------------------------------------------------------------- documents of a project
@@ -71,6 +76,43 @@ def predictions(
     return {**have, **kept(project, run, missing, computed, cost=cost)}
 
 
+def with_spans(
+    project: Project, queue: Queue, run: Run, documents: Sequence[Document], *, watch: Watch = QUIET
+) -> list[Document]:
+    """The documents with the spans that a run predicts, as a model of relations reads them."""
+    plain = [replace(document, input_spans=()) for document in documents]
+    answers = predictions(project, queue, run, plain, watch=watch)
+    return [replace(item, input_spans=answers[row_id(item)].spans) for item in plain]
+
+
+def for_suggestions(
+    project: Project, queue: Queue, run: Run, documents: Sequence[Document], *, watch: Watch = QUIET
+) -> tuple[dict[int, Prediction], bool]:
+    """As `predictions`; with weights of 8 bits where their cost was measured and hardly any label
+    differs, which is the second value. What these predict is not stored, as scores are of the full
+    weights.
+    """
+    weights = kinds.of(run).weights(project, run)
+    if weights is None or usable(weights, INT8) is None:
+        return predictions(project, queue, run, documents, watch=watch), False
+    have = stored(project, run, documents)
+    missing = [document for document in documents if document.id not in have]
+    if missing:
+        kind = kinds.of(run)
+        computed, _cost = of_model(
+            project,
+            queue,
+            run,
+            kind.model(project, run),
+            missing,
+            target=kind.predictor,
+            weights=INT8,
+            watch=watch,
+        )
+        have |= {row_id(item): each for item, each in zip(missing, computed, strict=True)}
+    return have, bool(missing)
+
+
 def of_model(
     project: Project,
     queue: Queue,
@@ -79,6 +121,7 @@ def of_model(
     documents: Sequence[Document],
     *,
     target: str,
+    weights: str = "",
     forget: bool = False,
     watch: Watch = QUIET,
 ) -> tuple[list[Prediction], PredictionCost | None]:
@@ -93,6 +136,7 @@ def of_model(
         device=device_of(run),
         project=project.path,
         allow_pickle=allows_pickle(run),
+        weights=weights,
         forget=forget,
         watch=watch,
     )
@@ -147,57 +191,78 @@ def device_of(run: Run) -> str:
 # ---------------------------------------------------------------- the job
 
 
-def answers(
-    queue: Queue,
-    model: Path,
-    documents: Sequence[Document],
-    *,
-    title: str,
-    target: str = kinds.PREDICTOR,
-    about: Mapping[str, Any] | None = None,
-    device: str = "auto",
-    project: Path | None = None,
-    allow_pickle: bool = False,
-    forget: bool = False,
-    watch: Watch = QUIET,
-) -> tuple[list[Prediction], PredictionCost | None]:
-    """The predictions of a model folder for documents, in order, and what they cost.
-
-    Raises Cancelled or JobFailed.
+class Inputs:
+    """Documents in a private file that workers read, and what they answered, in files beside it:
+    any number takes no memory. Use it in a `with` statement, which removes the files.
     """
-    folder = scratch.make("predict")
-    inputs, output = folder / "asked.jsonl", folder / "answers.jsonl"
-    records = (dataset.Record(numbered(item, number)) for number, item in enumerate(documents))
-    try:
-        dataset.write(inputs, (), records, ids=True)
-        device = train.wanted_device(device)
-        params = {
-            "model": str(model),
-            "input": str(inputs),
-            "output": str(output),
-            "device": device,
-            "allow_pickle": allow_pickle,
-            "run": dict(about or {}),
-            "total": len(documents),
-        }
-        result = queue.run(
-            JobSpec(
-                target,
-                params,
-                str(folder),
-                device=train.queue_device(device),
-                title=title,
-                project=str(project or ""),
-                short=True,
-                forget=forget,
-            ),
-            watch,
-        )
+
+    def __init__(self, documents: Iterable[Document], *, watch: Watch = QUIET) -> None:
+        """Raises what reading the documents raises, Cancelled, and JobFailed on a full disk."""
+        self.folder, self._count = scratch.make("predict"), 0
+        self.path, self._answers = self.folder / "documents.jsonl", list[Path]()
+        try:
+            dataset.write(self.path, (), self._records(documents, watch), ids=True)
+        except OSError as error:
+            self.close()
+            if error.filename is not None:  # of another file, that was read
+                raise
+            raise JobFailed(
+                _("{path} cannot be written: {error}.", path=self.path, error=error.strerror),
+                hint=_("Free up disk space, then try again."),
+            ) from error
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Inputs:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Document]:
+        with open(self.path, encoding="utf-8", errors="surrogatepass", newline="\n") as file:
+            next(file)  # the layers
+            for line in file:
+                yield dataset.record_from_json(json.loads(line)).document
+
+    def close(self) -> None:
+        scratch.remove(self.folder)
+
+    def _records(self, documents: Iterable[Document], watch: Watch) -> Iterator[dataset.Record]:
+        for document in documents:
+            if self._count % PAGE == 0:
+                watch.at(0.0)
+            yield dataset.Record(
+                Document(  # files have no ids of their own
+                    document.key,
+                    document.texts,
+                    tokens=document.tokens,
+                    id=self._count,
+                    questions=document.questions,
+                    input_spans=document.input_spans,
+                )
+            )
+            self._count += 1
+
+    def answer_file(self) -> Path:
+        """A new file for the predictions of a model."""
+        self._answers.append(self.folder / f"answers-{len(self._answers)}.jsonl")
+        return self._answers[-1]
+
+    def predictions(self) -> Iterator[tuple[Prediction, ...]]:
+        """For each document, in order, what each model predicted. Raises JobFailed if the file of a
+        model is not whole.
+        """
         with reading_answers():
-            by_number = dict(read_answers(output))
-            return [by_number[number] for number in range(len(documents))], _cost(result)
-    finally:
-        scratch.remove(folder)
+            answers = zip(*map(read_answers, self._answers), strict=True)
+            for number, predictions in zip(range(self._count), answers, strict=True):
+                if any(id != number for id, _prediction in predictions):
+                    raise ValueError(f"line {number + 1} is of another document")
+                yield tuple(prediction for _id, prediction in predictions)
 
 
 @contextmanager
@@ -211,17 +276,66 @@ def reading_answers() -> Iterator[None]:
         ) from error
 
 
-def numbered(document: Document, number: int) -> Document:
-    """The document with the line number as id, to match predictions: files have no ids of their
-    own.
+def answers(
+    queue: Queue, model: Path, documents: Iterable[Document], **job: Any
+) -> tuple[list[Prediction], PredictionCost | None]:
+    """The predictions of a model folder for documents, in order, and what they cost.
+
+    job: as for `run_job`. Raises Cancelled or JobFailed.
     """
-    return Document(
-        document.key,
-        document.texts,
-        tokens=document.tokens,
-        id=number,
-        questions=document.questions,
+    with Inputs(documents) as inputs:
+        cost = run_job(queue, model, inputs, **job)
+        return [prediction for (prediction,) in inputs.predictions()], cost
+
+
+def run_job(
+    queue: Queue,
+    model: Path,
+    inputs: Inputs,
+    *,
+    title: str,
+    target: str = kinds.PREDICTOR,
+    about: Mapping[str, Any] | None = None,
+    device: str = "auto",
+    project: Path | None = None,
+    allow_pickle: bool = False,
+    weights: str = "",
+    run_on: str = "",
+    forget: bool = False,
+    watch: Watch = QUIET,
+) -> PredictionCost | None:
+    """Have a worker predict the documents with a model folder; what it cost.
+
+    weights: INT8 for those of 8 bits, where the run has them. run_on: the address of a cluster,
+    each of whose nodes predicts a part of the documents. `inputs.predictions` reads what it
+    answered. Raises Cancelled or JobFailed.
+    """
+    cluster = clusters.address(run_on)
+    device = device if cluster else devices.wanted_device(device)
+    params = {
+        "model": str(model),
+        "input": str(inputs.path),
+        "output": str(inputs.answer_file()),
+        "device": device,
+        "allow_pickle": allow_pickle,
+        "weights": weights,
+        "run": dict(about or {}),
+        "total": len(inputs),
+    }
+    spec = JobSpec(
+        target,
+        params,
+        str(inputs.folder),
+        device="" if cluster else devices.queue_device(device),
+        title=title,
+        project=str(project or ""),
+        short=True,
+        forget=forget,
+        run_on=cluster,
+        files=(str(model),) if cluster else (),
+        divided=("input", "output"),
     )
+    return _cost(queue.run(spec, watch))
 
 
 def read_answers(path: Path) -> Iterator[tuple[int, Prediction]]:
@@ -244,8 +358,12 @@ ALIKE = (
 
 
 def task_of(folder: Path) -> str:
-    """The task of the run in a folder. Raises ModelError if its description is damaged."""
-    path = folder / DESCRIPTION
+    """The task of the run in a folder, also of an exported ONNX folder. Raises ModelError if its
+    description is damaged.
+    """
+    from workbench.runtime.onnx_predictor import LABELS, is_exported
+
+    path = folder / (LABELS if is_exported(folder) else DESCRIPTION)
     try:
         return str(json.loads(path.read_text(encoding="utf-8"))["task"])
     except (OSError, ValueError, TypeError, KeyError) as error:
@@ -257,10 +375,19 @@ def options_of(folder: Path) -> Mapping[str, Any]:
 
     {} if they cannot be read.
     """
+    return _described(folder, "options")
+
+
+def decoder_of(folder: Path) -> Mapping[str, Any]:
+    """The decoding parameters of the run in a folder; {} if they cannot be read."""
+    return _described(folder, "decoder")
+
+
+def _described(folder: Path, part: str) -> Mapping[str, Any]:
     try:
         if (description := published(folder)) is None:
             description = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
-        return description.get("options") or {}
+        return description.get(part) or {}
     except (OSError, ValueError, AttributeError):
         return {}  # loading the model reports the error
 

@@ -17,7 +17,7 @@ from workbench.metrics import evaluation
 from workbench.metrics.evaluation import ConfusionMatrix, Evaluation
 from workbench.operations.evaluation import scoring
 from workbench.operations.evaluation.scoring import GoldDocument
-from workbench.operations.runs import missing, predict, run_folders, run_results
+from workbench.operations.runs import missing, predict, run_folders, run_results, trained_on
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.storage.labels import labels
 from workbench.storage.runs import runs
@@ -138,9 +138,15 @@ def evaluate_stored(project: Project, run: Run, split: str) -> Evaluation:
 def scored(
     project: Project, run: Run, split: str, info: TaskInfo | None = None
 ) -> tuple[GoldDocument, ...]:
-    """The documents that a run is scored on. info: whose gold, by default that of its task."""
-    info = info or tasks.info(task_of(run))
-    return scoring.scored_documents(project, info, layer_of(project, run), split)
+    """The documents that a run is scored on. info: whose gold, by default that of its task.
+
+    The dev documents of a run on folds are those of its fold, the others are its training data.
+    """
+    info, layer = info or tasks.info(task_of(run)), layer_of(project, run)
+    if split == "test" or (fold := trained_on.own_dev(project, run)) is None:
+        return scoring.scored_documents(project, info, layer, split)
+    documents = scoring.scored_documents(project, info, layer, "train", "dev")
+    return tuple(item for item in documents if (item.document.id in fold) == (split == "dev"))
 
 
 def answered(project: Project, run: Run, split: str) -> bool:
@@ -307,10 +313,13 @@ def error_row(info: TaskInfo, item: GoldDocument, answer: Prediction) -> ErrorRo
 
 
 def disk_space(project: Project, *run_ids: int) -> int:
-    """Size of the folders of these runs in bytes; 0 for a run without one."""
+    """Size of the folders of these runs in bytes; 0 for a run without one. States share files with
+    the checkpoints that they link to, which count once.
+    """
     folders = [paths.run_folder(project.path, id) for id in run_ids]
     files = (path for folder in folders if folder.is_dir() for path in folder.rglob("*"))
-    return sum(file.stat().st_size for file in files if file.is_file())
+    sizes = (file.stat() for file in files if file.is_file())
+    return sum({(file.st_dev, file.st_ino): file.st_size for file in sizes}.values())
 
 
 def delete(project: Project, *run_ids: int, watch: Watch = QUIET) -> int:

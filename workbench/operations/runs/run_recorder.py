@@ -7,9 +7,9 @@ project. Events that happened while the project was closed are recorded when it 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.jobs.events import Event, Finished, Output, Started, from_json
 from workbench.metrics.evaluation import Evaluation
-from workbench.operations.runs import new_runs, run_folders, run_results
+from workbench.operations.runs import new_runs, resume, run_folders, run_results
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.storage.runs import runs
 from workbench.storage.runs.runs import Failure
@@ -39,8 +39,9 @@ class RunRecorder:
     """
 
     def __init__(self, project: Project, queue: Queue):
-        self.project = project
+        self.project, self.queue = project, queue
         self._scores: dict[int, CheckpointScores] = {}  # by run
+        self._with_state: set[int] = set()  # runs that have written a state
         if not project.read_only:
             self._catch_up(queue)
         self._drop = queue.changed.connect(self.on_event)
@@ -54,13 +55,26 @@ class RunRecorder:
             return
         if isinstance(event, Started):
             _update(self.project, run_id, status="running")
+            for run in _present(self.project, _others(job)):
+                _update(self.project, run.id, status="running")
         elif isinstance(event, Finished):
             self._scores.pop(run_id, None)
+            self._with_state.discard(run_id)
+            ending = resume.ending(job, event)
+            if ending is not event and not resume.has_begun(self.project, run_id, job):
+                return
+            event = ending
+            if event.status != "cancelled":
+                run_folders.share(self.project, run_id)
             if job.ending == "stop" and event.status not in ("done", "stopped", "cancelled"):
                 event = _stopped_with_checkpoint(self.project, run_id) or event
             kinds.named(kinds.of_job(job).id).finished(self.project, run_id, event)
+            _finish_others(self.project, _others(job), event)
         elif self._scores.setdefault(run_id, CheckpointScores()).follow(event):
             _update(self.project, run_id, scores={"dev": self._scores[run_id].scores})
+        elif _kind(event) == "state" and run_id not in self._with_state:
+            self._with_state.add(run_id)
+            resume.drop_others(self.project, self.queue, run_id)
 
     def _run_of(self, job: Job) -> int | None:
         """The run of this project that the job computes, None for any other job."""
@@ -79,14 +93,27 @@ class RunRecorder:
         """
         active = {self._run_of(job): job for job in queue.jobs if not job.over}
         for run in runs.all(self.project.db):
-            if run.status == "interrupted" and run.id in active:
-                self._reattach(run.id, active[run.id])
-            elif run.status == "interrupted":
+            if run.status != "interrupted":
+                continue
+            first = run.spec.get(run_folders.JOB_OF, run.id)
+            if (job := active.get(first)) is not None and first != run.id:
+                _update(self.project, run.id, status=job.status)
+            elif job is not None:
+                self._reattach(run.id, job)
+            elif first == run.id:
                 with suppress(OSError, ValueError, LookupError, WorkbenchError):
-                    if event := _recorded_ending(self.project, run.id):
-                        kinds.of(run).finished(self.project, run.id, event)
-                    else:
-                        kinds.of(run).recover(self.project, run)
+                    self._recover(run)
+
+    def _recover(self, run: Run) -> None:
+        """Record the end of a run, and of those that its job computes too."""
+        others: Sequence[int] = ()
+        if not resume.is_alive(paths.run_folder(self.project.path, run.id)):
+            others = run_folders.share(self.project, run.id)
+        if event := _recorded_ending(self.project, run.id):
+            kinds.of(run).finished(self.project, run.id, event)
+            _finish_others(self.project, others, event)
+        else:
+            kinds.of(run).recover(self.project, run)
 
     def _reattach(self, run_id: int, job: Job) -> None:
         progress = self._scores[run_id] = CheckpointScores()
@@ -94,6 +121,11 @@ class RunRecorder:
             progress.follow(event)
         scores = {"dev": progress.scores} if progress.scores else {}
         _update(self.project, run_id, status=job.status, scores=scores)
+
+
+def _kind(event: Event) -> object:
+    """Of an object that a job has reported, None for other events."""
+    return event.payload.get("kind") if isinstance(event, Output) else None
 
 
 class CheckpointScores:
@@ -141,10 +173,29 @@ def ended(project: Project, run_id: int, event: Finished) -> None:
         _failed(project, run_id, event)
 
 
+def _others(job: Job) -> Sequence[int]:
+    """Ids of the runs that a job computes beside its first one; some may have been deleted."""
+    ids: Sequence[int] = (job.spec.params.get("run") or {}).get("also", ())
+    return ids
+
+
+def _present(project: Project, ids: Sequence[int]) -> list[Run]:
+    return [run for run in runs.all(project.db) if run.id in ids] if ids else []
+
+
+def _finish_others(project: Project, ids: Sequence[int], event: Finished) -> None:
+    """Record the end of the runs on further layers. ids: in the order of their results."""
+    results = dict(zip(ids, event.result.get("also") or (), strict=False))
+    for run in _present(project, ids):
+        own = results.get(run.id) or _found_result(project, run.id) or {}
+        kinds.of(run).finished(project, run.id, replace(event, result=dict(own)))
+
+
 def keep(project: Project, run_id: int, status: str, result: Mapping[str, Any]) -> None:
     """Store a finished training: scores, versions, fingerprints, times and the predictions on dev
     (and test). result: in the form in which the worker returned it.
     """
+    result = {name: value for name, value in result.items() if name != "also"}  # other runs
     run, evaluations = runs.get(project.db, run_id), run_results.scored(result)
     folder = paths.run_folder(project.path, run_id)
     with project.write():
@@ -199,8 +250,8 @@ def _failed(project: Project, run_id: int, event: Finished) -> None:
 def _hint(status: str) -> str:
     if status == "out_of_memory":
         return _(
-            "Use a smaller batch_size (increase accumulation to compensate) or a shorter "
-            "max_length."
+            "Use a shorter max_length, a smaller model, or a method that trains fewer parameters, "
+            "such as LoRA."
         )
     if status == "crashed":
         return _(
@@ -281,6 +332,10 @@ def _from_events(path: Path) -> TrainResult | None:
             ]
     except (OSError, ValueError):
         return None
+    for number, item in reversed(list(enumerate(message))):
+        if item.get("kind") == "resumed" and not item.get("adapting"):
+            later = (old for old in message[:number] if old.get("step", 0) <= item["step"])
+            message = [*later, *message[number:]]
     saved = [item["step"] for item in message if item.get("kind") == "saved"]
     if not saved:
         return None

@@ -28,7 +28,7 @@ _FINGERPRINTS = ("data", "base_model")
 # what `spec` holds beside settings, or under another name in the rows
 _NOT_SETTINGS = frozenset(
     "name model model_name model_info plan resolved options licence fingerprint task layer seed "
-    "family split dropped cut with_test allow_pickle".split()
+    "family split dropped cut with_test allow_pickle chain job_of taught_by".split()
 )
 _VERSION = "version."
 

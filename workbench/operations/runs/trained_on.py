@@ -19,6 +19,8 @@ from workbench.text.rows import row_id
 if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
+    from workbench.tasks.spec import Gold, TaskInfo
+    from workbench.text.dataset import Record
     from workbench.text.document import Document
 
 
@@ -67,9 +69,34 @@ def training_ids(project: Project, run: Run) -> frozenset[int]:
         return frozenset().union(
             *(training_ids(project, member) for member in _members(project, run))
         )
+    return _ids(project, run, "train")
+
+
+def own_dev(project: Project, run: Run) -> frozenset[int] | None:
+    """Ids of the documents of the fold that a run was scored on as dev; None for a run on the dev
+    split of the project.
+    """
+    return _ids(project, run, "dev") if fold(run) else None
+
+
+def fold(run: Run) -> str:
+    """The fold that a run was trained without, as in its settings; "" for train and dev."""
+    return str((run.spec.get("options") or {}).get("fold", ""))
+
+
+def _ids(project: Project, run: Run, split: str) -> frozenset[int]:
     raw = _job(project, run)
-    ids = raw.get("splits", {}).get("train", ()) if isinstance(raw, dict) else ()
+    ids = raw.get("splits", {}).get(split, ()) if isinstance(raw, dict) else ()
     return frozenset(int(id) for id in ids)
+
+
+def gold(project: Project, run: Run, info: TaskInfo) -> dict[int, Gold]:
+    """Gold labels of the documents of a run at its start, by id; {} if its data are missing."""
+    return {
+        row_id(record.document): known
+        for record in _records(project, run)
+        if (known := info.gold(record, run.layer)) is not None
+    }
 
 
 def adapted_on(project: Project, run: Run) -> str:
@@ -97,12 +124,17 @@ def _job(project: Project, run: Run) -> object:
 
 def _deleted_texts(project: Project, run: Run, ids: frozenset[int]) -> set[str]:
     """Hashes of training texts that are no longer in the project, from the data of the run."""
-    raw = _job(project, run) if ids else None
+    records = _records(project, run) if ids else ()
+    return {record.document.text_hash for record in records if record.document.id in ids}
+
+
+def _records(project: Project, run: Run) -> Sequence[Record]:
+    """The documents and labels that a run was started with; () if they are missing."""
+    raw = _job(project, run)
     if not isinstance(raw, dict):
-        return set()
+        return ()
     path = project.runs_folder / "data" / Path(str(raw.get("data", ""))).name
     try:
-        records = dataset.read(path).records
+        return tuple(dataset.read(path).records)
     except (OSError, WorkbenchError):
-        return set()
-    return {record.document.text_hash for record in records if record.document.id in ids}
+        return ()

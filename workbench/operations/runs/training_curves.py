@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
 
 SERIES = ("learning_rate", "gradient_norm")  # one value per step, besides the losses
+PARTS = 5  # most parts of a model whose rates are drawn
 Points = tuple[tuple[int, ...], tuple[float, ...]]  # steps and values
 
 
@@ -25,7 +26,8 @@ class TrainingCurves:
     scores: name → values on dev. best: step of the kept checkpoint, None without one.
     adapting: name → values of each loss while the language model was adapted before the training.
     adapted: name → its perplexities on dev; both empty for a run without this stage.
-    held_out: name → perplexities, or losses, of a pretraining on held-out text.
+    held_out: name → perplexities, or losses, of a pretraining on held-out text. clip: limit of the
+    gradient norm, 0 for none. part_rates: see the function.
     """
 
     loss: Points = ((), ())
@@ -37,6 +39,8 @@ class TrainingCurves:
     adapting: Mapping[str, Points] = field(default_factory=dict)
     adapted: Mapping[str, Points] = field(default_factory=dict)
     held_out: Mapping[str, Points] = field(default_factory=dict)
+    clip: float = 0.0
+    part_rates: Mapping[str, Points] = field(default_factory=dict)
 
 
 def training_curves(project: Project, run_id: int) -> TrainingCurves | None:
@@ -59,10 +63,12 @@ class _Reader:
         self.parts: dict[str, list[tuple[int, float]]] = {}
         self.series: dict[str, list[tuple[int, float]]] = {name: [] for name in SERIES}
         self.scores: dict[str, list[tuple[int, float]]] = {}
-        self.best: int | None = None
+        self.saved: list[int] = []  # steps of the checkpoints
         self.adapting: dict[str, list[tuple[int, float]]] = {}
         self.adapted: dict[str, list[tuple[int, float]]] = {}
         self.held_out: dict[str, list[tuple[int, float]]] = {}
+        self.clip = 0.0
+        self.part_rates: dict[str, Points] = {}
 
     def take(self, payload: Mapping[str, Any]) -> None:
         kind = payload.get("kind")
@@ -73,22 +79,32 @@ class _Reader:
             for name, values in losses.items():
                 self.parts.setdefault(name, []).extend(zip(numbers, values, strict=True))
             for name, pairs in self.series.items():
-                values = steps.series(payload, name)
-                own = payload.get(name)
-                if values:
-                    pairs += zip(numbers, values, strict=True)
-                elif own is not None:  # earlier versions sent only the last of several
-                    pairs.append((payload["step"], own))
+                pairs += steps.points(payload, name)
+        elif kind == "rate_plan":
+            self.clip = payload["clip"]
+            self.part_rates = part_rates(payload)
         elif kind == "evaluated" and payload.get("split", "dev") == "dev":
             _append(self.scores, payload["step"], payload["scores"])
         elif kind == "evaluated" and payload.get("split") == "held-out":
             _append(self.held_out, payload["step"], payload["scores"])
         elif kind == "saved":
-            self.best = payload["step"]
+            self.saved.append(payload["step"])
+        elif kind == "resumed":
+            self.go_back(payload["step"], adapting=bool(payload.get("adapting")))
         elif kind == "adapting":
             _append(self.adapting, payload["step"], payload["losses"])
         elif kind == "adapted":
             _append(self.adapted, payload["step"], payload["scores"])
+
+    def go_back(self, step: int, *, adapting: bool) -> None:
+        """Drop the points after a step from which the training continued."""
+        last = 0 if adapting else step  # of the training itself
+        self.saved = [number for number in self.saved if number <= last]
+        self.loss = _until(self.loss, last)
+        for points in (self.parts, self.series, self.scores, self.held_out):
+            points.update({name: _until(pairs, last) for name, pairs in points.items()})
+        for points in (self.adapting, self.adapted) if adapting else ():
+            points.update({name: _until(pairs, step) for name, pairs in points.items()})
 
     def curves(self) -> TrainingCurves:
         rate, norm = (_points(self.series[name]) for name in SERIES)
@@ -98,12 +114,29 @@ class _Reader:
             rate,
             norm,
             _each(self.scores),
-            self.best,
+            self.saved[-1] if self.saved else None,
             _each(several),
             _each(self.adapting),
             _each(self.adapted),
             _each(self.held_out),
+            self.clip,
+            self.part_rates,
         )
+
+
+def part_rates(payload: Mapping[str, Any]) -> dict[str, Points]:
+    """The rates of the parts of a model from the event `rate_plan`: at most PARTS of them, from the
+    embeddings to the head; {} if all parts have the same.
+    """
+    rates, numbers = payload.get("rates") or {}, tuple(payload.get("steps", ()))
+    names = list(rates)
+    share = (len(names) - 1) / (PARTS - 1)
+    chosen = dict.fromkeys(names[round(number * share)] for number in range(PARTS) if names)
+    return {name: (numbers, tuple(rates[name])) for name in chosen}
+
+
+def _until(pairs: list[tuple[int, float]], step: int) -> list[tuple[int, float]]:
+    return [pair for pair in pairs if pair[0] <= step]
 
 
 def _append(

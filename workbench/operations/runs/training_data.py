@@ -27,6 +27,7 @@ from workbench.tasks import spec as tasks
 from workbench.text.labels import Layer
 from workbench.text.rows import row_id
 from workbench.text.segmenters import base as segmenters
+from workbench.training.general import fold_of
 from workbench.training.plan import input_length, rare_documents
 from workbench.training.spec import limited
 
@@ -191,11 +192,15 @@ def plan(
     layer: str | None = None,
     *,
     train_limit: int | None = None,
+    fold: str = "",
     seed: int = 1,
+    every_class: bool = False,
 ) -> DataPlan:
     """The documents that training on the layer would use and omit, with reasons.
 
-    train_limit: only this many training documents, sampled with the seed.
+    train_limit: only this many training documents, sampled with the seed; every_class: each class
+    among them if there is room. fold: see the setting of that name; folds are divided with the
+    seed.
 
     Missing splits are computed as they will be assigned, but not written. Reads all submitted
     documents of the layer: not for the main thread.
@@ -207,7 +212,9 @@ def plan(
     tally = LabelTally(project, task, chosen)
     if tally.needs_splits and not tally.problem():
         tally.place(splits.planned_splits(project, chosen.name))
-    return tally.plan(train_limit, seed, (remark,) if remark else ())
+    tally.divide(fold, seed)
+    warnings = (remark,) if remark else ()
+    return tally.plan(train_limit, seed, warnings, every_class=every_class)
 
 
 class LabelTally:
@@ -218,8 +225,9 @@ class LabelTally:
         self.ids: dict[str | None, list[int]] = {"train": [], "dev": [], "test": [], None: []}
         self.reasons: Counter[str] = Counter()
         self.labels: Counter[str] = Counter()
-        self._labels_of: dict[int, tuple[str, ...]] = {}  # of documents that may be in train
+        self._labels_of: dict[int, tuple[str, ...]] = {}  # of documents that may be trained on
         self.overlapping = 0
+        self._fold_problem = ""
         self.unsplit = self.assigned = 0
         submitted = 0
         for record in documents.records(project.db, layers=(layer.name,), submitted_in=layer.name):
@@ -244,6 +252,29 @@ class LabelTally:
                 moved[splits.get(id, split)].append(id)
         self.ids = moved
 
+    def divide(self, fold: str, seed: int) -> None:
+        """Count the documents of a fold of train and dev as dev, the others as train; see the
+        setting of that name.
+        """
+        if (chosen := fold_of(fold)) is None:
+            return
+        number, count = chosen
+        ids = sorted(self.ids["train"] + self.ids["dev"])
+        parts = splits.folds(self.project, self.layer.name, ids, count, seed=seed)
+        dev = set(parts[number - 1])
+        self.ids["train"] = [id for id in ids if id not in dev]
+        self.ids["dev"] = [id for id in ids if id in dev]
+        if not all(parts):
+            self._fold_problem = ngettext(
+                "Only {n} document of train and dev is submitted for layer {layer!r}, or their "
+                "groups are too large: it cannot be divided into {count} folds.",
+                "Only {n} documents of train and dev are submitted for layer {layer!r}, or their "
+                "groups are too large: they cannot be divided into {count} folds.",
+                len(ids),
+                layer=self.layer.name,
+                count=count,
+            )
+
     def _count(self, record: Record) -> None:
         if why := scoring.why_left_out(tasks.info(self.task), record, self.layer.name):
             self.reasons[why] += 1
@@ -252,14 +283,20 @@ class LabelTally:
         if gold is None:
             return
         self.overlapping += gold.left_out
-        if record.document.split in ("train", None):
+        if record.document.split != "test":
             names = tuple(gold.labels())
-            self.labels.update(names)
+            if record.document.split != "dev":
+                self.labels.update(names)
             self._labels_of[row_id(record.document)] = names
         self.ids[record.document.split].append(row_id(record.document))
 
     def plan(
-        self, train_limit: int | None = None, seed: int = 1, warnings: tuple[str, ...] = ()
+        self,
+        train_limit: int | None = None,
+        seed: int = 1,
+        warnings: tuple[str, ...] = (),
+        *,
+        every_class: bool = False,
     ) -> DataPlan:
         used = {split: len(self.ids[split]) for split in ("train", "dev", "test")}
         left_out = [LeftOut(reason, count) for reason, count in self.reasons.items()]
@@ -272,7 +309,7 @@ class LabelTally:
             used["train"] = train_limit
         if self.overlapping:
             left_out.append(LeftOut(tasks.info(self.task).why_left_out(), self.overlapping))
-        train = limited(self.ids["train"], train_limit, seed)
+        train = self.sample(train_limit, seed, every_class=every_class)
         return DataPlan(
             self.task,
             self.layer,
@@ -284,6 +321,11 @@ class LabelTally:
             self.assigned,
             rare_documents(self._labels_of.get(id, ()) for id in train),
         )
+
+    def sample(self, limit: int | None, seed: int, *, every_class: bool = False) -> list[int]:
+        """The training documents that a run uses, ids."""
+        labels = (lambda id: self._labels_of.get(id, ())) if every_class else None
+        return limited(self.ids["train"], limit, seed, labels)
 
     def problem(self) -> str:
         total = sum(map(len, self.ids.values()))
@@ -304,7 +346,7 @@ class LabelTally:
                 total,
                 layer=self.layer.name,
             )
-        return ""
+        return self._fold_problem
 
     def _warnings(self, used: Sequence[int]) -> tuple[str, ...]:
         """used: the training documents."""
@@ -341,7 +383,8 @@ PAGE = 500  # documents tokenized at a time
 
 
 def count_inputs(project: Project, spec: TrainSpec, model: ModelInfo, ids: Sequence[int]) -> int:
-    """Inputs of the model that training documents make: one each, or the windows of their texts.
+    """Items that training documents make: one each, or the windows of their texts unless these are
+    read in one batch.
 
     Only texts that may need several windows are tokenized. Run it in a thread: reads the documents
     of tasks with windows. Raises ModelError if the model has no readable tokenizer.
@@ -362,14 +405,15 @@ def count_inputs(project: Project, spec: TrainSpec, model: ModelInfo, ids: Seque
         ]
         long = [document for document in sampled if not _is_short(document, room)]
         prepared = spec.info.prepare(preparer, segmenters.segmented(long, spec.segmenter), length)
-        count += len(sampled) - len(long) + len(prepared.inputs)
+        inputs = len(long) if prepared.is_joint else len(prepared.inputs)
+        count += len(sampled) - len(long) + inputs
     return count
 
 
 def _is_short(document: Document, room: int) -> bool:
     """Whether it is one input for sure: an ASCII character is at most one subword."""
-    text = document.text
-    return not document.questions and text.isascii() and len(text) <= room
+    text, has_parts = document.text, document.questions or document.input_spans
+    return not has_parts and text.isascii() and len(text) <= room
 
 
 @dataclass(frozen=True)
@@ -378,7 +422,8 @@ class TextCheck:
 
     `unknown`: fraction of words outside the vocabulary; `cut`: fraction of texts over `max_length`
     subwords; `in_parts`: spans of the layer in several parts; `words`: about the words of texts
-    without spaces, None where no words are read or their texts have tokens.
+    without spaces, None where no words are read or their texts have tokens. longest: tokens of the
+    longest input.
     """
 
     texts: int
@@ -387,10 +432,18 @@ class TextCheck:
     max_length: int
     in_parts: int = 0
     words: segmenters.SegmenterAdvice | None = None
+    longest: int = 0
 
 
 UNKNOWN_LIMIT = 0.1
 SAMPLE = 300  # maximum number of texts tokenized; about 0.1 s
+
+
+def submitted_by_layer(project: Project) -> dict[str, int]:
+    """Submitted documents of each layer that a task can learn, the largest number first."""
+    fitting = fitting_by_task(project, [info.id for info in tasks.all_tasks()])
+    counts = {layer.name: count for pairs in fitting.values() for layer, count in pairs}
+    return dict(sorted(counts.items(), key=lambda pair: -pair[1]))
 
 
 def check_texts(
@@ -418,7 +471,12 @@ def check_texts(
     reads_words = tasks.info(task).windows or isinstance(preparer, WordPreparer)
     has_own = models.segmenter(model, settings) != segmenters.DEFAULT
     words = segmenters.advice_for(sample) if reads_words and not has_own else None
-    return TextCheck(len(inputs), unknown, cut / max(1, len(inputs)), length, in_parts, words)
+    longest = [max(sample, key=lambda document: len(document.text))] if sample else []
+    info = tasks.info(task).reading(settings or {})
+    lengths = info.prepare(preparer, longest, length).lengths
+    share = cut / max(1, len(inputs))
+    most = int(max(lengths, default=0))
+    return TextCheck(len(inputs), unknown, share, length, in_parts, words, most)
 
 
 def _sample(project: Project, layer: Layer) -> list[Document]:
@@ -429,7 +487,7 @@ def _sample(project: Project, layer: Layer) -> list[Document]:
         project.db, documents.Filter(layer_id=layer.id, state="submitted")
     ) or documents.ids(project.db, documents.Filter(texts=layer.texts))
     step = max(1, len(ids) // SAMPLE)
-    records = documents.records(project.db, layers=(), ids=ids[::step][:SAMPLE])
+    records = documents.records(project.db, layers=(layer.name,), ids=ids[::step][:SAMPLE])
     return [record.document for record in records]
 
 

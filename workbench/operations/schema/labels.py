@@ -27,6 +27,7 @@ from workbench.text.snap import SNAPS, snap_of, with_snap
 
 MENTION = "mention"  # the label of a layer of chains that is added without labels
 FEW_CHOICES = 4  # labels of a layer for choices while the project has no such document
+ANSWERS_COMPARED = 2  # and of a layer of preferences
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 
 
@@ -111,7 +112,8 @@ def add_layer(
         )
     if LAYER_KINDS[kind].in_choices:
         texts = CHOICES
-        labels = tuple(labels) or choice_names(documents.most_choices(project.db) or FEW_CHOICES)
+        few = ANSWERS_COMPARED if LAYER_KINDS[kind].compares else FEW_CHOICES
+        labels = tuple(labels) or choice_names(documents.most_choices(project.db) or few)
         _check_numbers(labels)
     elif texts not in (1, 2):
         raise WorkbenchError(

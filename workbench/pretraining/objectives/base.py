@@ -34,11 +34,12 @@ class Objective(ABC):
 
     module: parameters of the objective itself, trained with the encoder; one for all objects of a
     run. options: all settings of the run. rng: draws everything that is random, so that equal seeds
-    give equal batches.
+    give equal batches. divides: whether rows of a batch (B, …) can be trained on one after another.
     """
 
     info: ObjectiveInfo
     module: nn.Module | None = None
+    divides = True
 
     def __init__(self, encoder: Encoder, options: Mapping[str, Any], rng: np.random.Generator):
         self.encoder, self.options, self.rng = encoder, options, rng
@@ -56,6 +57,13 @@ class Objective(ABC):
         self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]
     ) -> dict[str, Loss]:
         """Named parts of the loss of one batch, as scalars (sum, number of predicted tokens)."""
+
+    def carried(self) -> Any:
+        """What `losses` carries over from batch to batch: tensors, in tuples, lists and dicts."""
+        return None
+
+    def carry(self, carried: Any) -> None:  # noqa: B027
+        """Continue with what was carried."""
 
     def tensors(self, arrays: Mapping[str, np.ndarray], device: torch.device) -> dict[str, Tensor]:
         """The arrays on the device, each of the same shape."""

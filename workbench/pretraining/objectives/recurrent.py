@@ -36,6 +36,7 @@ class RecurrentLm(Objective):
     al. 2017, Revisiting Activation Regularization for Language RNNs, as in fastai's RNNRegularizer.
     """
 
+    divides = False  # the memory is that of all rows
     encoder: Any  # an Encoder that is a streams.RecurrentModel
 
     @property
@@ -87,6 +88,12 @@ class RecurrentLm(Objective):
                 )
         return rows_of_text
 
+    def carried(self) -> Any:
+        return self.memory
+
+    def carry(self, carried: Any) -> None:
+        self.memory = _on(carried, self.encoder.device)
+
     def losses(
         self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]
     ) -> dict[str, Loss]:
@@ -123,6 +130,14 @@ class RecurrentLm(Objective):
                 total = strength * values.float().square().mean()
                 before = losses[name].total if name in losses else 0.0
                 losses[name] = Loss(total + before, torch.ones((), device=total.device))
+
+
+def _on(carried: Any, device: torch.device) -> Any:
+    if isinstance(carried, Tensor):
+        return carried.to(device)
+    if isinstance(carried, dict):
+        return {name: _on(part, device) for name, part in carried.items()}
+    return tuple(_on(part, device) for part in carried)
 
 
 def _detached(memory: Any) -> Any:

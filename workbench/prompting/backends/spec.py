@@ -94,7 +94,9 @@ class Measure:
     per prompt, answer included. mask: the mask token, "" if the model has none; it is one of the
     content-free texts of calibration. tokens: the tokens of a prompt as the model receives it; the
     second argument is whether it is a conversation, whose chat template writes the reserved tokens.
-    None if they are not known. chat: the chat template of the model, None without one.
+    None if they are not known. chat: the chat template of the model, None without one. sends: as
+    `count`, but exact, of a backend that has to send the texts to where the model is; it is used
+    only if they may be sent there.
     """
 
     count: Callable[[Sequence[str]], Sequence[int]]
@@ -102,6 +104,7 @@ class Measure:
     mask: str = ""
     tokens: Callable[[str, bool], Sequence[PromptToken]] | None = None
     chat: ChatTemplate | None = None
+    sends: Callable[[Sequence[str]], Sequence[int]] | None = None
 
 
 class BackendInfo(ABC):

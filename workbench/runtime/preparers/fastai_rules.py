@@ -13,13 +13,13 @@ License 2.0).
 from __future__ import annotations
 
 import html
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import regex
-
 from workbench.base.deprecation import renamed
+from workbench.text.characters import compiled
 from workbench.text.segment import words
 
 Span = tuple[int, int]
@@ -76,9 +76,9 @@ _FIXES = {
     "<br />": "\n", '\\"': '"', " @.@ ": ".", " @-@ ": "-", "...": " …",
 }  # fmt: skip
 _NOT_ENTITIES = "|".join(name.removesuffix(";") for name in _FIXES if name.endswith(";"))
-_FIX = regex.compile(
-    "|".join(map(regex.escape, _FIXES))
-    + rf"|<unk>|&(?!(?:{_NOT_ENTITIES});)(?:#\d+|#[xX][0-9a-fA-F]+|\w+);"
+_FIX = (
+    "|".join(map(re.escape, _FIXES))
+    + rf"|<unk>|&(?!(?:{_NOT_ENTITIES});)(?:#[\p{{Nd}}]+|#[xX][0-9a-fA-F]+|[\w]+);"
 )
 
 
@@ -88,12 +88,12 @@ class _Text:
     def __init__(self, original: str, unknown: str):
         self.text, self.starts, self.ends = original, list(range(len(original))), []
         self.ends = [start + 1 for start in self.starts]
-        if _FIX.search(original):
+        if compiled(_FIX).search(original):
             self._fix(original, unknown)
 
     def _fix(self, original: str, unknown: str) -> None:
         parts, starts, ends, done = [], [], [], 0
-        for match in _FIX.finditer(original):
+        for match in compiled(_FIX).finditer(original):
             matched = match[0]
             new = unknown if matched == "<unk>" else _FIXES.get(matched) or html.unescape(matched)
             start, end = match.span()
@@ -127,19 +127,20 @@ class _Text:
 
 _SPECIAL = "/#\\"
 # What spaCy keeps together or splits off, where `words` does otherwise; line breaks are units.
-_TOKEN_EXCEPTIONS = regex.compile(
-    r"\n+|\p{Nd}+(?:[.,:]\p{Nd}+)+|(?:\b\p{L}\.)+\p{L}\b|(?<=\p{L})n['’]t\b"
-    r"|(?<=\w)['’](?:s|re|ve|ll|d|m)\b",
-    regex.IGNORECASE,
+_BEGIN, _END = r"(?<![\w])", r"(?![\w])"  # of a word
+_TOKEN_EXCEPTIONS = (
+    r"\n+|[\p{Nd}]+(?:[.,:][\p{Nd}]+)+"
+    rf"|(?:{_BEGIN}[\p{{L}}]\.)+[\p{{L}}]{_END}|(?<=[\p{{L}}])(?i:n['’]t){_END}"
+    rf"|(?<=[\w])['’](?i:s|re|ve|ll|d|m){_END}"
 )
-_CHUNK = regex.compile(rf"[^\s{regex.escape(_SPECIAL)}]+|[{regex.escape(_SPECIAL)}]|\n+")
+_CHUNK = rf"[^\s{re.escape(_SPECIAL)}]+|[{re.escape(_SPECIAL)}]|\n+"
 
 
 def split(text: str) -> list[Span]:
     """The words of a text and its line breaks, as spaCy would split it."""
     tokens: list[Span] = []
     done = 0
-    for match in _TOKEN_EXCEPTIONS.finditer(text):
+    for match in compiled(_TOKEN_EXCEPTIONS).finditer(text):
         tokens += _shifted(text[done : match.start()], done)
         tokens.append(match.span())
         done = match.end()
@@ -187,7 +188,7 @@ def _stretches(text: str, rules: FastaiRules) -> Iterator[Stretch]:
     done = 0
     least = rules.least - 2
     # The last repetition may be followed by a punctuation mark.
-    repeated = regex.compile(rf"(?<!\S)(\w+)(?:\s+\1(?=\s)){{{least},}}\s+\1(?!\w)")
+    repeated = compiled(rf"(?<![^\s])([\w]+)(?:[\s]+\1(?=[\s])){{{least},}}[\s]+\1(?![\w])")
     for match in repeated.finditer(text):
         if _same_characters(rules).search(match[1]):
             continue  # the rule for characters has changed these words before
@@ -198,13 +199,13 @@ def _stretches(text: str, rules: FastaiRules) -> Iterator[Stretch]:
     yield from _chunks(text, done, len(text), rules)
 
 
-def _same_characters(rules: FastaiRules) -> regex.Pattern[str]:
-    return regex.compile(rf"(\S)\1{{{rules.least - 1},}}")
+def _same_characters(rules: FastaiRules) -> re.Pattern[str]:
+    return compiled(rf"([^\s])\1{{{rules.least - 1},}}")
 
 
 def _chunks(text: str, start: int, end: int, rules: FastaiRules) -> Iterator[Stretch]:
     characters = _same_characters(rules)
-    for chunk in _CHUNK.finditer(text, start, end):
+    for chunk in compiled(_CHUNK).finditer(text, start, end):
         done, stop = chunk.span()
         for match in characters.finditer(text, done, stop):
             if done < match.start():
@@ -216,18 +217,17 @@ def _chunks(text: str, start: int, end: int, rules: FastaiRules) -> Iterator[Str
             yield done, stop, (), True
 
 
-_CAPITALS = regex.compile(r"[A-Z]+[^a-z\s]*")
-_CAPITAL = regex.compile(r"[A-Z][^A-Z\s]*")
+_CAPITALS, _CAPITAL = r"[A-Z]+[^a-z\s]*", r"[A-Z][^A-Z\s]*"
 
 
 def _case_mark(part: str, rules: FastaiRules) -> str:
     """The mark before a run of characters without white space, "" for none."""
     if not rules.capital:
-        letters = [word for word in regex.findall(r"\w+", part) if word.isupper()]
+        letters = [word for word in compiled(r"[\w]+").findall(part) if word.isupper()]
         return rules.upper if any(len(word) >= rules.least_upper for word in letters) else ""
     first = part.split()[0] if part.split() else ""
     if len(first) < rules.least_upper:
         return ""
-    if _CAPITALS.fullmatch(first):
+    if compiled(_CAPITALS).fullmatch(first):
         return rules.upper
-    return rules.capital if _CAPITAL.fullmatch(first) else ""
+    return rules.capital if compiled(_CAPITAL).fullmatch(first) else ""

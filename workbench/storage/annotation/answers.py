@@ -16,7 +16,7 @@ from typing import Any
 from workbench.storage.connections.database import Database
 from workbench.storage.schema.values import Row, ids_in, json_in, json_out, name_in, new_id
 from workbench.text.document import TEXT
-from workbench.text.labels import Layer
+from workbench.text.labels import LAYER_KINDS, Layer
 from workbench.text.questions import Question
 from workbench.text.rows import row_id
 
@@ -84,8 +84,13 @@ class AskedCounts:
 
 
 def asked(db: Database, document_id: int) -> tuple[AskedQuestion, ...]:
-    """The questions about a document by the gold annotator of each layer, in order of layers."""
-    rows = _rows(db, "a.document_id = ? order by a.layer_id, a.id", (document_id,))
+    """The questions about a document by the gold annotator of each layer, in order of layers.
+
+    Written texts, which are rows of the same table, are none.
+    """
+    kinds = ", ".join(f"'{kind.id}'" for kind in LAYER_KINDS.values() if kind.asks)
+    where = f"a.document_id = ? and l.kind in ({kinds}) order by a.layer_id, a.id"
+    rows = _rows(db, where, (document_id,))
     return tuple(_grouped(rows))
 
 

@@ -26,12 +26,17 @@ INSERT: Mapping[str, str] = {
 
 
 def rows_of(
-    record: Record, id: int, layers: Mapping[str, int | None], who: tuple[int, int]
+    record: Record, id: int, layers: Mapping[str, tuple[int, int]], source_id: int
 ) -> tuple[tuple[str, list[Row]], ...]:
-    """Rows for the statements of INSERT. `layers`: name → id; `who`: annotator and source."""
-    numbers = [(id, layers[name], value, *who) for name, value in record.numbers.items()]
-    texts = [(id, layers[name], name_in(text), *who) for name, text in record.written.items()]
-    return ("number", numbers), ("written", texts)
+    """Rows for the statements of INSERT. `layers`: name → id and annotator."""
+    rows: dict[str, list[Row]] = {"number": [], "written": []}
+    for name, number in record.numbers.items():
+        layer, annotator = layers[name]
+        rows["number"].append((id, layer, number, annotator, source_id))
+    for name, text in record.written.items():
+        layer, annotator = layers[name]
+        rows["written"].append((id, layer, name_in(text), annotator, source_id))
+    return tuple(rows.items())
 
 
 @dataclass(frozen=True)

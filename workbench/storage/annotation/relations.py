@@ -74,6 +74,7 @@ def add_relation(
     *,
     annotator_id: int,
     source_id: int,
+    score: float | None = None,
 ) -> int:
     """Add a relation and return its id. If an identical one exists, returns that one's id."""
     key = (document_id, layer_id, label_id, from_span, to_span, annotator_id)
@@ -84,10 +85,12 @@ def add_relation(
     if row := db.writer.execute(f"select id from relation where {identical}", key).fetchone():
         relation_id: int = row[0]
         return relation_id
-    columns = "document_id, layer_id, label_id, from_span, to_span, annotator_id, uid, source_id"
+    columns = (
+        "document_id, layer_id, label_id, from_span, to_span, annotator_id, uid, source_id, score"
+    )
     inserted = db.writer.execute(
-        f"insert into relation({columns}) values(?, ?, ?, ?, ?, ?, ?, ?)",
-        (*key, new_uid(), source_id),
+        f"insert into relation({columns}) values(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (*key, new_uid(), source_id, score),
     )
     return new_id(inserted)
 

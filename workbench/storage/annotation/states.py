@@ -108,18 +108,16 @@ def highest_counts(db: Database) -> dict[str, int]:
     return states
 
 
-def finished_since(
-    db: Database, layer_ids: Sequence[int], annotator_id: int, since: str
-) -> list[tuple[str, int]]:
+def finished_since(db: Database, layer_ids: Sequence[int], since: str) -> list[tuple[str, int]]:
     """Times (ISO 8601, UTC) from `since` on, and how many documents were finished then.
 
     A document is finished when it is submitted or discarded for the last time in one of the layers.
     """
     rows = db.reader().execute(
-        "select last, count(*) from (select max(at) as last from state where annotator_id = ?"
-        " and layer_id in (select value from json_each(?)) and at >= ?"
+        f"select last, count(*) from (select max(at) as last from {_GOLD}"
+        " where s.layer_id in (select value from json_each(?)) and at >= ?"
         " and state in ('submitted', 'discarded') group by document_id)"
         " group by last order by last",
-        (annotator_id, ids_in(layer_ids), since),
+        (ids_in(layer_ids), since),
     )
     return rows.fetchall()

@@ -1,26 +1,56 @@
 """Suggestions of runs, prompts and imports, kept in a separate table until they are accepted.
 
 `what` identifies the suggested label: (document id, label id, start, end, field), where a class has
-None, None and "". A number has the negative id of its layer in place of a label: a document has one
-number in a layer. A suggested answer has that, too, and the id of its question as a sixth entry.
+None, None and "". A number, or a text to be written, has the negative id of its layer in place of a
+label: a document has one in a layer. A suggested answer has that, too, and the id of its question
+as a sixth entry.
+
+The column `field` of a suggested text holds that text: such a row has neither label, offsets nor
+value. The value of a span with a label is the number of the chain that its run puts it into. The
+field of a suggested relation, which has a label and no offsets, holds its spans (`field_of_ends`).
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from workbench.storage.connections.database import Database
 from workbench.storage.schema.tables import SUGGESTION_STATUSES
-from workbench.storage.schema.values import ids_in, now
+from workbench.storage.schema.values import ids_in, name_in, now
+from workbench.text.relations import UNDIRECTED
+from workbench.text.spans import Span
+
+Ends = tuple[Span, Span]
+_ENDS = "[["  # begins the field of a relation
+
+
+def field_of_ends(ends: Ends, *, directed: bool = True) -> str:
+    """The spans of a relation in place of the name of a text, in order of the text without a
+    direction.
+    """
+    rows = [[span.start, span.end, span.label] for span in ends]
+    return json.dumps(rows if directed else sorted(rows), ensure_ascii=False)
+
+
+def _ends(field: str) -> Ends | None:
+    """What `field_of_ends` wrote; None for the name of a text."""
+    if not field.startswith(_ENDS):
+        return None
+    first, second = (Span(int(a), int(b), str(label)) for a, b, label in json.loads(field))
+    return first, second
 
 
 @dataclass(frozen=True)
 class NewSuggestion:
     """A suggested span [start, end), or a class if `start` is None. `score` is in [0, 1].
 
-    Without a label, `value` is a suggested number of the document, or it is an answer to the
-    question with the id `question` (see `answers`); without offsets, there is none.
+    The `field` of a relation holds its spans.
+
+    Without a label, `value` is a suggested number of the document, `written` a text, or it is an
+    answer to the question with the id `question` (see `answers`); without offsets, there is none.
+    Of a span with a label, `value` is the number of its chain (`chain`).
     """
 
     document_id: int
@@ -32,10 +62,22 @@ class NewSuggestion:
     score: float | None = None
     value: float | None = None
     question: int | None = None
+    written: str | None = None
 
     @property
     def kind(self) -> str:
-        return "class" if self.start is None and self.question is None else "span"
+        is_class = self.start is None and self.question is None and self.written is None
+        return "class" if is_class and self.ends is None else "span"
+
+    @property
+    def ends(self) -> Ends | None:
+        """The spans of a relation, as they were predicted; None for other suggestions."""
+        return _ends(self.field) if self.label_id is not None else None
+
+    @property
+    def chain(self) -> int | None:
+        """The number of the chain of a suggested mention; None for other suggestions."""
+        return _chain(self)
 
     @property
     def what(self) -> What:
@@ -80,6 +122,24 @@ class SuggestionRow:
         """The id of the question that is answered; None for other suggestions."""
         is_answer = self.kind == "span" and self.label_id is None and self.value is not None
         return int(self.value or 0) if is_answer else None
+
+    @property
+    def chain(self) -> int | None:
+        """The number of the chain of a suggested mention; None for other suggestions. Suggestions
+        of one source with the same number are of one chain.
+        """
+        return _chain(self)
+
+    @property
+    def ends(self) -> Ends | None:
+        """The spans of a suggested relation, as they were predicted; None for other suggestions."""
+        return _ends(self.field) if self.label_id is not None else None
+
+    @property
+    def written(self) -> str | None:
+        """The suggested text; None for other suggestions."""
+        is_text = self.kind == "span" and self.label_id is self.start is self.value is None
+        return self.field if is_text else None
 
 
 _ROW = (
@@ -148,7 +208,7 @@ def add_suggestions(
             r.layer_id,
             r.label_id,
             r.kind,
-            r.field,
+            r.field if r.written is None else name_in(r.written),
             r.start,
             r.end,
             r.score,
@@ -163,6 +223,22 @@ def add_suggestions(
         f"insert into suggestion({columns}) values(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", stored
     )
     return len(stored)
+
+
+def gold_chain(db: Database, suggestion: SuggestionRow) -> int | None:
+    """The chain of the gold mentions that the source suggested for the chain of a suggestion, None
+    if there are none.
+    """
+    row = db.writer.execute(
+        "select p.group_id from suggestion g join layer l on l.id = g.layer_id join span p on"
+        " p.document_id = g.document_id and p.layer_id = g.layer_id and p.annotator_id = l.gold"
+        ' and p.label_id = g.label_id and p.start = g.start and p."end" = g."end"'
+        " and p.field = g.field where g.document_id = ? and g.layer_id = ? and g.source_id = ?"
+        " and g.value = ? and g.status != 'rejected' and p.group_id is not null"
+        " order by g.start, g.id limit 1",
+        (suggestion.document_id, suggestion.layer_id, suggestion.source_id, suggestion.value),
+    ).fetchone()
+    return int(row[0]) if row else None
 
 
 def set_suggestion_status(db: Database, ids: Iterable[int], status: str) -> int:
@@ -216,7 +292,7 @@ def rejected(db: Database, run_id: int) -> set[What]:
 
 
 def gold_of(db: Database, document_ids: Iterable[int]) -> set[What]:
-    """`what` of all gold marks, spans and answers of these documents."""
+    """`what` of all gold marks, spans, relations, answers and texts of these documents."""
     ids = ids_in(document_ids)
     gold = (
         "join layer l on l.id = t.layer_id and l.gold = t.annotator_id where t.document_id "
@@ -239,7 +315,34 @@ def gold_of(db: Database, document_ids: Iterable[int]) -> set[What]:
         (ids,),
     ).fetchall()
     decided = {_key(*row) for *row, is_null in answers if is_null or row[2] is not None}
-    return marks | {_key(*row) for row in spans} | decided
+    written = read(
+        f"select t.document_id, -t.layer_id from answer t {gold}"
+        " and t.question = '' and t.text is not null",
+        (ids,),
+    ).fetchall()
+    texts = {_key(document, layer, None, None, "") for document, layer in written}
+    return marks | {_key(*row) for row in spans} | _relations_of(db, ids) | decided | texts
+
+
+def _relations_of(db: Database, ids: str) -> set[What]:
+    """`what` of the gold relations of documents."""
+    rows = db.reader().execute(
+        "select r.document_id, r.label_id, ifnull(k.name, ''), l.options, f.start, f.\"end\","
+        ' fl.name, t.start, t."end", tl.name from relation r'
+        " join layer l on l.id = r.layer_id and l.gold = r.annotator_id"
+        " left join label k on k.id = r.label_id join span f on f.id = r.from_span"
+        " join span t on t.id = r.to_span left join label fl on fl.id = f.label_id"
+        " left join label tl on tl.id = t.label_id"
+        " where r.document_id in (select value from json_each(?))",
+        (ids,),
+    )
+    gold = set()
+    for document, label, name, options, *places in rows.fetchall():
+        ends = tuple(Span(a, b, text or "") for a, b, text in (places[:3], places[3:]))
+        undirected = name in (json.loads(options or "{}").get(UNDIRECTED) or ())
+        field = field_of_ends((ends[0], ends[1]), directed=not undirected)
+        gold.add(_key(document, label, None, None, field))
+    return gold
 
 
 def _key(
@@ -251,7 +354,13 @@ def _key(
     question: float | None = None,
 ) -> What:
     question_id = int(question) if question is not None else None
-    return document_id, label_id, start, end, field if start is not None else "", question_id
+    place = field if start is not None or field.startswith(_ENDS) else ""
+    return document_id, label_id, start, end, place, question_id
+
+
+def _chain(row: NewSuggestion | SuggestionRow) -> int | None:
+    is_mention = row.label_id is not None and row.start is not None
+    return int(row.value) if is_mention and row.value is not None else None
 
 
 def _what(row: SuggestionRow) -> What:

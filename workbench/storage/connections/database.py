@@ -26,6 +26,7 @@ from workbench.storage.integrity import checksums
 from workbench.storage.journal.journal import Journal
 from workbench.storage.queries import search, state_keys
 from workbench.storage.schema import migrations, schema_check, tables
+from workbench.storage.schema.tables import JOURNALED
 
 BUSY_SECONDS = 10
 _LATEST = "select id, at, undone from journal_step order by id desc limit 1"
@@ -368,6 +369,29 @@ class Database:
         with conn.until(stop) if isinstance(conn, Reader) else nullcontext():
             yield
 
+    @contextmanager
+    def labels_of(self, annotator_id: int) -> Iterator[None]:
+        """Within it, this thread reads the labels of this annotator in place of gold.
+
+        For reading only: raises ProjectBusy within its own transaction.
+        """
+        me = threading.get_ident()
+        if self._owner == me:
+            raise ProjectBusy(_("Labels of others cannot be read within an edit."))
+        self.reader()
+        usual, conn = self._readers[me], self._connect_reader()
+        try:
+            _show_labels_of(conn, annotator_id)
+            self._readers[me] = conn
+            yield
+        finally:
+            conn.close()
+            with self._readers_mutex:
+                if self._closed:
+                    usual.close()
+                else:
+                    self._readers[me] = usual
+
     def _is_closed(self) -> ProjectError:
         return ProjectError(_("{path} is closed.", path=self.path))
 
@@ -597,6 +621,15 @@ def _prepare_reader(conn: Reader) -> None:
     tables = "select count(*) from main.sqlite_master where name = 'state_key'"
     if not conn.execute(tables).fetchone()[0]:
         state_keys.view(conn)
+    conn.execute("pragma query_only = on")
+
+
+def _show_labels_of(conn: Reader, annotator_id: int) -> None:
+    """Shadow the table of layers: every query reads the labels of its gold annotator."""
+    gold = f"{int(annotator_id)} as gold"  # a view has no parameters
+    columns = ", ".join(gold if name == "gold" else name for name in JOURNALED["layer"])
+    conn.execute("pragma query_only = off")
+    conn.execute(f"create temp view layer as select {columns} from main.layer")
     conn.execute("pragma query_only = on")
 
 

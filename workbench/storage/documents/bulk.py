@@ -208,6 +208,15 @@ def _without_blanks(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], 
     return tuple(sorted(pair for pair in pairs if pair[1] or pair[0] not in named))
 
 
+def metadata_values(db: Database, field: str) -> dict[int, str]:
+    """Document id → the value of a metadata field as text, for the documents that have it."""
+    statement = (
+        "select d.id, cast(j.atom as text) from document d, json_each(d.meta) j"
+        " where j.key = ? and j.atom is not null"
+    )
+    return dict(db.reader().execute(statement, (field,)).fetchall())
+
+
 def split_keys(db: Database) -> list[tuple[int, str | None, str | None, str]]:
     """(id, split, group, text hash) of every document."""
     return db.reader().execute("select id, split, fold_group, text_hash from document").fetchall()

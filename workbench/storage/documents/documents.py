@@ -37,7 +37,7 @@ from workbench.text.dataset import Record
 from workbench.text.document import CHOICE, CHOICES, Document
 from workbench.text.labels import NUMBERS, WRITTEN, Layer
 from workbench.text.questions import texts_of
-from workbench.text.relations import Relation
+from workbench.text.relations import Relation, directed, span_layer
 from workbench.text.remarks import FLAG, NOTE, DocumentRemark
 from workbench.text.rows import row_id
 from workbench.text.spans import Span
@@ -94,17 +94,18 @@ def gold_relations(
     db: Database, page: Sequence[int], chosen: Sequence[Layer]
 ) -> dict[int, dict[str, tuple[Relation, ...]]]:
     """Document id → layer → relations, of these documents and layers."""
-    names = {row_id(layer): layer.name for layer in chosen if layer.traits.between_spans}
-    if not names:
+    joining = {row_id(layer): layer for layer in chosen if layer.traits.between_spans}
+    if not joining:
         return {}
     lists: dict[int, dict[str, list[Relation]]] = {}
-    values = ids_in(page), ids_in(names)
+    values = ids_in(page), ids_in(joining)
     for id, layer, label, score, row, *ends in db.reader().execute(_STATEMENT, values).fetchall():
         from_span, to_span = (
             Span(*(*some[:6], parts_out(some[6]))) for some in (ends[:7], ends[7:])
         )
-        relation = Relation(label, from_span, to_span, score, row)
-        lists.setdefault(id, {}).setdefault(names[layer], []).append(relation)
+        has_direction = directed(joining[layer], label)
+        relation = Relation(label, from_span, to_span, score, row, has_direction)
+        lists.setdefault(id, {}).setdefault(joining[layer].name, []).append(relation)
     return {
         id: {name: tuple(layer_relations) for name, layer_relations in by_layer.items()}
         for id, by_layer in lists.items()
@@ -146,10 +147,10 @@ def add(
     """Insert records with their states and labels; returns the new ids in order.
 
     Layers and labels are looked up by name; raises KeyError if one does not exist. `annotator_id`
-    defaults to the project's own annotator. `batch`: records per statement. For more than a few
-    hundred records, use `project.edit(…, bulk=True)`.
+    defaults to the gold annotator of each layer. `batch`: records per statement. For more than a
+    few hundred records, use `project.edit(…, bulk=True)`.
     """
-    writer = RecordWriter(db, source_id, annotator_id or int(db.meta("annotator")))
+    writer = RecordWriter(db, source_id, annotator_id)
     stream, new_ids = iter(records), []
     while page := list(islice(stream, batch)):
         new_ids += writer.write(page)
@@ -230,13 +231,17 @@ def records(
 
     `layers`: names of the layers to read; all by default. `splits`: only documents of these splits;
     None in it: without a split. `ids`: only these documents. `submitted_in`: only those submitted
-    in the layer of this name. `remarks`: with notes and flags.
+    in the layer of this name. `remarks`: with notes and flags. Where `layers` has a layer of
+    relations, the spans that it connects are `Document.input_spans`.
     """
     names = None if layers is None else set(layers)
-    chosen = [layer for layer in labels.layers(db) if names is None or layer.name in names]
+    every = labels.layers(db)
+    chosen = [layer for layer in every if names is None or layer.name in names]
+    connected = {span_layer(layer) for layer in chosen if layer.traits.between_spans}
+    inputs = [layer for layer in every if names is not None and layer.name in connected]
     matching = _matching_ids(db, splits, ids, submitted_in)
     for start in range(0, len(matching), PAGE):
-        page = _page(db, matching[start : start + PAGE], chosen)
+        page = _page(db, matching[start : start + PAGE], chosen, inputs)
         yield from with_remarks(db, page) if remarks else page
 
 
@@ -272,7 +277,10 @@ def _matching_ids(
     return [id for (id,) in rows]
 
 
-def _page(db: Database, page: Sequence[int], chosen: Sequence[Layer]) -> Iterator[Record]:
+def _page(
+    db: Database, page: Sequence[int], chosen: Sequence[Layer], inputs: Sequence[Layer]
+) -> Iterator[Record]:
+    """inputs: the layers of spans that layers of relations among those `chosen` connect."""
     parts: tuple[dict[int, dict[str, Any]], ...] = (
         _states(db, page, chosen),
         _marks(db, page, chosen),
@@ -282,11 +290,14 @@ def _page(db: Database, page: Sequence[int], chosen: Sequence[Layer]) -> Iterato
     )
     relations = gold_relations(db, page, chosen)
     questions = answers.of_page(db, page, chosen)
+    connected = _spans(db, page, inputs) if inputs else {}
     for document in _documents(db, page):
         id = row_id(document)
         questions_here = questions.get(id, {})
         if questions_here:
             document = replace(document, questions=texts_of(questions_here))
+        if between := [span for spans in connected.get(id, {}).values() for span in spans]:
+            document = replace(document, input_spans=tuple(sorted(between, key=_order)))
         states, marks, spans, numbers, written = (part.get(id, {}) for part in parts)
         joined = relations.get(id, {})
         yield Record(document, states, marks, spans, joined, questions_here, numbers, written)

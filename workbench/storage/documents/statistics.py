@@ -159,14 +159,15 @@ def span_texts(
     return texts
 
 
-def finished(db: Database, chunk: Sequence[int], annotator_id: int) -> list[tuple[str, int]]:
+def finished(db: Database, chunk: Sequence[int]) -> list[tuple[str, int]]:
     """Times (ISO 8601, UTC), and how many documents were submitted or discarded last then."""
     where, values = _within("document_id", chunk)
     query = (
-        "select last, count(*) from (select max(at) as last from state where annotator_id = ?"
-        f" and state in ('submitted', 'discarded') and {where} group by document_id) group by 1"
+        "select last, count(*) from (select max(at) as last from state s join layer y"
+        " on y.id = s.layer_id and y.gold = s.annotator_id"
+        f" where state in ('submitted', 'discarded') and {where} group by document_id) group by 1"
     )
-    return db.reader().execute(query, (annotator_id, *values)).fetchall()
+    return db.reader().execute(query, values).fetchall()
 
 
 _SAME_MARK = (

@@ -52,7 +52,8 @@ _UNCONNECTED = (
 _UNFIT = (
     "from suggestion t join layer_texts y on y.id = t.layer_id where not (case t.kind when 'class'"
     " then t.start is null and y.holder is 'mark' else (t.start is not null"
-    " and y.holder is 'span') or y.holder is 'answer' end)"
+    " and y.holder is 'span') or (t.start is null and y.holder is 'relation')"
+    " or y.holder is 'answer' end)"
 )
 
 
@@ -249,7 +250,7 @@ def _ends(conn: sqlite3.Connection) -> Iterator[str]:
 
 
 def _suggestions(conn: sqlite3.Connection) -> Iterator[str]:
-    """Check that spans, and only spans, have offsets, and that each is in a layer of its kind.
+    """Check that spans, neither classes nor relations, have offsets, each in a layer of its kind.
 
     Suggested answers to questions may be either: ranges of the text, or that there is none.
     """

@@ -86,9 +86,11 @@ def add_layer(
     texts: int = 1,
     guideline: str = "",
     options: dict[str, Any] | None = None,
+    uid: str = "",
 ) -> int:
     """Add a layer and return its id. Its gold annotator is the project's default annotator.
 
+    `uid`: by default a new one.
     `texts`: number of text fields of the documents that the layer applies to.
 
     The new id is higher than the layer id of any run; otherwise a run of a deleted layer could be
@@ -101,7 +103,7 @@ def add_layer(
     ).fetchone()
     row = (
         highest + 1,
-        new_uid(),
+        uid or new_uid(),
         name_in(name),
         kind,
         stored,
@@ -154,11 +156,12 @@ def add_label(
     colour: str = "",
     key: str = "",
     description: str = "",
+    uid: str = "",
 ) -> int:
-    """Append a label to a layer and return its id."""
+    """Append a label to a layer and return its id; `uid`: by default a new one."""
     next_position = "select ifnull(max(position) + 1, 0) from label where layer_id = ?"
     (position,) = db.writer.execute(next_position, (layer_id,)).fetchone()
-    row = (new_uid(), layer_id, name_in(name), colour, key, description, position)
+    row = (uid or new_uid(), layer_id, name_in(name), colour, key, description, position)
     statement = (
         "insert into label(uid, layer_id, name, colour, key, description, position) "
         "values(?, ?, ?, ?, ?, ?, ?)"

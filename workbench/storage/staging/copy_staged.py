@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _COPYING = 0.7  # share of the copy in the work; the rest is the full-text index
 CHUNK = 1_000  # rows copied per statement; an import can be cancelled between two statements
 
+_GOLD = "(select gold from main.layer where id = y.id)"
 _TAKEN = "join temp.taken t on t.seq = s.seq"
 _OF_LAYER = f"{_TAKEN} join temp.layer_id y on y.n = s.layer"
 _OF_FILE = f"{_OF_LAYER} join temp.file_source f on f.file = t.file"
@@ -50,23 +51,23 @@ _COPY = {
         f"from staging.tokens s {_TAKEN} {_RANGE}"
     ),
     "state": "insert into state(document_id, layer_id, annotator_id, state, at)"
-    f" select t.id, y.id, :annotator, {STATE_NAME}, :at from staging.state s {_OF_LAYER} {_RANGE}",
+    f" select t.id, y.id, {_GOLD}, {STATE_NAME}, :at from staging.state s {_OF_LAYER} {_RANGE}",
     "mark": "insert into mark(document_id, layer_id, label_id, annotator_id, source_id)"
-    f" select t.id, y.id, l.id, :annotator, f.source from staging.mark s {_OF_LABEL} {_RANGE}",
+    f" select t.id, y.id, l.id, {_GOLD}, f.source from staging.mark s {_OF_LABEL} {_RANGE}",
     "number": "insert into mark(document_id, layer_id, value, annotator_id, source_id)"
-    f" select t.id, y.id, s.value, :annotator, f.source from staging.number s {_OF_FILE} {_RANGE}",
+    f" select t.id, y.id, s.value, {_GOLD}, f.source from staging.number s {_OF_FILE} {_RANGE}",
     "written": "insert into answer(document_id, layer_id, question, text, annotator_id, source_id)"
-    f" select t.id, y.id, '', s.content, :annotator, f.source from staging.written s {_OF_FILE}"
+    f" select t.id, y.id, '', s.content, {_GOLD}, f.source from staging.written s {_OF_FILE}"
     f" {_RANGE}",
     # a span's id is the number of its row after the highest id, so that relations find it
     "span": 'insert into span(id, uid, document_id, field, layer_id, label_id, start, "end", '
     "parts, group_id, annotator_id, source_id)"
     " select :spans + s.rowid, lower(hex(randomblob(8))), t.id, s.field, y.id, l.id, s.start,"
-    f' s."end", s.parts, s.chain, :annotator, f.source from staging.span s {_OF_LABEL} {_RANGE}',
+    f' s."end", s.parts, s.chain, {_GOLD}, f.source from staging.span s {_OF_LABEL} {_RANGE}',
     "relation": "insert into relation(uid, document_id, layer_id, label_id, from_span, to_span, "
     "annotator_id, source_id)"
     " select lower(hex(randomblob(8))), t.id, y.id, l.id, :spans + s.from_row,"
-    f" :spans + s.to_row, :annotator, f.source from staging.relation s {_OF_LABEL} {_RANGE}",
+    f" :spans + s.to_row, {_GOLD}, f.source from staging.relation s {_OF_LABEL} {_RANGE}",
     **{
         table: f"insert into {table}({uid}document_id, {text}, annotator_id, at, span_id) select"
         f" {new}t.id, s.text, :annotator, :at, :spans + s.span_row from staging.{table} s"
@@ -78,7 +79,7 @@ _COPY = {
     },
     "answer": 'insert into answer(document_id, layer_id, question, field, start, "end", is_null, '
     'attrs, annotator_id, source_id) select t.id, y.id, s.question, s.field, s.start, s."end", '
-    f"s.is_null, s.attrs, :annotator, f.source from staging.answer s {_OF_LAYER}"
+    f"s.is_null, s.attrs, {_GOLD}, f.source from staging.answer s {_OF_LAYER}"
     f" join temp.file_source f on f.file = t.file {_RANGE}",
 }
 
@@ -218,14 +219,15 @@ def new_ids(db: Database, seqs: list[int]) -> dict[int, int]:
     return dict(rows.fetchall())
 
 
-def free_keys(db: Database, keys: list[str]) -> dict[int, str]:
-    """Map index in `keys` → a key that neither the project nor the staging file has.
+def free_keys(db: Database, keys: list[str], table: str = "doc") -> dict[int, str]:
+    """Map index in `keys` → a key that neither the project nor the staging file has, there in this
+    table.
 
     The new keys are "key (2)", "key (3)" …
     """
     conn = db.writer
     # in memory, as the staging file has no index on keys
-    taken = {key for (key,) in conn.execute("select key from staging.doc")}
+    taken = {key for (key,) in conn.execute(f"select key from staging.{table}")}
     next_number: dict[str, int] = {}
     new_keys: dict[int, str] = {}
     for index, key in enumerate(keys):

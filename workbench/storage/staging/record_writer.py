@@ -51,15 +51,12 @@ _INSERT = {
 class RecordWriter:
     """Inserts documents with their labels; see `add`. Created inside an edit."""
 
-    def __init__(self, db: Database, source_id: int, annotator_id: int):
-        self._conn, self._source, self._annotator, self._at = (
-            db.writer,
-            source_id,
-            annotator_id,
-            now(),
-        )
-        layers = labels.layers(db)
-        self._layers = {layer.name: row_id(layer) for layer in layers}
+    def __init__(self, db: Database, source_id: int, annotator_id: int | None = None):
+        self._conn, self._source, self._at = db.writer, source_id, now()
+        layers, gold = labels.layers(db), labels.gold(db)
+        self._layers = {  # name → id, annotator
+            layer.name: (row_id(layer), annotator_id or gold[row_id(layer)]) for layer in layers
+        }
         self._labels = {
             (layer.name, label.name): label.id for layer in layers for label in layer.labels
         }
@@ -90,11 +87,15 @@ class RecordWriter:
     def _places(self, document_id: int) -> dict[Place, int]:
         """The spans that a document has: place → id."""
         query = (
-            'select s.field, s.start, s."end", b.name, s.parts, s.id from span s join label b'
-            " on b.id = s.label_id where s.document_id = ? and s.annotator_id = ?"
+            'select s.layer_id, s.annotator_id, s.field, s.start, s."end", b.name, s.parts, s.id'
+            " from span s join label b on b.id = s.label_id where s.document_id = ?"
         )
-        rows = self._conn.execute(query, (document_id, self._annotator)).fetchall()
-        return {(*place, parts_out(parts)): id for *place, parts, id in rows}
+        by = set(self._layers.values())
+        return {
+            (*place, parts_out(parts)): id
+            for layer, annotator, *place, parts, id in self._conn.execute(query, (document_id,))
+            if (layer, annotator) in by
+        }
 
     def _insert(self, rows: Mapping[str, list[Row]]) -> None:
         for table, statement in _INSERT.items():
@@ -129,22 +130,20 @@ class RecordWriter:
         known: Mapping[Place, int] | None = None,
     ) -> None:
         """`known`: spans that the document has, which relations may refer to."""
-        annotator, source = self._annotator, self._source
+        source = self._source
         for name, state in record.states.items():
             if state != "pending":
-                rows["state"].append((id, self._layers[name], annotator, state, self._at))
+                rows["state"].append((id, *self._layers[name], state, self._at))
         for name, classes in record.marks.items():
+            layer, annotator = self._layers[name]
             rows["mark"] += [
-                (id, self._layers[name], self._labels[name, label], annotator, source)
-                for label in classes
+                (id, layer, self._labels[name, label], annotator, source) for label in classes
             ]
-        for table, more in document_values.rows_of(record, id, self._layers, (annotator, source)):
+        for table, more in document_values.rows_of(record, id, self._layers, source):
             rows[table] += more
         for name, questions in record.questions.items():
             for question in questions:
-                rows["answer"] += answers.rows_of(
-                    question, id, self._layers[name], annotator, source
-                )
+                rows["answer"] += answers.rows_of(question, id, *self._layers[name], source)
         placed = {**(known or {}), **self._spans(rows, id, record)}
         self._relations(rows, id, record, placed)
 
@@ -152,7 +151,7 @@ class RecordWriter:
         """Add the spans; returns the id of each by its place."""
         placed = {}
         for name, spans in record.spans.items():
-            layer = self._layers[name]
+            layer, annotator = self._layers[name]
             for span in spans:
                 self._last_span += 1
                 placed[span.place] = self._last_span
@@ -165,7 +164,7 @@ class RecordWriter:
                         self._labels[name, span.label],
                         span.start,
                         span.end,
-                        self._annotator,
+                        annotator,
                         self._source,
                         span.score,
                         json_in(span.parts),
@@ -180,11 +179,12 @@ class RecordWriter:
     ) -> None:
         """`placed`: ids of the spans that they connect, by place."""
         for name, relations in record.relations.items():
+            layer, annotator = self._layers[name]
             rows["relation"] += [
                 (
-                    new_uid(), id, self._layers[name], self._labels[name, relation.label],
+                    new_uid(), id, layer, self._labels[name, relation.label],
                     placed[relation.from_span.place], placed[relation.to_span.place],
-                    self._annotator, self._source, relation.score,
+                    annotator, self._source, relation.score,
                 )
                 for relation in relations
             ]  # fmt: skip
@@ -195,21 +195,20 @@ def replace_labels(
     page: Iterable[tuple[int, Record, Sequence[int]]],
     *,
     source_id: int,
-    annotator_id: int,
 ) -> None:
-    """Give each document (by its id) the states and labels of a record, inside an edit.
+    """Give each document (by its id) the states and gold labels of a record, inside an edit.
 
-    Its states and labels of the annotator in the layers with the given ids are deleted before.
-    Relations to a deleted span are deleted with it.
+    Its gold states and labels in the layers with the given ids are deleted before. Relations to a
+    deleted span are deleted with it.
     """
-    records = list(page)
+    records, gold = list(page), labels.gold(db)
     for id, _record, layer_ids in records:
         for layer_id in layer_ids:
             for table in (*LABEL_TABLES, "state"):
                 db.writer.execute(
                     f"delete from {table} where document_id = ? and layer_id = ?"
                     " and annotator_id is ?",
-                    (id, layer_id, annotator_id),
+                    (id, layer_id, gold[layer_id]),
                 )
-    writer = RecordWriter(db, source_id, annotator_id)
+    writer = RecordWriter(db, source_id)
     writer.write_labels((id, record) for id, record, _layers in records)

@@ -282,7 +282,8 @@ class StagingWriter:
     def _of_marks(self, name: str, whole: LayerKind) -> LayerKind:
         """The kind of a layer of classes; `whole` is the usual one."""
         hinted = self._kinds.get(name, whole)
-        return whole if whole.in_choices or not hinted.on_document else hinted
+        fits = hinted.on_document and hinted.in_choices == whole.in_choices
+        return hinted if fits else whole
 
     def _spans(self, seq: int, layer: int, spans: Iterable[Span]) -> None:
         known, add = self._labels, self._rows["span"].append

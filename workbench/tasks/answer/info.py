@@ -10,6 +10,7 @@ from workbench.base import learning_rates
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
 from workbench.tasks.heads.info import LAYER_OPTIONS
+from workbench.tasks.losses.info import FOCAL_GAMMA, LABEL_SMOOTHING, SAMPLING
 from workbench.tasks.spec import NONE, ErrorText, ScoreInfo, TaskInfo
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT, TEXT_B, Document
@@ -36,6 +37,27 @@ MAX_ANSWER_LENGTH = Option(
     low=1,
     high=512,
     title=N_("Maximum answer length"),
+)
+
+IMBALANCE_OF_ANSWERS = (
+    replace(
+        SAMPLING,
+        help=N_(
+            "Sampling of the parts of texts in an epoch. Plain: each once. Balanced: as many parts "
+            "with the answer to their question as without, by oversampling. Square root: half way, "
+            "in proportion to the square root of the frequency. There are no class weights: the "
+            "outputs are positions in the text."
+        ),
+        choice_titles=(N_("Each part once"), N_("Balanced"), N_("Square root")),
+    ),
+    FOCAL_GAMMA,
+    replace(
+        LABEL_SMOOTHING,
+        help=N_(
+            "Share of the target that is spread evenly over all tokens that the model reads at "
+            "once, instead of the start or the end of the answer. 0 for none."
+        ),
+    ),
 )
 
 
@@ -95,7 +117,7 @@ class AnswerInfo(TaskInfo):
     outputs = ("Answers",)
     logits = {"logits": "token"}
     windows = True
-    options = (MAX_ANSWER_LENGTH, *LAYER_OPTIONS)
+    options = (MAX_ANSWER_LENGTH, *IMBALANCE_OF_ANSWERS, *LAYER_OPTIONS)
     least_labels = 0
     few_steps = 400
     learning_rate = learning_rates.WORDS

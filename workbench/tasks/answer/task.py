@@ -10,16 +10,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
+from workbench.base.i18n import _
 from workbench.models.base import Encoder
 from workbench.runtime import answers
 from workbench.runtime.inputs import QUESTION_NUMBER, Prepared
 from workbench.tasks.answer.info import INFO, MAX_ANSWER_LENGTH, AnswerGold
-from workbench.tasks.base import IGNORED, Loss, Model, Task
+from workbench.tasks.base import IGNORED, Loss, Model, Targets, Task
 from workbench.tasks.heads.layers import head_width
 from workbench.tasks.heads.linear import TokenHead
+from workbench.tasks.losses.balance import TargetCounts
+from workbench.tasks.losses.info import LABEL_SMOOTHING
 from workbench.tasks.spec import TaskInfo
 
 
@@ -45,6 +48,7 @@ class ExtractAnswers(Task):
         """positions: int64 (2,) per window, of the first token of the answer and of its last.
 
         The first right answer of a question is learned. IGNORED for a question without gold.
+        lengths, for label smoothing: int64 (), tokens of each window.
         """
         positions = [np.full(2, IGNORED, dtype=np.int64) for _input in prepared.inputs]
         for number, gold in enumerate(golds):
@@ -60,7 +64,10 @@ class ExtractAnswers(Task):
                         else None
                     )
                     positions[item][:] = place or (answers.NULL, answers.NULL)
-        return {"positions": positions}
+        if not options.get(LABEL_SMOOTHING.name):
+            return {"positions": positions}
+        lengths = [np.asarray(len(window), np.int64) for window in prepared.inputs]
+        return {"positions": positions, "lengths": lengths}
 
     def losses(
         self, model: Model, logits: Mapping[str, Tensor], targets: Mapping[str, Tensor]
@@ -69,12 +76,21 @@ class ExtractAnswers(Task):
 
         "logits" (B, T, 2), "positions" (B, 2), IGNORED for none.
         """
-        positions = targets["positions"]  # (B, 2)
-        scores = logits["logits"].transpose(1, 2)  # (B, T, 2) → (B, 2, T)
-        total = F.cross_entropy(
-            scores.flatten(0, 1), positions.flatten(), ignore_index=IGNORED, reduction="sum"
-        )
-        return {"task": Loss(total, (positions != IGNORED).sum())}
+        scores = logits["logits"].transpose(1, 2).flatten(0, 1)  # (B, T, 2) → (B * 2, T)
+        allowed = None
+        if (lengths := targets.get("lengths")) is not None:  # (B,)
+            places = torch.arange(scores.shape[1], device=scores.device)
+            allowed = places < lengths.repeat_interleave(2)[:, None]  # (B * 2, T)
+        positions = targets["positions"].flatten()  # (B, 2) → (B * 2,)
+        return {"task": self.criterion.classes(scores, positions, allowed=allowed)}
+
+    def target_counts(
+        self, targets: Targets, labels: Sequence[str], options: Mapping[str, Any]
+    ) -> TargetCounts:
+        """Windows with the answer, and those without."""
+        first = np.array([int(positions[0]) for positions in targets["positions"]])
+        rows = [np.array([at]) for at in np.where(first < 0, IGNORED, first == answers.NULL)]
+        return TargetCounts.of_rows((_("answer"), _("no answer")), rows)
 
     def decoder(self, model: Model, options: Mapping[str, Any]) -> dict[str, Any]:
         longest = options.get(MAX_ANSWER_LENGTH.name)

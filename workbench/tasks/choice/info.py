@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import N_, _
+from workbench.base.options import Option
 from workbench.tasks.classify.info import POOLING, ClassGold, ClassifyInfo
 from workbench.tasks.heads.info import INPUT_FORM, LAYER_OPTIONS, LM_WEIGHT
+from workbench.tasks.losses.info import FOCAL_GAMMA, LABEL_SMOOTHING
 from workbench.tasks.spec import ScoreInfo
 from workbench.text.dataset import Record
 from workbench.text.document import CHOICES, TEXT, TEXT_B, Document, choice_names
@@ -20,6 +23,25 @@ if TYPE_CHECKING:
     from workbench.metrics.confusion import Confusion
     from workbench.runtime.inputs import Prepared, Preparer
     from workbench.text.fields import Prediction
+
+LOSS_OF_CHOICES = (
+    replace(
+        FOCAL_GAMMA,
+        help=N_(
+            "Focal loss: the loss of a document is multiplied by (1 - p)^γ, where p is the "
+            "probability of its correct choice, so that easy ones count less (Lin et al. 2017, γ = "
+            "2). 0: cross-entropy. There are no class weights and no balanced sampling: the number "
+            "of a choice says nothing about it."
+        ),
+    ),
+    replace(
+        LABEL_SMOOTHING,
+        help=N_(
+            "Share of the target that is spread evenly over all choices of the document (Szegedy "
+            "et al. 2016). 0 for none."
+        ),
+    ),
+)
 
 
 class ChoiceInfo(ClassifyInfo):
@@ -44,8 +66,9 @@ class ChoiceInfo(ClassifyInfo):
     main = "accuracy"
     second = "mean_reciprocal_rank"
     has_majority = False
+    taught = ""
     logits = {"logits": "choice"}
-    options = (POOLING, *LAYER_OPTIONS, LM_WEIGHT, INPUT_FORM)
+    options: tuple[Option, ...] = (*LOSS_OF_CHOICES, POOLING, *LAYER_OPTIONS, LM_WEIGHT, INPUT_FORM)
     pipeline = ""
     hub_task = "multiple-choice"
 

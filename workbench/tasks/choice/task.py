@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from workbench.models.base import Encoder
 from workbench.runtime.inputs import Prepared
@@ -40,13 +39,7 @@ class Choice(SequenceTask):
         labels: Sequence[str],
         options: Mapping[str, Any],
     ) -> dict[str, list[np.ndarray]]:
-        """right: float32 () per choice, 1 for the right one; document: int64 (), its document."""
-        targets: dict[str, list[np.ndarray]] = {"right": [], "document": []}
-        for number, gold in enumerate(golds):
-            for place, _item in enumerate(prepared.of(number), 1):
-                targets["right"].append(np.asarray(str(place) == gold.label, np.float32))
-                targets["document"].append(np.asarray(number, np.int64))
-        return targets
+        return choice_targets(prepared, golds)
 
     def losses(
         self, model: Model, logits: Mapping[str, Tensor], targets: Mapping[str, Tensor]
@@ -58,8 +51,8 @@ class Choice(SequenceTask):
         scores, right = by_document(
             logits["logits"].squeeze(-1), targets["right"], targets["document"]
         )
-        total = F.cross_entropy(scores, right.argmax(-1), reduction="sum")
-        return {"task": Loss(total, torch.tensor(len(scores), device=total.device))}
+        allowed = scores > IMPOSSIBLE
+        return {"task": self.criterion.classes(scores, right.argmax(-1), allowed=allowed)}
 
 
 def by_document(scores: Tensor, right: Tensor, document: Tensor) -> tuple[Tensor, Tensor]:
@@ -73,3 +66,13 @@ def by_document(scores: Tensor, right: Tensor, document: Tensor) -> tuple[Tensor
     shape = (len(sizes), int(sizes.max()))
     rows = scores.new_full(shape, IMPOSSIBLE).index_put((row, place), scores)
     return rows, right.new_zeros(shape).index_put((row, place), right)
+
+
+def choice_targets(prepared: Prepared, golds: Sequence[ClassGold]) -> dict[str, list[np.ndarray]]:
+    """right: float32 () per choice, 1 for the right one; document: int64 (), its document."""
+    targets: dict[str, list[np.ndarray]] = {"right": [], "document": []}
+    for number, gold in enumerate(golds):
+        for place, _item in enumerate(prepared.of(number), 1):
+            targets["right"].append(np.asarray(str(place) == gold.label, np.float32))
+            targets["document"].append(np.asarray(number, np.int64))
+    return targets

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
 from workbench.tasks.heads.info import INPUT_FORM, LAYER_OPTIONS, LM_WEIGHT
-from workbench.tasks.spec import NONE, ErrorText, ScoreInfo, TaskInfo
+from workbench.tasks.losses.info import IMBALANCE
+from workbench.tasks.spec import NONE, PER_ITEM, ErrorText, ScoreInfo, TaskInfo
 from workbench.text.dataset import Record
 from workbench.text.mistakes import LABEL, Mistake, loss_of
 
@@ -23,32 +24,6 @@ if TYPE_CHECKING:
     from workbench.text.document import Document
     from workbench.text.fields import Prediction
 
-
-CLASS_WEIGHTS = Option(
-    "class_weights",
-    "choice",
-    "none",
-    N_(
-        "Weights of the classes in the loss. Balanced: inversely proportional to the class "
-        "frequency in the training data (documents / (classes × documents of the class))."
-    ),
-    choices=("none", "balanced"),
-    title=N_("Class weights"),
-    choice_titles=(N_("None"), N_("Balanced")),
-)
-SAMPLING = Option(
-    "sampling",
-    "choice",
-    "plain",
-    N_(
-        "Sampling of the documents of an epoch. Plain: each document once. Balanced: the "
-        "same number of every class, by oversampling rare classes. With balanced class "
-        "weights as well, the imbalance is corrected twice."
-    ),
-    choices=("plain", "balanced"),
-    title=N_("Sampling"),
-    choice_titles=(N_("Each document once"), N_("Balanced classes")),
-)
 
 POOLING = Option(
     "pooling",
@@ -104,8 +79,7 @@ class ClassifyInfo(TaskInfo):
     has_majority = True
     outputs = ("ClassScores",)
     options: tuple[Option, ...] = (
-        CLASS_WEIGHTS,
-        SAMPLING,
+        *IMBALANCE,
         POOLING,
         *LAYER_OPTIONS,
         LM_WEIGHT,
@@ -113,6 +87,7 @@ class ClassifyInfo(TaskInfo):
     )
     new_units = INPUT_FORM.name
     pipeline = "text-classification"
+    taught = PER_ITEM
 
     def gold(self, record: Record, layer: str) -> ClassGold | None:
         marks = record.marks.get(layer, ())

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import N_, _
 from workbench.tasks.classify.info import POOLING
 from workbench.tasks.heads.info import INPUT_FORM, LAYER_OPTIONS, LM_WEIGHT
-from workbench.tasks.spec import NONE, ErrorText, ScoreInfo, TaskInfo
+from workbench.tasks.losses.info import CLASS_WEIGHTS, FOCAL_GAMMA, LABEL_SMOOTHING, SAMPLING
+from workbench.tasks.spec import NONE, PER_ITEM, ErrorText, ScoreInfo, TaskInfo
 from workbench.text.dataset import Record
 from workbench.text.mistakes import MISSED, SPURIOUS, Mistake, loss_of
 
@@ -22,6 +23,28 @@ if TYPE_CHECKING:
     from workbench.runtime.inputs import Prepared, Preparer
     from workbench.text.document import Document
     from workbench.text.fields import LabelScores, Prediction
+
+IMBALANCE_OF_LABELS = (
+    replace(
+        CLASS_WEIGHTS,
+        help=N_(
+            "Weights of the documents that have a label, against those that do not, in the loss "
+            "of this label (pos_weight of torch). Balanced: documents without it / documents with "
+            "it. Square root: the square root of this. Effective number: the same of (1 - βⁿ) / "
+            "(1 - β) of n documents, with β = 0.999, or as in effective:0.99 (Cui et al. 2019). By "
+            "hand: POS=2, NEG=0.5; other labels have 1."
+        ),
+    ),
+    SAMPLING,
+    FOCAL_GAMMA,
+    replace(
+        LABEL_SMOOTHING,
+        help=N_(
+            "Share of the target that is spread evenly over having a label and not having it: 0.1 "
+            "makes the probability to learn 0.95 and 0.05 instead of 1 and 0. 0 for none."
+        ),
+    ),
+)
 
 USUAL = 0.5  # threshold of a label before one is fitted
 
@@ -62,10 +85,11 @@ class MultilabelInfo(TaskInfo):
     second = "macro_f1"
     beside = ("mean_average_precision",)
     outputs = ("LabelScores",)
-    options = (POOLING, *LAYER_OPTIONS, LM_WEIGHT, INPUT_FORM)
+    options = (*IMBALANCE_OF_LABELS, POOLING, *LAYER_OPTIONS, LM_WEIGHT, INPUT_FORM)
     new_units = INPUT_FORM.name
     least_labels = 1
     pipeline = "text-classification"
+    taught = PER_ITEM
 
     def gold(self, record: Record, layer: str) -> LabelsGold:
         return LabelsGold(tuple(sorted(record.marks.get(layer, ()))))

@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from workbench.runtime.inputs import Prepared
-from workbench.tasks.base import Loss, Model
+from workbench.tasks.base import Loss, Model, Targets
 from workbench.tasks.heads.pooling import SequenceTask
+from workbench.tasks.losses.balance import TargetCounts
 from workbench.tasks.multilabel.info import INFO, LabelsGold
 from workbench.tasks.spec import TaskInfo
 
@@ -21,6 +20,7 @@ class Multilabel(SequenceTask):
     info: TaskInfo = INFO
     problem = "multi_label_classification"
     loss_targets = {"task": "labels"}
+    independent = True
 
     def targets(
         self,
@@ -46,12 +46,14 @@ class Multilabel(SequenceTask):
 
         "logits" and "labels" (B, L).
         """
-        labels = targets["labels"]  # (B, L)
-        total = F.binary_cross_entropy_with_logits(logits["logits"], labels, reduction="sum")
-        return {"task": Loss(total, torch.tensor(labels.numel(), device=total.device))}
+        return {"task": self.criterion.labels(logits["logits"], targets["labels"])}
 
-    def usual_counts(
-        self, targets: Mapping[str, Sequence[np.ndarray]], batch_size: int
-    ) -> dict[str, float | None]:
+    def target_counts(
+        self, targets: Targets, labels: Sequence[str], options: Mapping[str, Any]
+    ) -> TargetCounts:
+        """Documents that have each label."""
+        return TargetCounts(tuple(labels), np.asarray(targets["labels"]))
+
+    def usual_counts(self, targets: Targets, batch_size: int) -> dict[str, float | None]:
         """targets: "labels" (L,) of each document, so that no count is needed."""
         return {"task": None}  # every document has equally many targets

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
 from workbench.tasks.classify.info import POOLING
 from workbench.tasks.heads.info import INPUT_FORM, LAYER_OPTIONS, LM_WEIGHT
+from workbench.tasks.losses.info import SAMPLING
 from workbench.tasks.spec import LABEL_TEXTS, NONE, ErrorText, ScoreInfo, TaskInfo
 from workbench.text.dataset import Record
 from workbench.text.mistakes import LABEL, Mistake
@@ -40,6 +41,17 @@ NUMBER_STEP = Option(
     high=1e6,
     automatic=N_("1, 2 or 5 times a power of ten, at least 20 steps: 0.2 for numbers from 0 to 5"),
     title=N_("Step of written numbers"),
+)
+
+NUMBER_SAMPLING = replace(
+    SAMPLING,
+    help=N_(
+        "Sampling of the documents of an epoch. Plain: each document once. Balanced: as many from "
+        "each tenth of the range of the numbers, by oversampling rare ones (Yang et al. 2021). "
+        "Square root: half way, in proportion to the square root of the frequency. A number has no "
+        "class, so there are no class weights, no focal loss and no label smoothing."
+    ),
+    choice_titles=(N_("Each document once"), N_("Balanced numbers"), N_("Square root")),
 )
 
 
@@ -91,7 +103,14 @@ class RegressInfo(TaskInfo):
     second = "spearman"
     beside = ("mse", "mae")
     outputs = ("Number",)
-    options: tuple[Option, ...] = (POOLING, *LAYER_OPTIONS, LM_WEIGHT, INPUT_FORM, NUMBER_STEP)
+    options: tuple[Option, ...] = (
+        NUMBER_SAMPLING,
+        POOLING,
+        *LAYER_OPTIONS,
+        LM_WEIGHT,
+        INPUT_FORM,
+        NUMBER_STEP,
+    )
     least_labels = 0
     new_units = INPUT_FORM.name
     pipeline = ""

@@ -17,8 +17,9 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.models.base import Encoder
 from workbench.runtime.inputs import Prepared
-from workbench.tasks.base import Loss, Model
+from workbench.tasks.base import Loss, Model, Targets
 from workbench.tasks.heads.pooling import SequenceTask, sequence_head
+from workbench.tasks.losses.balance import TargetCounts
 from workbench.tasks.regress.info import INFO, NUMBER_STEP, NumberGold
 from workbench.tasks.spec import LABEL_TEXTS, TaskInfo
 from workbench.text.scale import number_texts
@@ -73,6 +74,12 @@ class Regress(SequenceTask):
     ) -> dict[str, list[np.ndarray]]:
         """numbers: float32 () per document."""
         return {"numbers": [np.asarray(gold.value, np.float32) for gold in golds]}
+
+    def target_counts(
+        self, targets: Targets, labels: Sequence[str], options: Mapping[str, Any]
+    ) -> TargetCounts:
+        """Documents in each tenth of the range of numbers."""
+        return TargetCounts.of_numbers(targets["numbers"])
 
     def losses(
         self, model: Model, logits: Mapping[str, Tensor], targets: Mapping[str, Tensor]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
 from workbench.tasks.heads.info import LAYER_OPTIONS
 from workbench.tasks.heads.spans.info import SpanTask
+from workbench.tasks.losses.info import CLASS_WEIGHTS, FOCAL_GAMMA, LABEL_SMOOTHING, SAMPLING
 from workbench.tasks.spec import ScoreInfo
 from workbench.text.spans import ANY, FLAT, NESTED
 
@@ -62,6 +64,17 @@ BOUNDARIES = Option(
     title=N_("Boundary representations"),
     choice_titles=(N_("Plain"), N_("Feed-forward")),
 )
+SUMMARY = Option(
+    "span_summary",
+    "bool",
+    False,
+    N_(
+        "Represent a span also by the mean of all its tokens, with weights that are learned "
+        "(attention), besides its first and last word and its length (Lee et al. 2017; SpanBERT, "
+        "Joshi et al. 2020). Takes more time and memory."
+    ),
+    title=N_("Attention summary of spans"),
+)
 LOSS = Option(
     "span_loss",
     "choice",
@@ -73,6 +86,22 @@ LOSS = Option(
     choices=(SOFTMAX, SIGMOID),
     title=N_("Loss of spans"),
     choice_titles=(N_("Softmax with no label"), N_("Sigmoid for each label")),
+)
+
+IMBALANCE_OF_SPANS = (
+    replace(
+        CLASS_WEIGHTS,
+        help=N_(
+            "Weights of gold spans in the loss, by label; candidates without a label have 1. "
+            "Balanced: inversely proportional to the frequency in the training data (spans / "
+            "(labels × spans of the label)). Square root: to the square root of the frequency. "
+            "Effective number: to (1 - βⁿ) / (1 - β) of n spans, with β = 0.999, or as in "
+            "effective:0.99 (Cui et al. 2019). By hand: PER=2, ORG=0.5; other labels have 1."
+        ),
+    ),
+    SAMPLING,
+    FOCAL_GAMMA,
+    LABEL_SMOOTHING,
 )
 
 
@@ -93,9 +122,17 @@ class SpansInfo(SpanTask):
     )
     second = "span_macro_f1"
     beside = ("span_precision", "span_recall")
-    options = (MAX_SPAN_WORDS, OVERLAP, BOUNDARIES, LOSS, *LAYER_OPTIONS)
+    options = (
+        MAX_SPAN_WORDS,
+        OVERLAP,
+        BOUNDARIES,
+        SUMMARY,
+        LOSS,
+        *IMBALANCE_OF_SPANS,
+        *LAYER_OPTIONS,
+    )
     outputs = ("SpanScores", "WordTags")
-    logits = {"starts": "token", "ends": "token"}
+    logits = {"starts": "token", "ends": "token", "inside": "token"}
     pipeline = ""
     hub_task = "token-classification"
 
@@ -109,7 +146,7 @@ class SpansInfo(SpanTask):
         labels: Sequence[str],
         decoder: Mapping[str, Any],
     ) -> list[Prediction]:
-        """logits: "starts" and "ends", (T, hidden) of each window."""
+        """logits: as for `runtime.candidates.boundaries`."""
         from workbench.runtime import candidates, decoding
 
         if not prepared.documents:
@@ -118,14 +155,18 @@ class SpansInfo(SpanTask):
         predictions = []
         for number, document in enumerate(prepared.documents):
             begin, where = prepared.first(number), prepared.alignments[number]
-            words, starts, ends = candidates.boundaries(logits, begin, where)
-            spans, covered = candidates.decode(scorer, starts, ends, decoder["overlap"])
+            words, states = candidates.boundaries(logits, begin, where)
+            spans, covered = candidates.decode(scorer, states, decoder["overlap"])
             offsets = [prepared.words[number][word] for word in words]
             item = candidates.prediction(document.text, offsets, spans, covered, labels)
             predictions.append(decoding.tempered(item, float(decoder.get("temperature", 1.0))))
         return predictions
 
     further = {CANDIDATES: N_("scores of span candidates (span classification)")}
+
+    def logits_of(self, options: Mapping[str, Any]) -> Mapping[str, str]:
+        kinds = self.logits
+        return kinds if options.get(SUMMARY.name) else {n: kinds[n] for n in ("starts", "ends")}
 
     def gives(self, options: Mapping[str, Any]) -> tuple[str, ...]:
         return *self.outputs, CANDIDATES

@@ -9,19 +9,20 @@ same window.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from workbench.models.base import Encoder
 from workbench.runtime.inputs import Prepared
-from workbench.tasks.base import IGNORED, Loss, Model, Task
+from workbench.tasks.base import IGNORED, Loss, Model, Targets, Task, usual_count
 from workbench.tasks.heads.info import SpanGold
 from workbench.tasks.heads.layers import head_width
 from workbench.tasks.heads.spans.head import SpanHead
+from workbench.tasks.losses.balance import TargetCounts
 from workbench.tasks.spans.info import (
     BOUNDARIES,
     FFNN,
@@ -30,6 +31,7 @@ from workbench.tasks.spans.info import (
     MAX_SPAN_WORDS,
     OVERLAP,
     SOFTMAX,
+    SUMMARY,
 )
 from workbench.tasks.spec import TaskInfo
 from workbench.text.alignment import token_range
@@ -48,6 +50,7 @@ class SpanClassification(Task):
             none=options.get(LOSS.name, LOSS.default) == SOFTMAX,
             longest=_longest(options),
             deep=options.get(BOUNDARIES.name) == FFNN,
+            summary=bool(options.get(SUMMARY.name)),
         )
 
     def targets(
@@ -82,24 +85,37 @@ class SpanClassification(Task):
     ) -> dict[str, Loss]:
         """The loss summed over all candidates; it counts words, as that of tags does.
 
-        "starts" and "ends" (B, T, hidden); "firsts" and "lasts" (B, W), the subwords of the words.
+        logits: as `SpanHead.forward` gives them; "firsts" and "lasts" (B, W), subwords of words.
         """
         head = cast(SpanHead, model.head)
         firsts, lasts = targets["firsts"], targets["lasts"]
         words = (firsts != IGNORED).sum(1)  # (B,)
         if not firsts.shape[1]:
             return {"task": Loss(logits["starts"].sum() * 0, words.sum())}
-        scores = head.scores(_taken(logits["starts"], firsts), _taken(logits["ends"], lasts))
+        scores = head.scores(logits, firsts, lasts)
         valid, rows = _candidates(words, scores), _rows(targets["spans"])
         if head.none:
             classes = torch.zeros(scores.shape[:3], dtype=torch.long, device=scores.device)
             classes[rows[:3]] = rows[3] + 1  # of several labels of the same words, one is kept
-            total = F.cross_entropy(scores[valid], classes[valid], reduction="sum")
+            loss = self.criterion.classes(scores[valid], classes[valid])
         else:
             truth = torch.zeros_like(scores)
             truth[rows] = 1
-            total = F.binary_cross_entropy_with_logits(scores[valid], truth[valid], reduction="sum")
-        return {"task": Loss(total, words.sum())}
+            loss = self.criterion.labels(scores[valid], truth[valid])
+        return {"task": Loss(loss.total, words.sum())}
+
+    def usual_counts(self, targets: Targets, batch_size: int) -> dict[str, float | None]:
+        """Words have no weights: those of labels only change the sum."""
+        return {"task": usual_count(targets["firsts"], batch_size)}
+
+    def target_counts(
+        self, targets: Targets, labels: Sequence[str], options: Mapping[str, Any]
+    ) -> TargetCounts:
+        """Gold spans of each label; candidates without a label have weight 1."""
+        rows = [spans[:, 2] for spans in targets["spans"]]
+        counts = TargetCounts.of_rows(labels, rows)
+        is_softmax = options.get(LOSS.name, LOSS.default) == SOFTMAX
+        return replace(counts, label_of=(-1, *range(len(labels)))) if is_softmax else counts
 
     def decoder(self, model: Model, options: Mapping[str, Any]) -> dict[str, Any]:
         head = cast(SpanHead, model.head)
@@ -133,11 +149,6 @@ def _spans(
         further = int(place[words[-1]] - place[words[0]])
         if further < longest:
             yield int(windows[words[0]]), int(place[words[0]]), further, span.label
-
-
-def _taken(states: Tensor, places: Tensor) -> Tensor:
-    """given (B, T, D) at places (B, P) → (B, P, D); IGNORED places give the first."""
-    return states.gather(1, places.clamp(min=0)[..., None].expand(-1, -1, states.shape[2]))
 
 
 def _candidates(words: Tensor, scores: Tensor) -> Tensor:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
 from workbench.tasks.heads.info import LAYER_OPTIONS
 from workbench.tasks.heads.spans.info import SpanTask
-from workbench.tasks.spec import ScoreInfo
+from workbench.tasks.losses.info import CLASS_WEIGHTS, FOCAL_GAMMA, LABEL_SMOOTHING, SAMPLING
+from workbench.tasks.spec import PER_WORD, ScoreInfo
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from workbench.runtime.inputs import Prepared
     from workbench.text.fields import Prediction
 
+OUTSIDE = "O"  # the tag of words outside of spans
 TRANSITIONS = "transitions"  # given to inspectors: the scores of a CRF
 DECODER = Option(
     "decoder",
@@ -33,6 +36,19 @@ DECODER = Option(
     title=N_("Decoder"),
     choice_titles=(N_("Greedy"), N_("Valid BIO sequences"), N_("CRF")),
 )
+
+WORD_WEIGHTS = replace(
+    CLASS_WEIGHTS,
+    help=N_(
+        "Weights of words in the loss, by the label of their span, O for words outside of spans. "
+        "Balanced: inversely proportional to the frequency in the training data (words / (labels × "
+        "words of the label)). Square root: to the square root of the frequency. Effective number: "
+        "to (1 - βⁿ) / (1 - β) of n words, with β = 0.999, or as in effective:0.9999 (Cui et al. "
+        "2019). By hand: PER=2, O=0.5; other labels have 1. Not for a CRF, whose loss is that of "
+        "the whole sequence."
+    ),
+)
+_ON_WORDS = (WORD_WEIGHTS, FOCAL_GAMMA, LABEL_SMOOTHING)
 
 
 class TagInfo(SpanTask):
@@ -53,6 +69,7 @@ class TagInfo(SpanTask):
         ScoreInfo("token_accuracy", N_("Token accuracy"), hub="accuracy"),
     )
     flat = tags = True
+    taught = PER_WORD
     second = "token_accuracy"
     beside = ("span_precision", "span_recall")
     options = (
@@ -65,8 +82,15 @@ class TagInfo(SpanTask):
             choices=("first", "all"),
             title=N_("Label subwords"),
         ),
+        WORD_WEIGHTS,
+        SAMPLING,
+        FOCAL_GAMMA,
+        LABEL_SMOOTHING,
         *LAYER_OPTIONS,
     )
+
+    def weighted_labels(self, labels: Sequence[str]) -> tuple[str, ...]:
+        return (*labels, OUTSIDE)
 
     def output_names(self, labels: Sequence[str]) -> tuple[str, ...]:
         from workbench.runtime.decoding import bio_tags
@@ -106,6 +130,12 @@ class TagInfo(SpanTask):
         if options.get("decoder") == "crf" and options.get("label_subwords") == "all":
             return "label_subwords", _(
                 "A CRF is trained on one subword of each word: set label_subwords to first."
+            )
+        changed = (item for item in _ON_WORDS if options.get(item.name) not in (None, item.default))
+        if options.get("decoder") == "crf" and (option := next(changed, None)) is not None:
+            return option.name, _(
+                "The loss of a CRF is that of the whole sequence of tags, which has no loss for "
+                "each word. Use sampling, or another decoder."
             )
         return None
 

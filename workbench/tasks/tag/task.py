@@ -11,20 +11,20 @@ from typing import Any, cast
 
 import numpy as np
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from workbench.models.base import Encoder
 from workbench.models.crf import Crf
 from workbench.runtime import decoding
 from workbench.runtime.decoding import Alignment
 from workbench.runtime.inputs import Prepared
-from workbench.tasks.base import IGNORED, Loss, Model, Task
+from workbench.tasks.base import IGNORED, Loss, Model, Targets, Task
 from workbench.tasks.heads.crf import CrfHead
 from workbench.tasks.heads.info import SpanGold
 from workbench.tasks.heads.layers import head_width
 from workbench.tasks.heads.linear import TokenHead
+from workbench.tasks.losses.balance import TargetCounts
 from workbench.tasks.spec import TaskInfo
-from workbench.tasks.tag.info import INFO
+from workbench.tasks.tag.info import INFO, OUTSIDE
 from workbench.text import alignment
 
 
@@ -80,11 +80,18 @@ class Tagging(Task):
         if "edges" in targets:
             loss = _crf_of(model).loss(logits["logits"], targets["tags"], targets["edges"])
             return {"task": Loss(*loss)}
-        tags = targets["tags"].flatten()  # (B, T) → (B * T)
-        total = F.cross_entropy(
-            logits["logits"].flatten(0, 1), tags, ignore_index=IGNORED, reduction="sum"
-        )
-        return {"task": Loss(total, (tags != IGNORED).sum())}
+        scores, tags = logits["logits"].flatten(0, 1), targets["tags"].flatten()  # (B * T, …)
+        return {"task": self.criterion.classes(scores, tags)}
+
+    def target_counts(
+        self, targets: Targets, labels: Sequence[str], options: Mapping[str, Any]
+    ) -> TargetCounts:
+        """Words of each label, whether B- or I-, and outside of all."""
+        names = self.info.weighted_labels(labels)
+        number = {name: position for position, name in enumerate(labels)}
+        tags = self.info.output_names(labels)
+        label_of = [len(labels) if tag == OUTSIDE else number[tag[2:]] for tag in tags]
+        return TargetCounts.of_rows(names, targets["tags"], label_of)
 
     def decoder(self, model: Model, options: Mapping[str, Any]) -> dict[str, Any]:
         chosen = {"decoder": options.get("decoder", "bio")}

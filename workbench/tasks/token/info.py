@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import N_, _
 from workbench.tasks.heads.info import LAYER_OPTIONS, SpanGold, WordTask
-from workbench.tasks.spec import NONE, ErrorText, ScoreInfo
+from workbench.tasks.losses.info import IMBALANCE
+from workbench.tasks.spec import NONE, PER_WORD, ErrorText, ScoreInfo
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT
 from workbench.text.mistakes import LABEL, MISSED, Mistake, loss_of
@@ -47,7 +48,8 @@ class TokenInfo(WordTask):
     )
     main = "accuracy"
     second = "macro_f1"
-    options = LAYER_OPTIONS
+    taught = PER_WORD
+    options = (*IMBALANCE, *LAYER_OPTIONS)
 
     def gold(self, record: Record, layer: str) -> SpanGold | None:
         """Tokens without a tag are not learned from.

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from workbench.models.base import Encoder
 from workbench.runtime.inputs import Prepared
-from workbench.tasks.base import IGNORED, Loss, Model, Task
+from workbench.tasks.base import IGNORED, Loss, Model, Targets, Task
 from workbench.tasks.heads.info import SpanGold
 from workbench.tasks.heads.layers import head_width
 from workbench.tasks.heads.linear import TokenHead
+from workbench.tasks.losses.balance import TargetCounts
 from workbench.tasks.spec import TaskInfo
 from workbench.tasks.token.info import INFO
 
@@ -60,8 +60,11 @@ class TokenTags(Task):
         self, model: Model, logits: Mapping[str, Tensor], targets: Mapping[str, Tensor]
     ) -> dict[str, Loss]:
         """ "logits" (B, T, L), "tags" (B, T), IGNORED beside the subwords that have a tag."""
-        tags = targets["tags"].flatten()  # (B, T) → (B * T)
-        total = F.cross_entropy(
-            logits["logits"].flatten(0, 1), tags, ignore_index=IGNORED, reduction="sum"
-        )
-        return {"task": Loss(total, (tags != IGNORED).sum())}
+        scores, tags = logits["logits"].flatten(0, 1), targets["tags"].flatten()  # (B * T, …)
+        return {"task": self.criterion.classes(scores, tags)}
+
+    def target_counts(
+        self, targets: Targets, labels: Sequence[str], options: Mapping[str, Any]
+    ) -> TargetCounts:
+        """Tokens of each tag."""
+        return TargetCounts.of_rows(labels, targets["tags"])

@@ -15,7 +15,6 @@ from workbench.base.i18n import N_, _
 from workbench.base.options import Option
 from workbench.base.registry import contract_hint, registry
 from workbench.text.document import Document
-from workbench.text.language import language_of
 from workbench.text.segment import is_spaceless
 
 if not TYPE_CHECKING:
@@ -167,6 +166,8 @@ class SegmenterAdvice:
 
 def advice(texts: Iterable[str]) -> SegmenterAdvice | None:
     """None for texts of which few are mostly in a script without spaces; a name in one is not."""
+    from workbench.text.language import language_of  # imports regex, which no prediction needs
+
     all_texts = list(texts)
     spaceless = [text for text in all_texts if is_spaceless(text)]
     if not spaceless or len(spaceless) < MIN_SHARE * len(all_texts):

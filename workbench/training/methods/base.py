@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from torch import Tensor
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.base.registry import contract_hint, needed_plugin
 from workbench.tasks import model as networks
-from workbench.tasks.base import Model
+from workbench.tasks.base import Loss, Model
+from workbench.training import optim
 from workbench.training.methods.spec import MethodInfo
 
 GROUP_KEYS = ("params", "lr", "peak", "weight_decay")  # of a parameter group
@@ -69,7 +73,28 @@ class Method(ABC):
         }
 
     def start_epoch(self, epoch: int) -> None:  # noqa: B027
-        """Called before each epoch (0-based)."""
+        """Called before each epoch (0-based), and with FIRST before the stage before them."""
+
+    def first_batches(
+        self, classes: np.ndarray, steps: int, size: int, seed: int
+    ) -> Iterator[np.ndarray]:
+        """Batches int (P, 2) of the stage before the epochs: pairs of training inputs.
+
+        classes int (N,) of the training inputs; size: most pairs of a batch. Equal seeds give equal
+        batches.
+        """
+        return iter(())
+
+    def first_losses(self, inputs: Mapping[str, Tensor], classes: Tensor) -> dict[str, Loss]:
+        """Named parts of the loss of a batch of that stage.
+
+        inputs (2P, T, …), classes (2P,): the first texts of all pairs, then the second ones.
+        """
+        raise NotImplementedError(f"{self.info.id} has no stage before the epochs")
+
+    def sizes(self) -> tuple[int, int]:
+        """Number of all parameters, and of those that are trained."""
+        return optim.sizes(self.model)
 
     def train_mode(self, epoch: int) -> None:
         """Set the modules to training mode; frozen modules stay without dropout."""

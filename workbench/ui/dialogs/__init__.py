@@ -124,6 +124,12 @@ def file_moved(app: Application) -> None:
     dialog.open()
 
 
+def merge(app: Application) -> None:
+    from workbench.ui.dialogs.merge import Merge
+
+    Merge(app).exec()
+
+
 def versions(app: Application) -> None:
     from workbench.ui.dialogs.versions import Versions
 
@@ -151,5 +157,6 @@ ACTS: dict[str, Callable[..., None]] = {
     "changes": changes,
     "damaged": damaged,
     "file-moved": file_moved,
+    "merge": merge,
     "versions": versions,
 }

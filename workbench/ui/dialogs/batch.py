@@ -5,7 +5,8 @@ from __future__ import annotations
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui.dialogs.batch_state import BatchState, Input
+from workbench.text.columns import ValueKind
+from workbench.ui.dialogs.batch_state import BatchState, Boundary, Input
 from workbench.ui.style import formats, theme
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.controls.button import Button
@@ -13,9 +14,11 @@ from workbench.ui.widgets.controls.meter import Meter
 from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.layout import card, clear, column, scrolled
+from workbench.ui.widgets.tables.table import Column, Table
 from workbench.ui.widgets.tokens.unit_flow import Unit, UnitFlow
 
 MAX_INPUTS_SHOWN = 32  # inputs that are shown of a batch
+MAX_LABELS_SHOWN = 8  # more are scrolled
 LEGEND = _(
     "Outlined: predicted, with the target below. M: masked (dashed outline). R: replaced by a "
     "random token (thick outline). K: kept. A line above tokens marks a span."
@@ -77,6 +80,8 @@ class BatchDialog(Dialog):
             n=formats.count(predicted),
         )
         self._message.setText(message)
+        if state.balance:
+            self._rows.addWidget(_balance(state))
         for input_ in inputs[:MAX_INPUTS_SHOWN]:
             self._rows.addWidget(_row(input_))
         more = len(inputs) - MAX_INPUTS_SHOWN
@@ -98,7 +103,43 @@ def _row(input_: Input) -> QFrame:
     parts.append(_named(_("What the model gets"), flow))
     if input_.written:
         parts.append(_named(_("Written by the decoder"), words(input_.written, "small", wrap=True)))
+    if input_.boundaries:
+        parts.append(_boundaries(input_))
     return card(*parts, gap=8, margins=(14, 10, 14, 12))
+
+
+def _boundaries(input_: Input) -> QFrame:
+    """What the span boundary objective predicts in an input."""
+    name = _("Predicted from the boundaries of spans")
+
+    def best(row: Boundary) -> str:
+        return ", ".join(f"{token} {formats.points(share)}" for token, share in row.best)
+
+    columns = [
+        Column(_("Token"), lambda row: row.token, 110),
+        Column(_("Left boundary"), lambda row: row.left, 120),
+        Column(_("Right boundary"), lambda row: row.right, 120),
+        Column(_("Position"), lambda row: row.place, 80, kind=ValueKind.COUNT),
+        Column(_("Own, %"), lambda row: row.own, 80, kind=ValueKind.SHARE),
+        Column(_("Most probable, %"), best),
+    ]
+    table = Table(columns, name=name)
+    table.set_rows(input_.boundaries)
+    table.horizontalHeader().ensurePolished()
+    table.fit_height(MAX_LABELS_SHOWN)
+    return _named(name, table)
+
+
+def _balance(state: BatchState) -> QFrame:
+    """Shares and weights of the labels."""
+    name = _("Labels of an expected batch")
+    label, *numbers = state.balance_columns
+    columns = [Column.of(label), *(Column.of(column, 150) for column in numbers)]
+    table = Table(columns, name=name, sortable=True)
+    table.set_rows(state.balance)
+    table.horizontalHeader().ensurePolished()  # else it is measured without its style
+    table.fit_height(MAX_LABELS_SHOWN)
+    return card(words(name, "small", weight=600), table, gap=8, margins=(14, 10, 14, 12))
 
 
 def _named(name: str, widget: QWidget) -> QFrame:

@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.events import State
 from workbench.base.i18n import _
+from workbench.operations.runs.train import balance_columns
 
 if TYPE_CHECKING:
+    from workbench.text.columns import Column
     from workbench.ui.panel import PanelContext
 
 BATCHES = 5  # that are computed at once
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """A token that the span boundary objective predicts from those beside its span.
+
+    best: the most probable tokens with their probabilities.
+    """
+
+    token: str
+    left: str
+    right: str
+    place: int
+    own: float
+    best: tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True)
@@ -25,6 +42,7 @@ class Input:
     units: tuple[tuple[str, str | None, str], ...]
     written: str = ""
     spans: tuple[tuple[int, int], ...] = ()
+    boundaries: tuple[Boundary, ...] = ()
 
     @property
     def predicted(self) -> int:
@@ -35,7 +53,8 @@ class BatchState(State):
     """`batches` is None until they are there; `number` is that of the shown one; or an `error`.
 
     about: model and objective or task, as text. fingerprint: of the texts of the run, "" if its
-    texts cannot differ. changed_text: whether they differ from those of these batches.
+    texts cannot differ. changed_text: whether they differ from those of these batches. balance:
+    rows of `balance_columns`, none for a task without labels to balance.
     """
 
     def __init__(self, about: str, *, fingerprint: str = "") -> None:
@@ -43,6 +62,7 @@ class BatchState(State):
         self.about, self._fingerprint = about, fingerprint
         self.changed_text = False
         self.batches: tuple[tuple[Input, ...], ...] | None = None
+        self.balance: tuple[Mapping[str, Any], ...] = ()
         self.number = 0
         self.error = ""
         self.closed = False
@@ -63,7 +83,12 @@ class BatchState(State):
         every = (result["rows"], *result.get("more", ()))
         changed = self._fingerprint not in ("", result.get("fingerprint"))
         batches = tuple(tuple(map(_input, rows, range(1, 10_000))) for rows in every)
-        self.update(batches=batches, changed_text=changed)
+        balance = tuple(result.get("balance", ()))
+        self.update(batches=batches, changed_text=changed, balance=balance)
+
+    @property
+    def balance_columns(self) -> tuple[Column, ...]:
+        return balance_columns()
 
     @property
     def shown(self) -> tuple[Input, ...]:
@@ -91,4 +116,12 @@ def _input(row: Mapping[str, Any], number: int) -> Input:
         tuple((item["input"], item["target"], item.get("what", "")) for item in row["units"]),
         " ".join(row.get("written", ())),
         tuple((start, end) for start, end in row.get("spans", ())),
+        tuple(_boundary(row["units"], item) for item in row.get("boundaries", ())),
     )
+
+
+def _boundary(units: Sequence[Mapping[str, Any]], item: Mapping[str, Any]) -> Boundary:
+    left, right = (str(units[item[side]]["input"]) for side in ("left", "right"))
+    best = tuple((str(name), float(share)) for name, share in item["best"])
+    token = str(units[item["unit"]]["target"])
+    return Boundary(token, left, right, item["place"], item["own"], best)

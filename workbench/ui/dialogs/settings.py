@@ -113,6 +113,16 @@ ASKED = (
         (N_("Automatic"), "fp32", "bf16"),
     ),
     SettingRecord(
+        "sessions",
+        "bool",
+        N_("Faster predictions"),
+        N_(
+            "After a training, converts the model for onnxruntime and compares both on the "
+            "processor. Predictions use it where it is equal and faster. About 2 MB per run."
+        ),
+        "work",
+    ),
+    SettingRecord(
         "offline",
         "bool",
         N_("Work offline"),

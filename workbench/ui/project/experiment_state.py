@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +11,9 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.jobs.events import Finished
-from workbench.operations.experiments.experiment import DONE, FAILED, RUNNING, WAITING
-from workbench.operations.runs import train
+from workbench.operations.experiments.experiment import DONE, FAILED, RUNNING, WAITING, ended
+from workbench.operations.runs import clusters, train
+from workbench.training.general import MOST_AT_ONCE
 from workbench.ui.project.job_progress import JobProgress
 from workbench.ui.project.opened import opened
 from workbench.ui.style import formats
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
 
     from workbench.jobs.events import Event
     from workbench.jobs.queue import Job
-    from workbench.operations.experiments.experiment import Cell, Experiment, Row, Step
+    from workbench.operations.experiments.experiment import Cell, End, Experiment, Row, Step
+    from workbench.operations.runs.clusters import Consent
     from workbench.storage.runs.runs import Run
+    from workbench.training.spec import TrainSpec
     from workbench.ui.panel import PanelContext
 
 TASK = "experiment"  # prepares the next run
@@ -38,11 +41,27 @@ class ExperimentState(State):
     """
 
     work: Experiment | None
+    most_at_once = MOST_AT_ONCE
 
     def __init__(self, context: PanelContext) -> None:
         super().__init__()
         self.context, self.project = context, opened(context)
         self.work, self.error = None, ""
+        self.others: tuple[str, ...] = ()  # ids of the experiments beside it
+        self.run_on, self.at_once = "", 0  # the address of a cluster, as typed; runs at a time
+
+    def choose_cluster(self, address: str, at_once: int = 0) -> None:
+        self.run_on, self.at_once = address.strip(), at_once
+
+    def needed_consent(self) -> Consent | None:
+        """What the user is asked before the start."""
+        return clusters.needed_consent(self.project, self.run_on)
+
+    def refresh(self) -> None:
+        """Read again what the choices depend on, such as layers and models."""
+
+    def take(self, spec: TrainSpec) -> None:
+        """Begin with the settings of a run, where the experiment is about one."""
 
     def plan(self, make: Callable[[], Experiment]) -> None:
         """Replace the experiment; what `make` raises is the reason that there is none."""
@@ -75,6 +94,7 @@ class ExperimentState(State):
 
     def start(self) -> None:
         if self.work is not None and self.can_start:
+            self.work.run_on, self.work.at_once = self.run_on, self.at_once
             self._go_on(self.work, self.work.steps(self.context.queue), None)
 
     def _go_on(self, work: Experiment, steps: Generator[Step, Any, None], answer: object) -> None:
@@ -95,15 +115,24 @@ class ExperimentState(State):
 
         self.context.task(TASK, step, go_on, failed=failed)
 
-    def _follow(self, work: Experiment, run: Run, go_on: Callable[[Finished], None]) -> None:
-        def on_event(job: Job, event: Event) -> None:
-            if isinstance(event, Finished):
-                drop()
-                go_on(event)
-            else:
-                work.follow(job.progress)
+    def _follow(
+        self, work: Experiment, running: Sequence[Run], go_on: Callable[[End], None]
+    ) -> None:
+        """Go on with the first of the runs that ends."""
+        drops: list[Callable[[], None]] = []
 
-        drop = self.context.follow(run, on_event)
+        def on_event(run: Run, job: Job, event: Event) -> None:
+            if not isinstance(event, Finished):
+                work.follow(self.context.queue, job)
+                return
+            for drop in drops:
+                drop()
+            go_on((run, event))
+
+        if (end := ended(self.project, self.context.queue, running)) is not None:
+            go_on(end)  # while another run was prepared
+            return
+        drops += [self.context.follow(run, partial(on_event, run)) for run in running]
 
     def pause(self) -> None:
         if self.work is not None:
@@ -118,7 +147,7 @@ class ExperimentState(State):
         """The runs of the experiment as one job."""
         work = self.work
         planned = [cell for cell in self.cells if cell.spec is not None]
-        done, n = sum(cell.status == DONE for cell in planned), len(planned)
+        done, n = sum(cell.status == DONE for cell in planned), work.total if work else 0
         title = ngettext("{done} of {n} run done", "{done} of {n} runs done", n, done=done)
         status, ending = STATUS.get(work.status if work else "", ("", ""))
         left = work.seconds_left if work and done < n else None
@@ -134,10 +163,9 @@ class ExperimentState(State):
         return live
 
     def is_live(self, job: Job) -> bool:
-        """Whether a job computes the current run."""
-        cell = self.work.current if self.work else None
-        run = cell.run if cell else None
-        return run is not None and job is train.job_of(self.context.queue, self.project, run.id)
+        """Whether a job computes a run of the experiment."""
+        runs = [cell.run for cell in (self.work.running if self.work else ()) if cell.run]
+        return any(job is train.job_of(self.context.queue, self.project, run.id) for run in runs)
 
     # ---------------------------------------------------------------- scores
 
@@ -194,3 +222,14 @@ class ExperimentState(State):
             message = _("{file} cannot be written: {error}.")
             reason = error.strerror or error
             self.context.fail(WorkbenchError(message.format(file=path, error=reason)))
+
+
+def seeds_of(text: str) -> tuple[int, ...]:
+    """Seeds that are typed with commas between them. Raises WorkbenchError if there are none."""
+    try:
+        seeds = tuple(dict.fromkeys(int(part) for part in text.split(",") if part.strip()))
+    except ValueError:
+        seeds = ()
+    if not seeds:
+        raise WorkbenchError(_("Seeds are whole numbers separated by commas, such as 1, 2, 3."))
+    return seeds

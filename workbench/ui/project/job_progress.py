@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import strftime
@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
 from workbench.jobs.events import Finished, Log, Output, Started, recorded
-from workbench.jobs.steps import curves
+from workbench.jobs.steps import curves, points
 from workbench.models import spec as models
 from workbench.operations.runs import results
 from workbench.operations.runs.kinds import contract as kinds
+from workbench.operations.runs.run_folders import JOB_OF
+from workbench.operations.runs.training_curves import Points, part_rates
 from workbench.pretraining import spec as pretraining_spec
+from workbench.tasks import spec as tasks
+from workbench.training.general import ALSO, other_layers
 from workbench.training.results import TrainResult
 from workbench.training.vectors import spec as vectors
 from workbench.ui.style import formats
@@ -57,6 +61,7 @@ class JobProgress:
     name: str
     title: str
     task: str = ""
+    layer: str = ""
     status: str = "waiting"
     ending: str = ""  # stop or cancel, from the click until the worker has ended
     step: int = 0
@@ -70,11 +75,19 @@ class JobProgress:
     memory_mb: int = 0
     device: str = ""
     steps: list[int] = field(default_factory=list)
-    losses: dict[str, list[float]] = field(default_factory=dict)  # at the last of `steps`
+    losses: dict[str, list[float]] = field(default_factory=dict)
+    loss_steps: dict[str, list[int]] = field(default_factory=dict)  # of each of `losses`
     smoothed: dict[str, list[float]] = field(default_factory=dict)  # running means of `losses`
     means: dict[str, RunningMean] = field(default_factory=dict)
+    rates: list[tuple[int, float]] = field(default_factory=list)  # steps and learning rates
+    norms: list[tuple[int, float]] = field(default_factory=list)  # of gradients before clipping
+    clip: float = 0.0  # limit of the norm, 0 for none
+    part_rates: Mapping[str, Points] = field(default_factory=dict)  # of the whole run
     seen: list[int] = field(default_factory=list)
     scores: dict[str, list[float]] = field(default_factory=dict)
+    # of other layers that are trained together: main score of each, and its values at `seen`
+    mains: Mapping[str, str] = field(default_factory=dict)
+    layers: dict[str, list[float]] = field(default_factory=dict)
     best: int | None = None
     layer_mixes: tuple[LayerMix, ...] = ()  # of the last report, () if none are learned
     log: list[str] = field(default_factory=list)
@@ -144,10 +157,23 @@ def _step(live: JobProgress, message: Mapping[str, Any]) -> None:
     live.memory_mb, live.seconds_left = message["memory_mb"], message["seconds_left"]
     numbers, losses = curves(message)
     live.steps += numbers
+    live.rates += points(message, "learning_rate")
+    live.norms += points(message, "gradient_norm")
+    _add_losses(live, numbers, losses)
+
+
+def _add_losses(
+    live: JobProgress, numbers: Sequence[int], losses: Mapping[str, Sequence[float]]
+) -> None:
     for name, values in losses.items():
         live.losses.setdefault(name, []).extend(values)
+        live.loss_steps.setdefault(name, []).extend(numbers)
         mean = live.means.setdefault(name, RunningMean())
         live.smoothed.setdefault(name, []).extend(map(mean.add, values))
+
+
+def _rate_plan(live: JobProgress, message: Mapping[str, Any]) -> None:
+    live.clip, live.part_rates = message["clip"], part_rates(message)
 
 
 def _evaluated(live: JobProgress, message: Mapping[str, Any]) -> None:
@@ -163,9 +189,45 @@ def _evaluated(live: JobProgress, message: Mapping[str, Any]) -> None:
     add_line(live, _("step {step}: dev {scores}", step=message["step"], scores=scores))
 
 
+def _evaluated_layer(live: JobProgress, message: Mapping[str, Any]) -> None:
+    layer, main = message["layer"], live.mains.get(message["layer"], "")
+    if message.get("split", "dev") != "dev" or main not in message["scores"]:
+        return
+    value = message["scores"][main]
+    live.layers.setdefault(layer, []).append(value)
+    score = f"{live.words.title(main)} {live.words.text(main, value)}"
+    line = _("step {step}: {layer}, dev {scores}", step=message["step"], layer=layer, scores=score)
+    add_line(live, line)
+
+
 def _saved(live: JobProgress, message: Mapping[str, Any]) -> None:
     live.best = message["step"]
     add_line(live, _("step {step}: saved as the best checkpoint", step=message["step"]))
+
+
+def _resumed(live: JobProgress, message: Mapping[str, Any]) -> None:
+    """Drop the points after the step from which the training continued."""
+    step = message["step"]
+    if message.get("adapting"):
+        _go_back(_stage(live), step)
+    _go_back(live, 0 if message.get("adapting") else step)
+
+
+def _go_back(live: JobProgress, step: int) -> None:
+    losses, numbers = live.losses, live.loss_steps
+    live.losses, live.loss_steps, live.smoothed, live.means = {}, {}, {}, {}
+    for name, values in losses.items():
+        count = sum(number <= step for number in numbers[name])
+        _add_losses(live, numbers[name][:count], {name: values[:count]})
+    live.steps = [number for number in live.steps if number <= step]
+    live.rates = [point for point in live.rates if point[0] <= step]
+    live.norms = [point for point in live.norms if point[0] <= step]
+    count = sum(number <= step for number in live.seen)
+    del live.seen[count:]
+    live.scores = {name: values[:count] for name, values in live.scores.items()}
+    live.layers = {layer: values[:count] for layer, values in live.layers.items()}
+    live.best = live.best if live.best in live.seen else None
+    live.step = step
 
 
 def _layer_weights(live: JobProgress, message: Mapping[str, Any]) -> None:
@@ -192,9 +254,7 @@ def _adapting(live: JobProgress, message: Mapping[str, Any]) -> None:
     stage.step, stage.total, stage.epoch = message["step"], message["total"], message["epoch"]
     stage.steps.append(message["step"])
     for name, value in message["losses"].items():
-        stage.losses.setdefault(name, []).append(value)
-        mean = stage.means.setdefault(name, RunningMean())
-        stage.smoothed.setdefault(name, []).append(mean.add(value))
+        _add_losses(stage, [message["step"]], {name: [value]})
 
 
 def _stage(live: JobProgress) -> JobProgress:
@@ -224,9 +284,12 @@ def _log(live: JobProgress, message: Mapping[str, Any]) -> None:
 
 
 _TAKE = {
+    "rate_plan": _rate_plan,
     "step": _step,
     "evaluated": _evaluated,
+    "evaluated_layer": _evaluated_layer,
     "saved": _saved,
+    "resumed": _resumed,
     "log": _log,
     "features": _features,
     "progress": _progress,
@@ -256,13 +319,19 @@ def new_live(run: Run) -> JobProgress:
     card = models.card(spec.get("model", ""), allow_pickle=spec.get("allow_pickle", False))
     by_character = card.predicts_characters
     live = JobProgress(run.id, run.name, title, spec.get("task", ""), by_character=by_character)
-    live.words = words_of(run)
+    live.words, live.layer = words_of(run), run.layer or spec.get("layer", "")
+    others = other_layers(str(spec.get("options", {}).get(ALSO.name, "")))
+    live.mains = {item.layer: tasks.info(item.task).main for item in others if item.task}
     return live
 
 
 def latest_ended(project: Project) -> Run | None:
-    """The newest training that is neither queued nor running."""
-    trainings = (run for run in results.all_runs(project) if kinds.info(run.kind).fine_tunes)
+    """The newest training that is neither queued nor running; of several layers, the first one."""
+    trainings = (
+        run
+        for run in results.all_runs(project)
+        if kinds.info(run.kind).fine_tunes and JOB_OF not in run.spec
+    )
     return next((run for run in trainings if run.status not in ("waiting", "running")), None)
 
 
@@ -334,6 +403,7 @@ def _epoch(live: JobProgress, message: Mapping[str, Any]) -> None:
     live.step = live.epoch = message["epoch"]
     live.steps.append(message["epoch"])
     live.losses.setdefault("loss", []).append(message["loss"])
+    live.loss_steps.setdefault("loss", []).append(message["epoch"])
     live.smoothed["loss"] = live.losses["loss"]
     line = _("epoch {epoch}: loss {loss}")
     value = formats.significant(message["loss"], 4)

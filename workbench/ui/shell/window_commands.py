@@ -113,6 +113,14 @@ def _file() -> tuple[Command, ...]:
             group="data",
         ),
         Command(
+            "merge",
+            _("&Merge…"),
+            lambda w: w.app.act("merge"),
+            "File",
+            enabled=can_write,
+            group="data",
+        ),
+        Command(
             "versions",
             _("&Versions…"),
             lambda w: w.app.act("versions"),

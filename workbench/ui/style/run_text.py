@@ -170,3 +170,10 @@ def weight_texts(weights: Sequence[float]) -> list[str]:
 def gamma_text(gamma: float | None) -> str:
     """The factor of a scalar mix; "" for other combinations of layers."""
     return "" if gamma is None else _("γ {value}", value=decimal(gamma, 3))
+
+
+def part_name(part: str) -> str:
+    """Display name of a part as `training.rates.LayerRates` names it."""
+    number = part.removeprefix("layer_")
+    ends = {"embeddings": _("Embeddings"), "head": _("Head")}
+    return ends.get(part) or _("Layer {number}", number=number)

@@ -195,6 +195,7 @@ def _buttons() -> str:
         border-radius: {theme.RADIUS_SMALL}px;
         min-height: {theme.px(24)}px; padding: 0 10px; color: {t["muted"]}; margin: 2px; }}
     QFrame[part="segments"] QPushButton:hover {{ color: {t["text"]}; }}
+    QFrame[part="segments"] QPushButton:disabled {{ color: {t["faint"]}; }}
     QFrame[part="segments"] QPushButton:checked {{ background: {t["surface"]}; color: {t["text"]};
         font-weight: 600;
         border: 1px solid {t["strong_line"]}; padding: 0 11px; min-height: {theme.px(26)}px; }}

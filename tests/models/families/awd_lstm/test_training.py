@@ -9,6 +9,7 @@ from workbench.exporters.model import verify
 from workbench.exporters.model.base import save_model
 from workbench.exporters.model.onnx import exporter as onnx
 from workbench.models import spec
+from workbench.runtime.onnx_predictor import OnnxPredictor
 from workbench.tasks.predictor import Predictor
 from workbench.text.dataset import Dataset, Record
 from workbench.text.document import Document
@@ -124,7 +125,7 @@ def test_exported_folders_answer_like_the_run(task, data, model, tmp_path):
 
     for work in (
         verify.check_folder(predictor, tmp_path / "hf", documents),
-        verify.check(predictor, tmp_path / "onnx", documents),
+        verify.check(predictor, OnnxPredictor.load(tmp_path / "onnx"), documents, format="onnx"),
     ):
         proof = finished(work)
         assert proof.equal_labels == 1.0 and proof.largest_difference < 1e-4

@@ -15,9 +15,10 @@ from torch.nn import functional as F
 
 from workbench.base.errors import ModelError
 from workbench.models.base import LoadOptions
+from workbench.models.boundary import SpanBoundary
 from workbench.models.families.transformer.family import TransformerFamily
 from workbench.models.spec import card, preparer, read_folder
-from workbench.pretraining.objectives.span_masking.objective import SpanBoundary, SpanMasking
+from workbench.pretraining.objectives.span_masking.objective import SpanMasking
 from workbench.runtime.inputs import MASK
 from workbench.text.document import Document
 
@@ -68,7 +69,7 @@ def test_both_cards_tell_the_heads_and_ask_before_a_pickle_is_opened():
     assert "masked_lm" not in plain.gives and plain.notes == ()
     assert "masked_lm" in whole.gives and "model.pt" in dict(whole.files)
     assert whole.notes == (
-        "Its head of the span boundary objective is used for span masking only.",
+        "Its head of the span boundary objective is used for span masking and in Inspect.",
     )
     assert whole.parameters - plain.parameters == sum(
         value.numel()

@@ -11,12 +11,14 @@ from workbench.operations.application.sample import create_sample
 from workbench.operations.evaluation import compare, scoring
 from workbench.operations.runs import predict, results
 from workbench.operations.runs.kinds.imported.kind import add, match
+from workbench.operations.schema import labels as schema
 from workbench.project.project import Project
 from workbench.storage.documents import documents
 from workbench.storage.labels import labels
 from workbench.tasks import spec as tasks
 from workbench.text.dataset import Record
 from workbench.text.document import Document
+from workbench.text.spans import Span
 
 
 @pytest.fixture
@@ -201,3 +203,30 @@ def test_the_last_column_of_tokens_has_the_predicted_tags(sample, tmp_path):
     ((document, answer),) = matched.answers.values()
     assert document.key == "c-1"
     assert [(span.start, span.end, span.label) for span in answer.spans] == [(8, 15, "PERSON")]
+
+
+def test_chains_of_another_system_are_scored_as_those_of_a_run(project, tmp_path):
+    """Gold is {Ada, She} {Bob}; the file links Bob and She: no link of MUC is right."""
+    schema.add_layer(project, "people", "cluster", labels=("m",))
+    text = "Ada met Bob. She left."
+    places = {"Ada": (0, 3), "Bob": (8, 11), "She": (13, 16)}
+    gold = tuple(
+        Span(*places[name], "m", chain=chain)
+        for name, chain in (("Ada", 1), ("Bob", 2), ("She", 1))
+    )
+    document = Document("a", (("text", text),), "dev")
+    record = Record(document, {"people": "submitted"}, {}, {"people": gold})
+    with project.edit("add"):
+        documents.add(project.db, [record], source_id=project.source("import"))
+    spans = [
+        {"start": start, "end": end, "label": "m", "chain": chain}
+        for (start, end), chain in zip(places.values(), (7, 3, 3), strict=True)
+    ]
+    line = {"id": "a", "text": text, "spans": spans}
+    file = write(tmp_path / "other.jsonl", json.dumps(line), [])
+
+    run = add(project, None, match(project, file))
+
+    scores = run.scores["dev"]
+    assert scores["muc_f1"] == 0.0 and scores["mention_f1"] == 1.0
+    assert scores["b_cubed_precision"] == pytest.approx(2 / 3)  # 1 of Ada, 1 / 2 of Bob and She

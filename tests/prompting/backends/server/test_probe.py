@@ -92,3 +92,19 @@ def test_what_a_server_cannot_do_is_said(backend):
         backend.score([Prompt("Which?", " delay", "")])
     with pytest.raises(ModelError, match="Error 404 of the server"):
         backend.generate([GenerationRequest(text="Which?")])
+
+
+@pytest.mark.parametrize(
+    "answer", [(500, {}, b""), {"no": "tokens"}, (200, {}, b"["), (200, {}, b"9" * 2_000_000)]
+)
+def test_a_server_that_fails_to_count_is_not_asked_again(answer):
+    with faulty_server(lambda *_request: answer) as server:
+        probes = {"m": Probe(context=900, tokenizes=True)}
+        Settings(servers={server.address: Server(server.address, probes=probes).to_json()}).save()
+        path = servers.model_path(server.address, "m")
+        measure = INFO.measure(PromptModel("m", path), {})
+
+        counts = [measure.sends([text]) for text in ("some text", "more text")]
+
+    assert counts == [measure.count(["some text"]), measure.count(["more text"])]
+    assert len(server.requests) == 1

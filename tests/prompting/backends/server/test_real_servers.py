@@ -9,8 +9,10 @@ from workbench.base.errors import ModelError
 from workbench.base.settings import Settings
 from workbench.prompting import servers
 from workbench.prompting.backends.local.backend import LocalBackend
+from workbench.prompting.backends.local.info import INFO as LOCAL
 from workbench.prompting.backends.server import probe
 from workbench.prompting.backends.server.backend import ServerBackend
+from workbench.prompting.backends.server.info import INFO
 from workbench.prompting.backends.spec import (
     ABILITIES,
     CHAT,
@@ -19,6 +21,7 @@ from workbench.prompting.backends.spec import (
     SCORE,
     STREAM,
     TOKEN_PROBABILITIES,
+    PromptModel,
 )
 from workbench.prompting.base import Prompt
 from workbench.prompting.generation import LENGTH, STOP, USER, GenerationRequest, Message
@@ -87,7 +90,19 @@ def test_a_test_of_llama_cpp_finds_what_it_can_do(llama_cpp):
 
     assert found.can == frozenset(ABILITIES) and found.scoring == FORCED
     assert result["program"] == "llama.cpp" and len(result["models"]) == 1
-    assert found.context == 512
+    assert found.context == 512 and found.tokenizes
+
+
+def test_prompts_are_counted_as_llama_cpp_does_and_fit_up_to_its_limit(llama, llama_cpp):
+    model = PromptModel("starter-gpt", servers.model_path(llama_cpp, "starter-gpt"))
+    measure, here = INFO.measure(model, {}), LOCAL.measure(PromptModel("", str(STARTER)), {})
+    texts = [TEXT, "Verspätung ☃ 遅延", TEXT * 20, TEXT]
+
+    assert measure.limit == 512 and [*measure.sends(texts)] == [*here.count(texts)]
+    before = " late" * (measure.limit - 1)
+    assert [*measure.sends([f"{before} delay"])] == [measure.limit]
+    ((logprob,),) = llama.score([Prompt(before, " delay", "")])
+    assert logprob < 0
 
 
 def test_label_words_have_the_same_log_probabilities_through_llama_cpp(llama):

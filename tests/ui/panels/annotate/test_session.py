@@ -9,7 +9,7 @@ from workbench.project.project import Project
 from workbench.storage.labels import labels as stored_labels
 from workbench.storage.queries import listing
 from workbench.storage.runs import runs
-from workbench.text.fields import ClassScores, Prediction, SpanScores
+from workbench.text.fields import Chains, ClassScores, Prediction, SpanScores
 from workbench.text.spans import Span
 from workbench.ui.panels.annotate.differences import Differences, differences
 from workbench.ui.panels.annotate.session import SpanTarget
@@ -546,6 +546,30 @@ def test_errors_show_what_the_run_said_beside_gold_and_one_key_leads_on(state):
     assert state.session.document_id == first and list(state.queue.ids) == [second, first]
     state.session.leave_review()
     assert len(state.queue.ids) == 6 and state.session.predicted is None
+
+
+def test_chains_that_the_run_made_otherwise_are_reported_and_taken_over(state):
+    """Gold is {Ada, Bob} {met}; the run says {Ada, met} {Bob}: the mentions are the same."""
+    labels.add_layer(state.project, "people", "cluster", labels=("m",))
+    layer = next(layer for layer in state.session.layers if layer.name == "people")
+    id, label = state.session.document_id, layer.labels[0].id
+    for place, chain in (((0, 3), 1), ((8, 11), 1), ((4, 7), 2)):
+        annotate.add_span(state.project, id, *place, label, chain=chain)
+    chains = Chains(
+        tuple(
+            Span(*place, "m", chain=chain, score=0.8)
+            for place, chain in (((0, 3), 1), ((4, 7), 1), ((8, 11), 2))
+        )
+    )
+    run = add_run(state.project, layer, "coreference", {id: Prediction((chains,))})
+
+    state.review.show_errors(run, (id,), id)
+    differing = differences(state.session)
+    state.review.accept_answer()
+
+    assert differing.spans == () and differing.missed == frozenset()
+    assert [[mention.start for mention in chain] for chain in differing.chains] == [[0, 4], [8]]
+    assert differences(state.session) == Differences()
 
 
 def test_a_class_that_the_run_gave_otherwise_is_reported(state):

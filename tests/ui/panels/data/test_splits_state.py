@@ -9,6 +9,9 @@ from workbench.operations.annotation import annotate
 from workbench.operations.documents import corpus
 from workbench.operations.schema import labels as schema
 from workbench.project.project import Project
+from workbench.storage.documents import documents
+from workbench.text.dataset import Record
+from workbench.text.document import Document
 from workbench.ui.panels.data.splits_state import SplitsState
 
 
@@ -109,3 +112,27 @@ def test_an_error_of_an_older_computation_is_not_shown(state, context):
     held.answer(1)
 
     assert context.failures == [] and state.preview is not None and not state.busy
+
+
+def test_one_value_of_the_metadata_is_trained_on_and_the_others_are_tested(project, context):
+    names = ["en"] * 10 + ["de"] * 5
+    records = [
+        Record(
+            Document(f"d{n}", (("text", f"own {n}"),), meta={"lang": name}), {"class": "submitted"}
+        )
+        for n, name in enumerate(names)
+    ]
+    with project.edit("add documents"):
+        documents.add(project.db, records, source_id=project.source("import"))
+    state = SplitsState(context)
+    assert state.fields == {"lang": ("en", "de")}
+
+    state.set_field("lang")
+    assert state.ready and (state.train_on, state.test_on) == ("en", "")
+    assert state.preview.counts["test"] == 70 + 5 and state.preview.changed == 15
+
+    state.set_values(train_on="de", test_on="en")
+    assert state.choice.test_on == ("en",) and state.preview.counts["test"] == 70 + 10
+    state.set_values(test_on="de")
+    assert "both to train and to test" in state.error and not state.ready
+    state.close()

@@ -100,10 +100,13 @@ def written():
             "equal_labels": 2 / 3,
             "largest_difference": 3e-6,
             "seconds": 1.0,
-            "speed": {"torch_ms": 10.0, "onnx_ms": 4.0},
+            "ms_1": 4.0,
         }
         folders = {"hf": f"{folder}/hf", "onnx": f"{folder}/onnx"}
-        return {"folders": folders, "files": [{"path": "a", "bytes": 2_000_000}], "check": check}
+        files = [{"path": "a", "bytes": 2_000_000}]
+        original = {"texts": 3, "ms_1": 10.0}
+        named = {"check": check, "checks": {"onnx": check}, "original": original}
+        return {"folders": folders, "files": files, **named}
 
     return make
 

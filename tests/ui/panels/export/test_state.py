@@ -74,14 +74,16 @@ def test_the_check_grows_text_by_text_and_ends_with_a_sentence(state, context, c
     assert spec.params["formats"] == ["hf", "onnx"] and spec.params["out"] == state.folder
     assert stages == ["Starting a worker", "Turning the model into a graph"]
 
-    assert state.sentence == "2 of 3 labels equal, largest difference 3.0e-06"
-    assert not state.good and not state.busy and state.stage == ""
-    assert [row.text for row in state.rows] == ["Text number 1", "Text number 2", "Text number 0"]
-    assert (
-        "10 ms with torch, 4 ms" in state.speed
-        and "onnxruntime" in state.code()
-        and "pipeline" in state.code()
-    )
+    ((title, check),) = state.checks
+    assert title == "ONNX, 32 bit"
+    assert check.sentence() == "2 of 3 labels equal, largest difference 3.0e-06"
+    assert not state.busy and state.stage == ""
+    assert [row.checked.text for row in state.rows] == [
+        "Text number 1",
+        "Text number 2",
+        "Text number 0",
+    ]
+    assert "onnxruntime" in state.code() and "pipeline" in state.code()
     assert state.folder in context.notes[0]
 
 
@@ -118,7 +120,7 @@ def test_a_failed_export_says_why_and_another_can_begin(state, context, written)
     state.start()
 
     assert state.problem == "The folder is not empty. Choose another."
-    assert state.details == "Traceback" and state.ready and state.sentence == ""
+    assert state.details == "Traceback" and state.ready and state.checks == ()
     context.queue.worker = lambda spec, _watch: written(spec.params["out"])
     state.start()
     assert state.problem == "" and len(context.queue.specs) == 2
@@ -214,7 +216,7 @@ def test_the_code_is_that_of_the_exported_run_after_another_one_was_chosen(state
     assert state.where == folder and "text-classification" in state.code()
 
 
-def test_the_result_names_the_largest_difference_of_all_formats(state, context, written):
+def test_each_format_has_its_own_check(state, context, written):
     def worker(spec, _watch):
         result = written(spec.params["out"])
         main = {**result["check"], "equal_labels": 1.0}
@@ -224,4 +226,7 @@ def test_the_result_names_the_largest_difference_of_all_formats(state, context, 
     context.queue.worker = worker
     state.start()
 
-    assert state.sentence == "3 of 3 labels equal, largest difference 5.0e-05" and state.good
+    assert [(title, check.sentence()) for title, check in state.checks] == [
+        ("ONNX, 32 bit", "3 of 3 labels equal, largest difference 3.0e-06"),
+        ("Hugging Face folder", "3 of 3 labels equal, largest difference 5.0e-05"),
+    ]

@@ -1,10 +1,12 @@
 """Views of unexpected words: clicks mask, tables show what is expected, words are painted."""
 
+from dataclasses import replace
+
 from PySide6.QtCore import Qt
 
 from tests.ui.panels.inspect.shown import Page, cells, figures, named, renew, texts
 from tests.ui.panels.inspect.shown import show as show_view
-from workbench.inspection.masked_words.info import MaskedPosition, MaskedWords
+from workbench.inspection.masked_words.info import FromBoundary, MaskedPosition, MaskedWords
 from workbench.inspection.spec import PAGE_TOKENS, WordRow
 from workbench.inspection.surprisal.info import Surprisal
 from workbench.ui.widgets.controls.button import Button
@@ -37,6 +39,22 @@ def test_the_expected_tokens_of_a_masked_one_are_listed(qtbot):
 
     assert [pair[1] for pair in named(view, "Expected tokens").rows()] == list(BEST)
     assert cells(named(view, "Masked tokens")) == [["again", "again", "25.0", "2", "1.5"]]
+
+
+def test_what_is_expected_from_the_boundary_is_listed_beside(qtbot):
+    boundary = FromBoundary("[CLS]", "[SEP]", 1, 0.05, 4, (("soon", 0.5), ("here", 0.125)))
+    position = replace(MASKED.positions[0], boundary=boundary)
+    view = show(qtbot, replace(MASKED, positions=(position,)))
+
+    listed = named(view, "Expected tokens")
+    assert cells(listed) == [
+        ["1", "here", "60.0", "soon", "50.0"],
+        ["2", "again", "25.0", "here", "12.5"],
+    ]
+    line = "From the boundary: “again” at position 1 between “[CLS]” and “[SEP]” has 5.0%, rank 4."
+    assert line in texts(view)
+    renew(view, MASKED)
+    assert [listed.isColumnHidden(at) for at in (2, 3, 4)] == [False, True, True]
 
 
 def test_the_rest_of_a_long_text_is_scored_on_request_and_can_be_stopped(qtbot):

@@ -153,3 +153,21 @@ def test_samples_and_the_text_are_kept_in_the_project(state, project):
     (saved,) = prompts.all(project.db)
     assert saved.name.startswith("Free text") and "It is" in saved.body
     assert saved.versions[0].spec["model_name"] == "gpt"
+
+
+def test_samples_that_differ_are_kept_to_be_compared(state, project, monkeypatch):
+    replies = iter(("late", "late ", "full"))
+
+    def write(_host, sent, on_tokens, *, watch):
+        return tuple(Reply(next(replies)) for _request in sent)
+
+    monkeypatch.setattr(free_text, "write", write)
+    state.set_settings({"samples": "3"})
+    state.set_text("It is")
+    assert not state.can_compare
+
+    state.write()
+    state.compare()
+
+    document = documents.by_key(project.db, "generated-1")
+    assert (document.prompt, document.choices) == ("It is", ("late", "full"))

@@ -6,7 +6,8 @@ from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QApplication, QPushButton, QToolTip
 
 from tests.ui.tips import read
-from workbench.prompting.generation import ReplyToken
+from workbench.prompting.generation import GenerationRequest, Message, ReplyToken
+from workbench.ui.panels.prompts.free_text_state import Sample
 from workbench.ui.panels.prompts.free_text_tab import ReplyText
 
 
@@ -74,8 +75,23 @@ def test_a_model_writes_into_the_page_and_can_be_led_elsewhere(
     (shown,) = tab.findChildren(ReplyText)
     assert shown.toPlainText() == state.samples[0].text and len(state.samples[0].tokens) == 6
     other = state.shown_token.others[1][0]
-    names = [button.accessibleName() for button in tab.findChildren(QPushButton)]
-    assert other.replace(" ", "␣") in names
-    state.force(other)
+    names = {button.accessibleName(): button for button in tab.findChildren(QPushButton)}
+    names[other.replace(" ", "␣")].click()
+    assert shown.hasFocus()
     qtbot.waitUntil(lambda: not state.running, timeout=60_000)
     assert state.samples[0].tokens[2].text == other and len(state.samples[0].tokens) == 6
+
+
+def test_the_reply_at_the_end_of_a_long_conversation_is_shown(
+    make_panel, copy_sample, tmp_path, qtbot
+):
+    panel = make_panel("prompts", copy_sample(tmp_path))
+    panel.state.show("free-text")
+    state, tab = panel.state.free_text, panel.view.tab("free-text")
+    turns = tuple(Message("user", f"{number}\n" * 9) for number in range(9))
+
+    state.update(mode="chat", running=True, turns=turns, samples=(Sample(GenerationRequest()),))
+
+    (reply,) = tab.findChildren(ReplyText)
+    qtbot.waitUntil(lambda: reply.visibleRegion().boundingRect().height() == reply.height())
+    state.update(running=False)

@@ -9,8 +9,9 @@ from tests.operations.prompts.test_servers import KEY, scoring
 from workbench.operations.prompts import servers
 from workbench.prompting.backends.spec import SCORE
 from workbench.prompting.servers import Probe, Server
+from workbench.ui.dialogs.consent import ConsentDialog
 from workbench.ui.panels.prompts import server_dialogs
-from workbench.ui.panels.prompts.server_dialogs import ConsentDialog, ServerDialog
+from workbench.ui.panels.prompts.server_dialogs import ServerDialog
 
 pytestmark = [pytest.mark.process, pytest.mark.usefixtures("forked_workers")]
 FAR = "https://api.example.org/v1"
@@ -109,7 +110,7 @@ def test_before_texts_leave_the_computer_the_user_sees_one_and_agrees(panel, mon
 
 
 def test_a_local_model_needs_no_question(panel, monkeypatch):
-    monkeypatch.setattr(server_dialogs.ConsentDialog, "exec", lambda _dialog: pytest.fail("asked"))
+    monkeypatch.setattr(ConsentDialog, "exec", lambda _dialog: pytest.fail("asked"))
 
     spec = panel.state.draft.spec
     window = panel.view.window()

@@ -10,6 +10,7 @@ import pytest
 
 from tests import panel_tasks
 from tests.held import Held
+from workbench.base.errors import WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.settings import Settings
 from workbench.jobs.events import Finished, Output, Started
@@ -207,6 +208,36 @@ def test_a_prompt_is_saved_when_it_is_run_and_its_run_names_the_version(state, c
     assert not state.prompt.edited and state.prompt.number == 1
 
 
+def test_a_prompt_that_was_written_is_saved_at_the_end_and_no_other(state, context):
+    def versions():
+        return [len(prompt.versions) for prompt in prompt_versions.every(context.project)]
+
+    state.draft.change(shots=3)
+    assert state.store_texts() is None and versions() == []
+    state.draft.take = lambda: state.draft.change(template="{{ text }} is {{ label }}")
+    assert state.store_texts() is None and versions() == [1]
+    state.draft.take = lambda: None
+    state.draft.change(seed=9)
+    assert state.store_texts() is None and versions() == [1]
+    state.draft.change(instruction="Read the message.")
+    assert state.store_texts() is None and versions() == [2] and state.unsaved_texts() == ()
+
+    again = PromptsState(context)
+    assert again.draft.spec.instruction == "Read the message."
+    again.close()
+
+
+def test_a_prompt_that_cannot_be_saved_is_kept(state, monkeypatch):
+    def full(*_arguments):
+        raise WorkbenchError("The disk is full.")
+
+    monkeypatch.setattr(prompt_versions, "save", full)
+    state.draft.change(template="{{ text }} is {{ label }}")
+
+    assert str(state.store_texts()) == "The disk is full."
+    assert [text.text for text in state.unsaved_texts()] == ["{{ text }} is {{ label }}"]
+
+
 def test_stop_and_cancel_reach_the_job(state, context):
     state.run.run_on_dev()
     state.run.stop()
@@ -231,6 +262,21 @@ def test_a_cancelled_run_with_answers_goes_on(state, context):
     _answer(again, "delay")
     context.queue.tell(again, Finished("done", {"n": 60, "seconds": 1.0, "versions": {}}))
     assert state.run.evaluation.n == 60 and not state.run.can_resume
+
+
+def test_a_run_that_ended_early_can_go_on_after_a_restart(state, context):
+    state.run.run_on_dev()
+    job = context.queue.jobs[-1]
+    _answer(job, "delay", most=10)
+    context.queue.tell(job, Finished("cancelled"))
+
+    again = PromptsState(context)
+
+    assert again.run.can_resume and again.run.live.run_id == state.run.live.run_id
+    assert again.run.live.message.startswith("Cancelled after the answers to ")
+    again.run.resume()
+    assert again.run.running
+    again.close()
 
 
 def test_cancelling_while_the_prompts_are_filled_starts_no_run(state, context):

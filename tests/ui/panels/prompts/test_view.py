@@ -414,3 +414,37 @@ def test_what_was_left_out_to_fit_is_named(panel, qtbot):
     text = panel.view.tab("preview")._remark.text()
     assert "examples were left out, since 512 tokens are allowed: m-" in text
     assert text.endswith(", ….")
+
+
+def test_a_run_asks_about_a_sample_of_dev(panel, qtbot, monkeypatch):
+    prepared = []
+    monkeypatch.setattr(
+        "workbench.operations.prompts.prompt.prepare",
+        lambda _project, spec, **_options: prepared.append(spec.sample),
+    )
+    monkeypatch.setattr(panel.state.run, "_start", lambda _prepared: None)
+
+    named(panel, QSpinBox, "Documents of dev").setValue(10)
+    run = named(panel, QPushButton, "Run on dev")
+    assert run.text().strip() == "Run on dev (10)"
+    run.click()
+
+    qtbot.waitUntil(lambda: prepared == [10])
+
+
+def test_every_button_that_sends_a_text_asks_whether_it_may(panel, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        "workbench.ui.panels.prompts.view.may_send", lambda *_where: bool(asked.append(1))
+    )
+    named(panel, QPushButton, "Predictions for this text").click()
+
+    buttons = [
+        button
+        for button in panel.view.findChildren(QPushButton)
+        if button.text().strip() == "Try on this text"
+    ]
+    for button in buttons:
+        button.click()
+
+    assert len(asked) == len(buttons) == 2 and not panel.state.preview.asked

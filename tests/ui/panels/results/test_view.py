@@ -1,6 +1,7 @@
 """The Results page in a window."""
 
 import csv
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -10,17 +11,26 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QLabel,
     QScrollArea,
+    QSpinBox,
     QTabBar,
     QTableView,
     QWidget,
 )
 
 from tests.ui.tips import read
+from workbench.base import owned_folder, paths
+from workbench.base.errors import WorkbenchError
+from workbench.base.records import json_text
+from workbench.base.watch import pause
 from workbench.jobs import threads
 from workbench.metrics.definitions import LABEL_DEFINITIONS
 from workbench.metrics.evaluation import Intervals, Measured
+from workbench.operations.runs import resume
 from workbench.operations.schema import labels
+from workbench.project.project import Project
 from workbench.storage.runs import runs
+from workbench.training.states import StateHeader
+from workbench.ui.dialogs.more_epochs import MoreEpochs
 from workbench.ui.panels.results.board.view import GAIN
 from workbench.ui.panels.results.review.error_detail import ErrorDetail
 from workbench.ui.panels.results.runs.scores import INTERVAL_COLUMN
@@ -690,6 +700,52 @@ def test_answers_never_replace_a_file_without_a_question(panel, app, qtbot, tmp_
     assert (tmp_path / "texts.answers.jsonl").read_text() == "keep"
 
 
+def test_predictions_of_files_are_cancelled_before_their_dialog_closes(
+    panel, app, qtbot, tmp_path, monkeypatch
+):
+    from workbench.operations.runs import predict_files
+    from workbench.ui.panels.results.dialogs import ApplyToFiles
+
+    def predict(*_arguments, watch, **_options):
+        pause(30, lambda: watch.cancelled)
+
+    monkeypatch.setattr(predict_files, "apply_to_files", predict)
+    (tmp_path / "texts.txt").write_text("one")
+    dialog = ApplyToFiles(app.window, panel.state.selection)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    dialog._take(str(tmp_path / "texts.txt"))
+
+    dialog._start.click()
+    assert dialog._close.text() == "Cancel"
+    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+
+    qtbot.waitUntil(lambda: "Cancelled" in dialog._fault.text())
+    assert dialog.isVisible() and not (tmp_path / "texts.answers.jsonl").exists()
+    assert dialog._close.text() == "Close" and dialog._start.isEnabled()
+    dialog._close.click()
+    assert not dialog.isVisible()
+
+
+def test_another_format_in_the_file_dialog_changes_the_suffix(panel, app, qtbot, monkeypatch):
+    from PySide6.QtWidgets import QFileDialog
+
+    from workbench.ui.panels.results.dialogs import ApplyToFiles
+
+    def save(_parent, _title, name, formats, shown):
+        assert shown == "JSON Lines (*.jsonl)"
+        return name, formats.split(";;")[2]
+
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", save)
+    dialog = ApplyToFiles(app.window, panel.state.selection)
+    qtbot.addWidget(dialog)
+    dialog._take("/data/texts.txt")
+
+    dialog._choose_out()
+
+    assert dialog._out.text() == "/data/texts.answers.parquet"
+
+
 def test_the_link_after_suggesting_leads_to_the_first_document_with_suggestions(panel, qtbot):
     """Stored predictions need no model, so a prompt run can suggest here."""
     project, window = panel.state.project, panel.context.app.window
@@ -812,3 +868,68 @@ def test_hashes_are_not_in_the_texts_of_the_board_and_the_comparison(panel, qtbo
     qtbot.waitUntil(lambda: state.board.board is not None)
     about = [label.text() for label in panel.view.findChildren(QLabel) if label.isVisible()]
     assert "6 documents · scored: 2 of 2" in about
+
+
+@pytest.fixture
+def ended(app, scored_file, qtbot, monkeypatch):
+    """ended(status) → the page with a run of this status that has a state of 2 of 3 epochs, and
+    what it is continued with.
+    """
+
+    def make(status):
+        with closing(Project.open(scored_file)) as project:
+            run = runs.all(project.db)[-1]
+            with project.write():
+                runs.update(project.db, run.id, status=status)
+            folder = paths.run_folder(project.path, run.id)
+        header = StateHeader(4, 6, 2, 3)
+        folder.mkdir(parents=True, exist_ok=True)
+        fill = lambda draft: (draft / "state.json").write_text(json_text(header.to_json()))  # noqa: E731
+        owned_folder.replace(folder / "state", fill)
+        assert app.open_project(scored_file, page="results")
+        panel = app.window.panel("results")
+        panel.state.selection.choose((run.id,))
+        qtbot.waitUntil(lambda: panel.state.selection.shown_run.id == run.id)
+        begun = []
+
+        def prepare(_project, run, *, epochs):
+            begun.append((run.name, epochs))
+            raise WorkbenchError("Not here.")
+
+        monkeypatch.setattr(resume, "prepare", prepare)
+        return panel, run.name, begun
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("status", "text"),
+    [("stopped", "Stopped after step 4 of 6"), ("interrupted", "exited during this run")],
+)
+def test_a_run_that_has_its_state_is_continued_by_a_click(ended, qtbot, status, text):
+    panel, name, begun = ended(status)
+    qtbot.waitUntil(lambda: text in panel.view._message.text())
+
+    qtbot.mouseClick(named(panel, "Continue this run"), Qt.MouseButton.LeftButton)
+
+    qtbot.waitUntil(lambda: begun == [(name, None)])
+
+
+@pytest.mark.parametrize("agrees", [True, False])
+def test_a_finished_run_is_asked_for_more_epochs(ended, qtbot, monkeypatch, agrees):
+    panel, name, begun = ended("done")
+    dialogs = []
+
+    def answer(dialog):
+        spin = dialog.findChild(QSpinBox)
+        dialogs.append((dialog.windowTitle(), spin.minimum(), spin.value()))
+        spin.setValue(5)
+        return agrees
+
+    monkeypatch.setattr(MoreEpochs, "exec", answer)
+    panel.view.resume()
+
+    assert dialogs == [(f"Continue “{name}”", 4, 6)]
+    if agrees:
+        qtbot.waitUntil(lambda: begun == [(name, 5)])
+    assert len(begun) == agrees

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel, QPushButton
 
+from tests.ui.panels.train.test_state import context, state  # noqa: F401 (fixtures)
 from workbench.jobs.events import Output, Started
+from workbench.training.methods.full.info import INFO
 from workbench.training.plan import Plan
 from workbench.training.rates import layer_steps
 from workbench.training.spec import TrainSpec
@@ -45,6 +47,38 @@ def test_the_picture_is_described_in_words(picture):
 
     assert lines[0] == "Embeddings: frozen" and lines[-1] == "Head: from 1.0e-02 to 1.0e-02"
     assert not picture.grab().isNull()
+
+
+def test_a_click_freezes_a_part_with_those_below_and_a_second_one_trains_it(picture, qtbot):
+    chosen, row = [], picture._row()
+    picture.frozen_chosen.connect(chosen.append)
+    left = Qt.MouseButton.LeftButton
+
+    qtbot.mouseClick(picture, left, pos=QPoint(5, row + 2))  # it cannot be chosen
+    for frozen in (0, 3):
+        picture.set_rates(rates(), frozen)
+        qtbot.mouseClick(picture, left, pos=QPoint(200, 2 * row + 2))  # layer 2
+        qtbot.mouseClick(picture, left, pos=QPoint(200, 2))  # the head
+    assert chosen == [3, 2]
+
+    qtbot.keyClick(picture, Qt.Key.Key_Up)
+    qtbot.keyClick(picture, Qt.Key.Key_Down)
+    assert chosen == [3, 2, 4, 2]
+
+
+@pytest.mark.parametrize("levels", range(5))
+def test_a_number_of_frozen_parts_is_a_setting(levels):
+    assert INFO.frozen(3, INFO.freezing(levels)) == levels
+
+
+def test_the_page_freezes_where_the_method_can(state):  # noqa: F811
+    assert state.frozen == 0
+    state.freeze(3)
+    assert state.values == {"freeze": "2"} and state.frozen == 3
+    assert "%" in state.defaults_text()
+
+    state.set_values({"method": "lora"})
+    assert state.frozen is None
 
 
 def test_layers_with_other_rates_are_told_apart_by_a_logarithmic_colour(qtbot):

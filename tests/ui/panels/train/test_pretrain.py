@@ -1,5 +1,6 @@
 """Pretraining on the Train page: what can be chosen, the text, and a run from its events."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -7,11 +8,13 @@ import pytest
 
 from tests.held import Held
 from tests.ui.panels.train.test_state import context  # noqa: F401 (a fixture)
-from workbench.base import scratch
+from workbench.base import owned_folder, scratch
 from workbench.base.events import Signal
 from workbench.jobs.events import Finished, Output, Started
 from workbench.operations.models import new_models
 from workbench.operations.runs import results
+from workbench.storage.runs import runs
+from workbench.training.states import HEADER, StateHeader
 from workbench.ui.panels.train.pretrain_state import FILES, VECTORS, PretrainState
 
 
@@ -19,7 +22,7 @@ from workbench.ui.panels.train.pretrain_state import FILES, VECTORS, PretrainSta
 def state(context):  # noqa: F811
     add = context.queue.add
 
-    def added(spec):
+    def added(spec, _earlier=()):
         job = add(spec)
         job.id, job.changed, job.status = len(context.queue.jobs), Signal("job"), "running"
         return job
@@ -167,10 +170,66 @@ def test_the_model_of_a_run_can_be_trained_further(state, context, tiny_model): 
     tell(state, job, Finished("stopped", {"seconds": 2.0, "steps": 1}))
     state.choose_model("starter-gpt")
 
-    state.resume()
+    state.choose_again()
 
     assert (state.model, state.objective, state.name) == ("mine", "nsp", "mine-adapted")
     assert state.ready
+
+
+def end_with_state(state, job, status, epochs=2):
+    """As a training that ends and has written its state."""
+    folder = Path(job.spec.folder)
+    job.spec.write(folder / "job.json")
+    header = json.dumps(StateHeader(4, 6, epochs - 1, epochs).to_json())
+    owned_folder.replace(folder / "state", lambda draft: (draft / HEADER).write_text(header))
+    with state.project.write():
+        runs.update(state.project.db, job.spec.params["run"]["id"], status=status)
+    tell(state, job, Finished(status, {"seconds": 2.0, "steps": 1}))
+
+
+def test_a_stopped_run_goes_on_with_the_text_that_it_began_with(state, context):  # noqa: F811
+    state.start()
+    job = context.queue.jobs[-1]
+    (copy,) = job.spec.params["spec"]["texts"]
+    text = Path(copy).read_text()
+    assert state.resumed_state is None
+    end_with_state(state, job, "stopped")
+    assert not Path(copy).exists() and not state.needs_epochs
+
+    state.resume()
+
+    again = context.queue.jobs[-1]
+    (written,) = again.spec.params["spec"]["texts"]
+    assert again is not job and again.spec.folder == job.spec.folder
+    assert again.spec.params["resume"] is True and Path(written).read_text() == text
+    assert (state.job, state.live.run_id) == (again, again.id)
+    tell(state, again, Finished("cancelled"))
+    assert not Path(written).exists()
+
+
+def test_a_finished_run_is_trained_for_more_epochs(state, context):  # noqa: F811
+    state.start()
+    job = context.queue.jobs[-1]
+    end_with_state(state, job, "done", epochs=2)
+    assert state.needs_epochs and state.resumed_state.epochs == 2
+
+    state.resume(5)
+
+    again = context.queue.jobs[-1]
+    assert again.spec.params["spec"]["options"]["epochs"] == 5
+    tell(state, again, Finished("cancelled"))
+
+
+def test_a_run_that_was_continued_and_cancelled_keeps_its_model(state, context, tiny_model):  # noqa: F811
+    state.start()
+    job = context.queue.jobs[-1]
+    shutil.copytree(tiny_model, job.spec.params["out"])
+    end_with_state(state, job, "stopped")
+    state.resume()
+
+    tell(state, context.queue.jobs[-1], Finished("cancelled"))
+
+    assert Path(job.spec.params["out"]).exists()
 
 
 def test_word_vectors_are_trained_on_one_text_and_show_a_loss_per_epoch(state, context):  # noqa: F811

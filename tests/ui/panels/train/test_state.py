@@ -4,6 +4,7 @@ No window, no worker.
 """
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -12,6 +13,7 @@ from tests import panel_tasks
 from tests.held import Held
 from workbench.base.events import Signal
 from workbench.base.settings import Settings
+from workbench.jobs import machine
 from workbench.jobs.events import Finished, Output, Started
 from workbench.operations.runs import cut_texts, train
 from workbench.operations.schema import labels as schema
@@ -19,7 +21,7 @@ from workbench.project.project import Project
 from workbench.storage.labels import labels
 from workbench.tasks import spec as tasks
 from workbench.ui.panels.train.state import TrainState
-from workbench.ui.project.job_progress import RunningMean
+from workbench.ui.project.job_progress import JobProgress, RunningMean, follow
 
 
 class StillQueue:
@@ -134,6 +136,14 @@ def test_what_a_method_trains_and_takes_is_reported_before_the_start(state):
     assert "MB" in small and small != state.defaults_text()
 
 
+def test_memory_that_is_not_free_is_warned_about_beside_the_start(state, monkeypatch):
+    monkeypatch.setattr(machine, "memory", lambda: (8 << 30, 10 << 20))
+    assert "10 MB are free" in state.memory_warning()
+
+    monkeypatch.setattr(machine, "memory", lambda: (64 << 30, 64 << 30))
+    assert state.memory_warning() == ""
+
+
 def test_settings_that_exclude_one_another_are_reported_at_the_field(state):
     state.choose_task("tag")
 
@@ -142,6 +152,20 @@ def test_settings_that_exclude_one_another_are_reported_at_the_field(state):
 
     state.set_values({"decoder": "crf"})
     assert not state.errors
+
+
+def test_weights_of_labels_that_the_layer_does_not_have_are_reported_at_the_field(state, context):
+    first = schema.layers(context.project)[0]
+    label = first.names[0]
+    state.set_values({"class_weights": f"{label}=2, NIX=3"})
+    assert "'NIX', which is not a label here" in state.errors["class_weights"]
+    assert f"{label}" in state.errors["class_weights"] and not state.ready
+
+    state.set_values({"class_weights": f"{label}=2"})
+    assert not state.errors
+
+    state.choose_task("tag")  # of another layer
+    assert f"{label!r}, which is not a label here" in state.errors["class_weights"]
 
 
 def test_start_queues_a_run_and_its_events_become_curves(state, context):
@@ -525,3 +549,45 @@ def test_texts_counted_for_an_earlier_choice_add_no_warning_to_a_later_one(state
     held.answer(1)
 
     assert state.warnings == before
+
+
+def test_a_run_can_be_the_model_of_a_new_one(state, context, monkeypatch):
+    card = next(card for card in state.models if card.usable)
+    of_run = replace(card, name="first", origin="run")
+    monkeypatch.setattr("workbench.operations.runs.sources.of_run", lambda _project, _run: of_run)
+
+    state.start_from(SimpleNamespace(name="first"))
+
+    assert state.model == "first" and state.spec().model_name == "first"
+    state.choose_model(card.name)
+    state.refresh()
+    assert "first" in [model.name for model in state.models]  # it can be chosen again
+
+
+def test_other_layers_are_chosen_by_name_and_never_the_layer_itself(state):
+    assert dict(state.also) == {"spans": False, "pairs": False}
+
+    state.toggle_also("spans")
+    state.toggle_also("pairs")
+    assert state.spec().options["also"] == "spans,pairs" and dict(state.also)["spans"]
+    state.toggle_also("spans")
+    state.set_values({**state.values, "also": "pairs=0.5"})  # a weight, in the form
+    assert dict(state.also) == {"spans": False, "pairs": True}
+    state.toggle_also("pairs")
+    assert "also" not in state.values
+
+
+def test_curves_of_layers_that_are_trained_together_have_their_own_steps():
+    live = JobProgress(1, "both", "", mains={"people": "span_f1"})
+    for number, name in enumerate(("topic", "people", "people", "topic"), 1):
+        event = step(number)
+        event.payload["losses"] = {name: float(number)}
+        follow(live, event)
+    scores = {"kind": "evaluated_layer", "step": 4, "layer": "people", "split": "dev"}
+    follow(live, Output({**scores, "scores": {"span_f1": 0.5, "precision": 1.0}}))
+
+    assert live.losses == {"topic": [1.0, 4.0], "people": [2.0, 3.0]}
+    assert live.loss_steps == {"topic": [1, 4], "people": [2, 3]}
+    assert live.layers == {"people": [0.5]}
+    follow(live, Output({"kind": "resumed", "step": 2}))
+    assert live.losses == {"topic": [1.0], "people": [2.0]} and live.steps == [1, 2]

@@ -1,13 +1,20 @@
 """The Train page in a window: names, contents, options."""
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QWidget
 
 from tests.ui.panels.train.test_state import step
+from workbench.base.errors import WorkbenchError
 from workbench.jobs import threads
 from workbench.jobs.events import Finished, Output, Started
+from workbench.operations.prompts import servers
+from workbench.operations.runs import resume, run_folders
+from workbench.storage.labels import labels
 from workbench.tasks import spec as tasks
 from workbench.text.segmenters import base as segmenters
+from workbench.training.states import StateHeader
+from workbench.ui.dialogs.consent import ConsentDialog
 from workbench.ui.project.job_progress import JobProgress, follow
 
 
@@ -33,6 +40,20 @@ def test_choices_and_start_bear_their_names_and_show_what_will_be_used(page):
     assert named(page.view, "Model").currentText() == "starter-bert"
     assert named(page.view, "Start training").isEnabled()
     assert "180 train" in page.view._left._used.text()
+
+
+@pytest.mark.parametrize("agrees", [False, True])
+def test_a_cluster_gets_data_only_after_a_question(agrees, page, monkeypatch):
+    asked, started = [], []
+    monkeypatch.setattr(ConsentDialog, "exec", lambda dialog: asked.append(dialog) or agrees)
+    monkeypatch.setattr(page.state, "start", lambda: started.append(True))
+    page.state.set_values({**page.state.values, "run_on": "10.0.0.5"})
+
+    page.view._left.start.click()
+    page.view._left.start.click()
+
+    assert len(asked) == (1 if agrees else 2) and len(started) == (2 if agrees else 0)
+    assert servers.consents(page.state.project) == (("ray://10.0.0.5:10001",) if agrees else ())
 
 
 def test_a_wrong_rate_is_told_below_its_field(page):
@@ -145,6 +166,26 @@ def test_a_model_of_another_family_shows_its_own_settings(page, qtbot):
     assert page.state.values == {"epochs": "3"} and page.state.spec().family == "transformer"
     with pytest.raises(KeyError):
         page.view._left._form.control("embeddings")
+
+
+def test_the_teachers_of_a_layer_can_be_chosen_and_show_their_settings(page, app):
+    project = app.project
+    with project.write():
+        layer = labels.layer_by_name(project.db, "class")
+        values = {"layer_id": layer.id, "spec": {"task": "classify", "layer": "class"}}
+        run_folders.add_run(project, "big", status="done", **values)
+    page.state.refresh()
+    left = page.view._left
+    left._more.click()
+    box = left._form._controls["teacher"]
+    assert [box.itemText(at) for at in range(box.count())] == ["None", "big"]
+    assert not left._form._controls["alpha"].isVisible()
+
+    box.setCurrentIndex(1)
+    box.activated.emit(1)
+
+    assert page.state.spec().options == {"teacher": "big"}
+    assert left._form._controls["alpha"].isVisible()
 
 
 def test_every_control_has_a_name(page):
@@ -362,3 +403,37 @@ def test_texts_without_spaces_get_a_segmenter_by_one_click(page):
     page.state.set_values({})
     page.state.update(words=segmenters.SegmenterAdvice(("icu",), package="icu4py"))
     assert advice.isVisible() and not advice.choose.isVisible()
+
+
+def test_a_stopped_run_is_continued_on_its_card_and_a_finished_one_is_not(page, monkeypatch, qtbot):
+    run = add_run(page.state.project, "stopped")
+    monkeypatch.setattr(resume, "state", lambda _project, run: StateHeader(4, 6, 2, 3))
+    begun = []
+
+    def prepare(_project, run):
+        begun.append(run.name)
+        raise WorkbenchError("Not here.")
+
+    monkeypatch.setattr(resume, "prepare", prepare)
+    page.state.live = JobProgress(run.id, "first", "title", "classify", status="stopped")
+    page.state.changed.emit(frozenset({"live", "run"}))
+
+    qtbot.waitUntil(lambda: any_named(page.view, "Continue this run"))
+    qtbot.mouseClick(named(page.view, "Continue this run"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: begun == ["first"])
+
+    page.state.live.status = "done"
+    page.state.changed.emit(frozenset({"live", "run"}))
+    assert not page.state.can_resume
+    qtbot.waitUntil(lambda: not any_named(page.view, "Continue this run"))
+
+
+def add_run(project, status):
+    spec = {"task": "classify", "model": "x", "model_name": "tiny", "options": {}}
+    with project.write():
+        return run_folders.add_run(project, "first", "train", status=status, spec=spec)
+
+
+def any_named(view, name):
+    widgets = view.findChildren(QWidget)
+    return any(widget.accessibleName() == name and widget.isVisible() for widget in widgets)

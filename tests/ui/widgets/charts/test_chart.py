@@ -244,3 +244,13 @@ def test_named_values_are_told_and_saved_by_their_names(chart, tmp_path):
 
     assert chart.describe(0, 1) == "A · shots 12 · score 0.75"
     assert [row[1] for row in chart.numbers()] == ["x", "0", "12"]
+
+
+def test_numbers_on_a_logarithmic_axis_are_saved_as_numbers(chart):
+    """Not as the logarithms at which they are drawn, nor with the separators of their names."""
+    chart.set_axes(Axis("labels", logarithmic=True, names=((3.0, "1,000"),)), Axis("score"))
+    chart.set_series((Series("A", (math.log10(25), 3.0, 3.5), (0.5, 0.75, 0.8)),))
+
+    assert [row[1] for row in chart.numbers()] == ["x", 25.0, 1000.0, 3162.28]
+    assert chart.describe(0, 0) == "A · labels 25 · score 0.5"
+    assert chart.describe(0, 1) == "A · labels 1,000 · score 0.75"

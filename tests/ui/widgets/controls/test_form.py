@@ -13,6 +13,34 @@ OPTIONS = (
 )
 
 
+TYPED = Option(
+    "freeze",
+    "text",
+    "none",
+    "Parts.",
+    choices=("none", "all"),
+    choice_titles=("None", "All"),
+)
+
+
+def test_a_text_with_choices_is_chosen_or_typed(qtbot):
+    form, edited = Form((TYPED,), {"freeze": "3"}), []
+    qtbot.addWidget(form)
+    form.changed.connect(edited.append)
+    box = form.control("freeze")
+    assert box.currentText() == "3" and form.values() == {"freeze": "3"}
+
+    box.setCurrentIndex(1)
+    assert form.values() == {"freeze": "all"} and box.currentText() == "All"
+
+    box.lineEdit().selectAll()
+    qtbot.keyClicks(box.lineEdit(), "12")
+    assert form.values() == {"freeze": "12"} and edited
+
+    form.set_values({})
+    assert form.values() == {} and box.currentText() == "None"
+
+
 @pytest.fixture
 def form(qtbot):
     made = Form(OPTIONS)

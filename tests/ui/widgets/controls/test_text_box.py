@@ -1,6 +1,6 @@
 """A field for a text of several lines."""
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, Qt
 
 from workbench.ui.widgets.controls.text_box import TextBox
 
@@ -61,3 +61,26 @@ def test_a_text_from_right_to_left_stands_at_the_right(qtbot):
     assert field.cursorRect().left() > field.viewport().width() * 3 // 4
     field.set_text("left")
     assert field.cursorRect().left() < field.viewport().width() // 4
+
+
+def test_a_placeholder_that_replaces_another_is_drawn(qtbot):
+    class Painted(QObject):
+        count = 0
+
+        def eventFilter(self, _watched, event):
+            self.count += event.type() == QEvent.Type.Paint
+            return False
+
+    field = box(qtbot)
+    field.setPlaceholderText("Text to continue")
+    field.clearFocus()  # a cursor that blinks is drawn, too
+    qtbot.waitExposed(field)
+    painted = Painted()
+    field.viewport().installEventFilter(painted)
+    qtbot.wait(50)
+    before = painted.count
+
+    field.setPlaceholderText("Message to the model")
+    qtbot.wait(50)
+
+    assert painted.count > before

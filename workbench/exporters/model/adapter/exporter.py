@@ -12,7 +12,7 @@ from torch import nn
 
 from workbench.base.errors import ExportFailed
 from workbench.base.i18n import N_, _
-from workbench.exporters.model import card, verify
+from workbench.exporters.model import verify
 from workbench.exporters.model.adapter.info import BASE, CONFIG, FOLDER, INFO
 from workbench.exporters.model.base import Checking, Export, ModelExporter
 from workbench.models.spec import DESCRIPTION
@@ -32,9 +32,6 @@ class AdapterExporter(ModelExporter):
         model = load(export.source, folder, verify.library_class(export.predictor))
         ask = verify.asking(export.predictor, model, export.saved())
         return verify.check_folder(export.predictor, folder, documents, ask=ask, format=INFO.id)
-
-    def finish(self, export: Export, folder: Path) -> None:
-        card.write(export, folder, INFO, library="peft")
 
 
 def write(predictor: Predictor, source: Path, folder: Path) -> None:

@@ -16,6 +16,7 @@ OWN_HEAD = "head.safetensors"  # a head of ours, which peft would not load
 
 class AdapterInfo(ExporterInfo):
     id = "adapter"
+    library = "peft"
     title = N_("LoRA adapter")
     short = N_("LoRA")
     purpose = N_(
@@ -59,6 +60,8 @@ _LIBRARY = {
     "token-classification": "AutoModelForTokenClassification",
     "question-answering": "AutoModelForQuestionAnswering",
     "multiple-choice": "AutoModelForMultipleChoice",
+    "text-generation": "AutoModelForCausalLM",
+    "text2text-generation": "AutoModelForSeq2SeqLM",
 }
 _CODE = """import os
 

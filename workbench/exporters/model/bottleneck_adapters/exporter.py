@@ -8,7 +8,7 @@ from pathlib import Path
 
 from workbench.base.errors import ExportFailed
 from workbench.base.i18n import N_, _
-from workbench.exporters.model import card, verify
+from workbench.exporters.model import verify
 from workbench.exporters.model.base import Checking, Export, ModelExporter
 from workbench.exporters.model.bottleneck_adapters.info import INFO, WEIGHTS
 from workbench.models import folder as folders
@@ -23,20 +23,20 @@ class BottleneckExporter(ModelExporter):
 
     def write(self, export: Export, folder: Path) -> None:
         """The file of norms names the folder of the base model on this computer: left out."""
+        description = export.predictor.description  # loaded first: damaged weights are named
         folder.mkdir(parents=True)
         for name in WEIGHTS:
             if (export.source / name).is_file():
                 shutil.copyfile(export.source / name, folder / name)
         networks.forget_base(folder)
-        folders.describe(folder, export.predictor.description)
+        folders.describe(folder, description)
+
+    def load(self, export: Export, folder: Path) -> Predictor:
+        return Predictor.load(folder, "cpu", base=_base(export.source))
 
     def check(self, export: Export, folder: Path, documents: Sequence[Document]) -> Checking:
-        loaded = Predictor.load(folder, "cpu", base=_base(export.source))
-        ask = verify.every_window(loaded)
+        ask = verify.every_window(self.load(export, folder))
         return verify.check_folder(export.predictor, folder, documents, ask=ask, format=INFO.id)
-
-    def finish(self, export: Export, folder: Path) -> None:
-        card.write(export, folder, INFO, library="glossbench")
 
 
 def _base(source: Path) -> str:

@@ -20,13 +20,16 @@ def modelfile(config: Mapping[str, Any]) -> str:
 def readme(facts: Mapping[str, Any], check: Verification, info: GgufInfo) -> str:
     """`facts` as in ExportSpec."""
     name, rounded = facts.get("base_model") or "model", ", its matrices rounded to float16"
-    parts = [
-        f"# {name}, {info.title}",
-        "Written by Glossbench for llama.cpp, Ollama, LM Studio and others.",
+    compared = (
         f"Check with transformers {transformers.__version__}, which read the file again, against "
         f"the original{rounded if info.half else ''}: {check.texts:,} texts have the same token "
         f"ids; the most probable next token is the same after {check.equal:,} of "
-        f"{check.labels:,} tokens, largest difference of logits {check.largest_difference:.1e}.",
+        f"{check.labels:,} tokens, largest difference of logits {check.largest_difference:.1e}."
+    )
+    parts = [
+        f"# {name}, {info.title}",
+        "Written by Glossbench for llama.cpp, Ollama, LM Studio and others.",
+        f"The check failed: {check.problem}" if check.problem else compared,
         f"Licence of the model: {facts.get('base_licence') or 'see the original'}.",
         f"```python\n{info.usage('path/of/this/folder')}```",
         f"With Ollama: `ollama create {name} -f Modelfile`",

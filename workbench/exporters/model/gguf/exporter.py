@@ -85,11 +85,11 @@ class GgufExporter(ModelExporter):
                 "rows": [row],
             }
         share = equal / total if total else 1.0
-        return Verification(len(texts), total, share, largest, time.monotonic() - began)
+        seconds = time.monotonic() - began
+        return Verification(len(texts), total, share, largest, seconds, next_tokens=True)
 
-    def finish(self, export: Export, folder: Path) -> None:
-        text = card.readme(export.facts, export.checks[self.info.id], self.info)
-        (folder / "README.md").write_text(text, encoding="utf-8")
+    def readme(self, export: Export, folder: Path) -> str:
+        return card.readme(export.facts, export.checks[self.info.id], self.info)
 
 
 class FullGgufExporter(GgufExporter):

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from workbench.base.i18n import N_
-from workbench.exporters.model import card, verify
+from workbench.exporters.model import verify
 from workbench.exporters.model.base import Checking, Export, ModelExporter
 from workbench.exporters.model.hf.info import INFO
+from workbench.tasks.predictor import Predictor
 from workbench.text.document import Document
 
 
@@ -20,10 +21,10 @@ class HuggingFaceExporter(ModelExporter):
     def write(self, export: Export, folder: Path) -> None:
         export.save(folder)
 
+    def load(self, export: Export, folder: Path) -> Predictor:
+        predictor = Predictor.load(folder, "cpu", allow_pickle=export.allow_pickle)
+        predictor.references = export.predictor.references  # they stay in the folder of the run
+        return predictor
+
     def check(self, export: Export, folder: Path, documents: Sequence[Document]) -> Checking:
         return verify.check_folder(export.predictor, folder, documents, format=INFO.id)
-
-    def finish(self, export: Export, folder: Path) -> None:
-        card.write(
-            export, folder, INFO, library="glossbench" if export.own_head else "transformers"
-        )

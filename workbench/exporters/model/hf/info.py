@@ -15,6 +15,7 @@ from workbench.text.document import CHOICES
 
 class FolderInfo(ExporterInfo):
     id = "hf"
+    library = "transformers"
     title = N_("Hugging Face folder")
     short = N_("HF")
     purpose = N_(
@@ -33,6 +34,9 @@ class FolderInfo(ExporterInfo):
         return _(title), _(self.purpose) if by_others else _(self.own_format)
 
     def loading_code(self, folder: str, task: TaskInfo, *, own_head: bool) -> str:
+        if task.writes and not own_head:
+            is_causal = task.hub_task == "text-generation"
+            return (_ANSWERING_CODE if is_causal else _WRITING_CODE).format(folder=folder)
         if own_head or not task.pipeline:
             several = {1: '"…"', CHOICES: '("…", "choice 1", "choice 2")'}
             text = several.get(task.texts, '("…", "…")')
@@ -50,6 +54,26 @@ from transformers import pipeline
 
 ask = pipeline("{pipeline}", model={folder!r}{options})
 print(ask({text}))
+"""
+_WRITING_CODE = """import os
+
+os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"  # before the import
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+folder = {folder!r}
+tokenizer = AutoTokenizer.from_pretrained(folder)
+model = AutoModelForSeq2SeqLM.from_pretrained(folder)
+ids = model.generate(**tokenizer("…", return_tensors="pt"), max_new_tokens=64)
+print(tokenizer.decode(ids[0], skip_special_tokens=True))
+"""
+_ANSWERING_CODE = """import os
+
+os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"  # before the import
+from transformers import pipeline
+
+ask = pipeline("text-generation", model={folder!r})
+messages = [{{"role": "user", "content": "…"}}]
+print(ask(messages, max_new_tokens=64)[0]["generated_text"][-1]["content"])
 """
 _OWN_CODE = """import workbench
 

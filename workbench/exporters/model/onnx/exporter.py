@@ -9,7 +9,7 @@ import json
 import re
 import shutil
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,13 +20,12 @@ from torch import Tensor, nn
 from workbench.base.errors import ExportFailed
 from workbench.base.i18n import N_, _
 from workbench.base.registry import registry
-from workbench.exporters.model import verify
-from workbench.exporters.model.base import Checking, Export, ModelExporter
-from workbench.exporters.model.onnx import decomposition
+from workbench.exporters.model.base import Export, ModelExporter, Writing
+from workbench.exporters.model.onnx import decomposition, session
 from workbench.exporters.model.onnx.info import INFO, TOKENIZER
 from workbench.models.base import Encoder
 from workbench.runtime.inputs import stack
-from workbench.runtime.onnx_predictor import LABELS
+from workbench.runtime.onnx_predictor import LABELS, OnnxPredictor
 from workbench.tasks.base import Model
 from workbench.tasks.predictor import Predictor
 from workbench.text.document import Document
@@ -49,11 +48,22 @@ class OnnxExporter(ModelExporter):
     writing = N_("Converting the model to ONNX (about a minute)")
     checking = N_("Comparing predictions (texts: {n})")
 
-    def write(self, export: Export, folder: Path) -> None:
+    def write(self, export: Export, folder: Path) -> Writing | None:
+        if export.graph_folder is not None:
+            shutil.copytree(export.graph_folder, folder)
+            return None
         write(export.predictor, export.saved(), folder)
+        export.graph_folder = folder
+        return None
 
-    def check(self, export: Export, folder: Path, documents: Sequence[Document]) -> Checking:
-        return verify.check(export.predictor, folder, documents)
+    def load(self, export: Export, folder: Path) -> OnnxPredictor:
+        return OnnxPredictor.load(folder)
+
+    def session(
+        self, predictor: Predictor, model: Path, documents: Sequence[Document], scratch: Path
+    ) -> Generator[dict[str, Any], str | None, Any]:
+        """Make the session with which a run predicts, see `onnx.session.made`."""
+        return session.made(write, predictor, model, documents, scratch)
 
 
 class Logits(nn.Module):
@@ -90,7 +100,7 @@ def write(predictor: Predictor, tokenizer_folder: Path, folder: Path) -> None:
 def description(predictor: Predictor) -> dict[str, Any]:
     """labels.json: what an `OnnxPredictor` needs besides the model and its preparer."""
     info, labels = predictor.task.info, predictor.labels
-    outputs = tuple(info.logits)
+    outputs = _outputs(predictor)
     return {
         "task": info.id,
         "family": predictor.encoder.info.family,
@@ -104,6 +114,11 @@ def description(predictor: Predictor) -> dict[str, Any]:
         "decoder": dict(predictor.decoder),
         "opset": OPSET,
     }
+
+
+def _outputs(predictor: Predictor) -> tuple[str, ...]:
+    options = predictor.description.get("options") or {}
+    return tuple(predictor.task.info.logits_of(options))
 
 
 def _write_tokenizer(source: Path, target: Path, max_length: int) -> None:
@@ -156,7 +171,7 @@ def graph(predictor: Predictor, path: Path) -> None:
 
 def _converted(predictor: Predictor) -> torch.onnx.ONNXProgram:
     """The model as a graph. Where the fast decomposition fails, that of torch is tried."""
-    encoder, outputs = predictor.encoder, tuple(predictor.task.info.logits)
+    encoder, outputs = predictor.encoder, _outputs(predictor)
     args, shapes = _example(predictor), _free_shapes(encoder)
 
     def convert() -> torch.onnx.ONNXProgram:

@@ -190,6 +190,9 @@ class TransformerEncoder(Encoder):
         count = next((value for name in names if (value := getattr(config, name, None))), 0)
         return _layers(self.body, count)
 
+    def checkpoint_layers(self, contexts: Callable[[], Any]) -> bool:
+        return checkpointed(self.model, contexts)
+
     def insert_adapters(self, size: int) -> None:
         adapters.insert(self, size)
 
@@ -226,6 +229,19 @@ class TransformerEncoder(Encoder):
         finally:
             hook.remove()
 
+    def target_logits(self, inputs: Mapping[str, Tensor], targets: Tensor) -> Tensor:
+        """Logits (B, S, V) of targets int (B, S) that follow the text of each row, -100 at their
+        padding.
+        """
+        size = targets.shape[1]
+        lengths = inputs[MASK].sum(1, keepdim=True)  # (B, 1)
+        places = lengths + torch.arange(size, device=targets.device)  # (B, S)
+        ids = nn.functional.pad(inputs["input_ids"], (0, size), value=self.tokenizer.pad)
+        ids = ids.scatter(1, places, targets.clamp(min=0))  # (B, T + S)
+        steps = torch.arange(ids.shape[1], device=ids.device)
+        mask = (steps < lengths + (targets >= 0).sum(1, keepdim=True)).long()
+        return self.logits_at({"input_ids": ids, MASK: mask}, places - 1)
+
     def language_logits(self, states: States) -> Tensor:
         """Logits (B, T, V) of the next token."""
         head = cast(nn.Module, self.model.get_output_embeddings())
@@ -254,6 +270,16 @@ class TransformerEncoder(Encoder):
         embeddings = fresh((p for module in low for p in module.parameters()), assigned)
         pooler = fresh(body.parameters(), assigned)
         return Parts(tuple(embeddings), tuple(groups), tuple(pooler), (*low, *layers))
+
+
+def checkpointed(model: PreTrainedModel, contexts: Callable[[], Any]) -> bool:
+    """See `Encoder.checkpoint_layers`."""
+    if not model.supports_gradient_checkpointing:
+        return False
+    new, old = "activation_checkpointing_enable", "gradient_checkpointing_enable"  # of version 5.0
+    enable = getattr(model, new, None) or getattr(model, old)
+    enable({"use_reentrant": False, "context_fn": contexts})
+    return True
 
 
 def _ends(model: PreTrainedModel) -> frozenset[int]:

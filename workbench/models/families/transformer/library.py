@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from workbench.models.families.transformer import attention
+
 
 class quiet:
     """The library warns of every newly initialized head, which is expected here."""
@@ -44,7 +46,9 @@ def import_models() -> None:
         )
     with suppress(AttributeError, ImportError):
         _import_losses(import_utils)
-    import transformers.modeling_utils  # noqa: F401
+    from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+    ALL_ATTENTION_FUNCTIONS["sdpa"] = attention.of(ALL_ATTENTION_FUNCTIONS["sdpa"])
 
 
 def of_its_folder(structure: Callable[[Any], dict[Any, Any]]) -> Callable[[Any], dict[Any, Any]]:

@@ -11,6 +11,7 @@ from workbench.base.i18n import _
 from workbench.models.families.transformer.library import quiet
 from workbench.models.reasons import reason
 from workbench.models.spec.cards import DESCRIPTION
+from workbench.runtime import chat_template
 from workbench.runtime.tokenizer import Tokenizer, files_of
 
 if TYPE_CHECKING:
@@ -35,11 +36,13 @@ def save_tokenizer(encoder: TransformerEncoder, folder: Path) -> None:
         if not _is_unchanged(encoder, source):
             _make(encoder, folder)
             source = folder
-        names = (VOCABULARY, CONFIG, "special_tokens_map.json")
+        names = (VOCABULARY, CONFIG, "special_tokens_map.json", chat_template.FILE)
         files = [source / name for name in names if (source / name).is_file()]
         written.update({file.name: file.read_bytes() for file in files})
     for name, content in written.items():
         (folder / name).write_bytes(content)
+    if encoder.tokenizer.chat.source:  # that of the model, or the one that it was tuned with
+        (folder / chat_template.FILE).write_text(encoder.tokenizer.chat.source, encoding="utf-8")
 
 
 def _is_unchanged(encoder: TransformerEncoder, source: Path) -> bool:

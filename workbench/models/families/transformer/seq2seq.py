@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -13,7 +13,12 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models import spec
 from workbench.models.base import DECODER_IDS, Continued, Growing, Parts, States
-from workbench.models.families.transformer.encoder import TransformerEncoder, fresh, tables
+from workbench.models.families.transformer.encoder import (
+    TransformerEncoder,
+    checkpointed,
+    fresh,
+    tables,
+)
 from workbench.models.families.transformer.info.architectures import READS_TWICE
 from workbench.runtime.inputs import MASK, pad
 from workbench.runtime.tokenizer import Tokenizer
@@ -63,6 +68,10 @@ class Seq2SeqEncoder(TransformerEncoder):
         """The encoder of the network."""
         reader: nn.Module = self.model.get_encoder()
         return reader
+
+    def checkpoint_layers(self, contexts: Callable[[], Any]) -> bool:
+        """Those of the encoder: scoring label texts needs the keys and values of the decoder."""
+        return checkpointed(cast("PreTrainedModel", self.reader), contexts)
 
     def forward(self, inputs: Mapping[str, Tensor]) -> States:
         """The embeddings and each layer (B, T, H), then those of a decoder that gives states."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from workbench.text.fields import Prediction
 
 REGISTERED = "run_kind"  # in the manifests
-PREDICTOR = "workbench.tasks.predictor:run"
+PREDICTOR = "workbench.tasks.session:run"
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,12 @@ class CausalLm(Objective):
     def shown(self, batch: TextBatch) -> list[ShownRow]:
         return self.over.shown(batch)
 
+    def carried(self) -> Any:
+        return self.over.carried()
+
+    def carry(self, carried: Any) -> None:
+        self.over.carry(carried)
+
     def losses(
         self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]
     ) -> dict[str, Loss]:

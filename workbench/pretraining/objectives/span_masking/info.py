@@ -13,7 +13,7 @@ INFO = ObjectiveInfo(
         "Predict contiguous spans of words from both sides, and each token of a span from the two "
         "tokens beside the span and its position in it (SpanBERT, Joshi et al. 2020)."
     ),
-    needs=(frozenset({"masked_lm"}),),
+    needs=(frozenset({"masked_lm"}), frozenset({"masked_lm", "span_boundary"})),
     heads=("mask",),
     learning_rate=learning_rates.MASKED,
     perplexity=False,

@@ -2,62 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.models.base import Encoder
+from workbench.models.boundary import POSITIONS, SpanBoundary
 from workbench.pretraining import blocks
 from workbench.pretraining.objectives.base import TextBatch
 from workbench.pretraining.objectives.masked_lm.objective import MaskedLm, token_loss
 from workbench.pretraining.objectives.span_masking import spans
 from workbench.pretraining.objectives.span_masking.info import INFO
-from workbench.pretraining.results import ShownRow
+from workbench.pretraining.results import ShownBoundary, ShownRow
 from workbench.tasks.base import IGNORED, Loss
 
-POSITIONS, POSITION_WIDTH = 20, 200  # as in the released code
+SHOWN_TOKENS = 5  # most probable ones, of a shown batch
 
 
-class SpanBoundary(nn.Module):
-    """Logits of the tokens of a span from the states beside it and the place in the span.
-
-    h = LN(GELU(W₂ LN(GELU(W₁ [x_{s-1}; x_{e+1}; p_{i-s+1}])))); the logits are the products with
-    the input embeddings, and a bias. Places from POSITIONS on have no logits.
-    """
-
-    def __init__(self, width: int, vocabulary: int):
-        super().__init__()
-        self.positions = nn.Embedding(POSITIONS, POSITION_WIDTH)
-        self.linear1 = nn.Linear(2 * width + POSITION_WIDTH, width)
-        self.linear2 = nn.Linear(width, width)
-        self.norms = nn.ModuleList([nn.LayerNorm(width, eps=1e-12) for _ in range(2)])
-        self.bias = nn.Parameter(torch.zeros(vocabulary))
-        for module in (self.positions, self.linear1, self.linear2):
-            nn.init.normal_(module.weight, std=0.02)
-        for linear in (self.linear1, self.linear2):
-            nn.init.zeros_(linear.bias)
-
-    def forward(
-        self, states: Tensor, left: Tensor, right: Tensor, places: Tensor, embeddings: Tensor
-    ) -> Tensor:
-        """states (B, T, H); left, right, places int (B, K): of each predicted token, the positions
-        beside its span and its place in it. Returns (B, K, V).
-        """
-        around = [
-            states.gather(1, where.unsqueeze(-1).expand(-1, -1, states.shape[-1]))
-            for where in (left, right)
-        ]  # (B, T, H) → (B, K, H)
-        features = torch.cat([*around, self.positions(places)], -1)
-        hidden = self.norms[0](F.gelu(self.linear1(features)))
-        hidden = self.norms[1](F.gelu(self.linear2(hidden)))
-        return F.linear(hidden, embeddings, self.bias)
+@contextmanager
+def evaluating(*modules: nn.Module) -> Iterator[None]:
+    """Modules without dropout, then as they were."""
+    before = [module.training for module in modules]
+    try:
+        for module in modules:
+            module.eval()
+        yield
+    finally:
+        for module, training in zip(modules, before, strict=True):
+            module.train(training)
 
 
 class SpanMasking(MaskedLm):
@@ -120,13 +99,46 @@ class SpanMasking(MaskedLm):
         return ids, np.concatenate(every) if every else np.zeros(0, np.int64)
 
     def shown(self, batch: TextBatch) -> list[ShownRow]:
+        """With the spans, and what the boundary objective predicts with its present weights."""
+        is_new = self.module is not None and not cast(SpanBoundary, self.module).bias.any()
+        notes = {"boundary_head": "new"} if is_new else {}
         rows = []
         for number, row in enumerate(super().shown(batch)):
             inside = batch.targets["labels"][number] != IGNORED
             around = (batch.targets[name][number][inside] for name in ("left", "right"))
             spans = {(int(left) + 1, int(right)) for left, right in zip(*around, strict=True)}
-            rows.append(replace(row, spans=tuple(sorted(spans))))
+            predicted = tuple(self._predicted(batch, number))
+            spans_of_row = tuple(sorted(spans))
+            rows.append(replace(row, spans=spans_of_row, boundaries=predicted, notes=notes))
         return rows
+
+    def _predicted(self, batch: TextBatch, number: int) -> Iterator[ShownBoundary]:
+        """For each predicted token of an input of the batch."""
+        if self.module is None:
+            return
+        parts = batch.inputs, batch.targets
+        of_row = [{name: array[[number]] for name, array in part.items()} for part in parts]
+        inputs, targets = (self.tensors(part, self.encoder.device) for part in of_row)
+        with evaluating(self.encoder, self.module), torch.inference_mode():
+            shares = self._boundary_scores(inputs, targets)[0].float().softmax(-1)  # (K, V)
+        values, best = shares.topk(min(SHOWN_TOKENS, shares.shape[-1]))
+        names = ("positions", "left", "right", "places", "boundary_labels")
+        columns = zip(*(of_row[1][name][0].tolist() for name in names), strict=True)
+        for at, (unit, left, right, place, label) in enumerate(columns):
+            if label != IGNORED:
+                pieces = map(self.tokenizer.piece, best[at].tolist())
+                expected = tuple(zip(pieces, values[at].tolist(), strict=True))
+                own = float(shares[at, label])
+                yield ShownBoundary(unit, left, right, place + 1, own, expected)
+
+    def _boundary_scores(
+        self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]
+    ) -> Tensor:
+        """Logits (B, K, V)."""
+        states, _logits = self.encoder.states_and_logits_at(inputs, targets["positions"][:, :1])
+        around = [targets[name] for name in ("left", "right", "places")]
+        scores: Tensor = cast(nn.Module, self.module)(states, *around, self.encoder.word_embeddings)
+        return scores
 
     def losses(
         self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]

@@ -14,14 +14,13 @@ from workbench.base.i18n import _
 from workbench.models import device as devices
 from workbench.models.generate import TEXT, LanguageModel
 from workbench.prompting.backends.base import Backend, OnReply
-from workbench.prompting.backends.local import chat
 from workbench.prompting.backends.local.grammar import Grammars, Guide
 from workbench.prompting.backends.local.info import BITS, FULL, HALF, INFO, WEIGHTS, abilities
 from workbench.prompting.backends.local.writing import Writing
 from workbench.prompting.base import Prompt
 from workbench.prompting.generation import CANCELLED, FAILED, GenerationRequest, Reply, ReplyToken
-from workbench.prompting.template import Conversation
 from workbench.runtime import chat_template
+from workbench.runtime.conversation import Conversation
 
 
 class LocalBackend(Backend):
@@ -143,7 +142,8 @@ class LocalBackend(Backend):
                     _("The tokenizer of this model has no chat template."),
                     hint=_("Choose a model for chats, or send the prompt as a text."),
                 )
-            ids = chat.ids(Conversation(self._template), request.messages, self._model.tokenizer)
+            turns = [(message.role, message.content) for message in request.messages]
+            ids = Conversation(self._template).ids(turns, self._model.tokenizer)
             return [*ids, *self._encoded(request.begin)]
         writes = self._model.kind == TEXT
         text = request.text if writes else request.text + request.begin

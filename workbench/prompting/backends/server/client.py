@@ -89,7 +89,7 @@ class Client:
     async def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """As `get`. A path that begins with "/../" is one beside the interface of OpenAI."""
         if path.startswith("/../"):
-            path = self.server.address.removesuffix("/v1") + path.removeprefix("/..")
+            path = servers.beside(self.server.address, path.removeprefix("/.."))
         sent = self._openai.post(path, cast_to=_RAW, body=body, options=self._options)
         return _object(await self._timed(sent))
 

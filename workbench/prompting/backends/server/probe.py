@@ -50,7 +50,9 @@ def probe_server(
         model = params["model"] or (listed[0] if len(listed) == 1 else "")
         probe = client.run(of_model(client, model)) if model else None
         if probe is not None and not probe.context:
-            probe = replace(probe, context=context.get(model, 0))
+            # A server with one model answers with it whatever the name is.
+            only = next(iter(context.values())) if len(context) == 1 else 0
+            probe = replace(probe, context=context.get(model, only))
         return {
             "models": listed,
             "program": program,
@@ -92,7 +94,7 @@ async def of_model(client: Client, model: str) -> Probe:
             problems.append(error)
     if not probe.can:
         raise problems[0]
-    return probe
+    return replace(probe, tokenizes=await _tokenizes(client))
 
 
 async def _completions(client: Client, model: str, probe: Probe) -> Probe:
@@ -136,6 +138,13 @@ async def _scoring(client: Client, model: str, others: Sequence[tuple[str, float
             if forced is not None and abs(forced - logprob) < NEAR:
                 return FORCED
     return ""
+
+
+async def _tokenizes(client: Client) -> bool:
+    with suppress(RequestFailed):
+        tokens = await scoring.tokenize(client, TEXT)
+        return b"".join(piece for _id, piece in tokens).endswith(TEXT.encode())
+    return False
 
 
 async def _restricts(client: Client, model: str) -> bool:

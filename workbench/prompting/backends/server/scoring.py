@@ -18,11 +18,10 @@ from workbench.base.i18n import _
 from workbench.prompting.backends.server.client import Client, RequestFailed
 from workbench.prompting.backends.server.replies import SentToken, first_choice, tokens_of
 from workbench.prompting.base import Prompt
-from workbench.prompting.servers import ECHO, FORCED
+from workbench.prompting.servers import ECHO, FORCED, TOKENIZE
 
 MANY = 4000  # tokens among which one is searched that cannot be forced
 BIAS = 100  # the largest that the interface allows
-TOKENIZE = "/../tokenize"
 
 
 def method(name: str) -> Any:
@@ -129,7 +128,7 @@ def _is_part(piece: bytes) -> bool:
 async def tokenize(client: Client, text: str) -> list[tuple[int, bytes]]:
     """Ids and bytes of the tokens of a text, as llama.cpp returns them. Raises RequestFailed."""
     body = {"content": text, "add_special": True, "with_pieces": True}
-    sent = await client.post(TOKENIZE, body)
+    sent = await client.post(f"/..{TOKENIZE}", body)
     try:
         return [(int(token["id"]), _bytes(token["piece"])) for token in sent["tokens"]]
     except (KeyError, TypeError, ValueError):

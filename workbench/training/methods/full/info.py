@@ -141,6 +141,12 @@ class FullInfo(MethodInfo):
         rates = layer_rates(layers, float(options.get("layer_decay") or 1.0), slower)
         return tuple(rate * learns for rate, learns in zip(rates, trained, strict=True))
 
+    def frozen(self, layers: int, options: Mapping[str, Any]) -> int | None:
+        return frozen_levels(self.freeze(options), layers)
+
+    def freezing(self, levels: int) -> Mapping[str, str]:
+        return {FREEZE.name: ("none", "embeddings")[levels] if levels < 2 else str(levels - 1)}
+
     def freeze(self, options: Mapping[str, Any]) -> str:
         return str(options.get("freeze") or "none")
 

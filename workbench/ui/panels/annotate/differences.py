@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.text import result_view
@@ -24,21 +24,24 @@ class UnmatchedPrediction(NamedTuple):
     end: int
     label: str
     score: float | None
+    chain: int | None = None
 
 
 class Differences(NamedTuple):
     """Differences between prediction and gold.
 
+    chains: predicted chains that gold does not have, each with all of its mentions.
     spans: false positives; missed: ids of gold spans that were not predicted.
     labels: of the document, predicted and not gold; missed_labels: gold and not predicted, in a
-    layer with several labels per document. number: the predicted one, if gold is another.
+    layer with several labels per document. value: the predicted number or text, if gold is another.
     """
 
     spans: tuple[UnmatchedPrediction, ...] = ()
     missed: frozenset[int] = frozenset()
     labels: tuple[str, ...] = ()
     missed_labels: tuple[str, ...] = ()
-    number: float | None = None
+    value: float | str | None = None
+    chains: tuple[tuple[UnmatchedPrediction, ...], ...] = ()
 
 
 def differences(session: DocumentSession) -> Differences:
@@ -50,11 +53,10 @@ def differences(session: DocumentSession) -> Differences:
         return _different_labels(session, answers)
     if view.asks:
         return Differences()
-    if (number := next((answer.value for answer in answers), None)) is not None:
-        gold_number = (
-            session.doc.value(session.run_layer) if session.run_layer is not None else None
-        )
-        return Differences(number=None if gold_number == number else number)
+    values = (a.written if a.value is None else a.value for a in answers)
+    if (value := next(values, None)) is not None:
+        gold_value = session.doc.value(session.run_layer) if session.run_layer is not None else None
+        return Differences(value=None if gold_value == value else value)
     names = session.label_of
     mine = [
         row for row in session.spans if row.layer_id == session.run_layer and row.label_id in names
@@ -72,9 +74,39 @@ def differences(session: DocumentSession) -> Differences:
     extra = tuple(
         UnmatchedPrediction(*key, score) for key, score in answered.items() if key not in gold
     )
+    if any(answer.chain is not None for answer in answers):
+        chain_of = {row.id: row.chain for row in mine}
+        missed = frozenset(id for key, id in gold.items() if key not in answered)
+        extra, chains = _different_chains({key: chain_of[id] for key, id in gold.items()}, answers)
+        return Differences(extra, missed, chains=chains)
     read = _learned(session, mine)
     missed = frozenset(id for key, id in gold.items() if key not in answered and id in read)
     return Differences(extra, missed)
+
+
+def _different_chains(
+    gold: Mapping[tuple[str, int, int, str], int | None], answers: Sequence[Answer]
+) -> tuple[tuple[UnmatchedPrediction, ...], tuple[tuple[UnmatchedPrediction, ...], ...]]:
+    """Mentions that gold lacks, and the predicted chains that it lacks. gold: with its chain; a
+    mention without one is a chain of its own.
+    """
+    members: dict[object, set[tuple[str, int, int, str]]] = {}
+    for key, chain in gold.items():
+        members.setdefault(key if chain is None else chain, set()).add(key)
+    predicted: dict[int | None, list[UnmatchedPrediction]] = {}
+    for item in answers:
+        if item.start is not None and item.end is not None:
+            mention = UnmatchedPrediction(
+                item.field, item.start, item.end, item.label, item.score, item.chain
+            )
+            predicted.setdefault(item.chain, []).append(mention)
+    chains = tuple(
+        tuple(chain)
+        for chain in predicted.values()
+        if {mention[:4] for mention in chain} not in members.values()
+    )
+    extra = (mention for chain in chains for mention in chain if mention[:4] not in gold)
+    return tuple(extra), chains
 
 
 def _different_labels(session: DocumentSession, answers: Sequence[Answer]) -> Differences:

@@ -223,7 +223,8 @@ class DocumentPane(QFrame):
             self._last = 0
         for text, title, (name, content) in zip(self.texts, self._titles, texts, strict=False):
             text.field = name
-            title.setText(title_of(name, choosing=not self._choices.isHidden()))
+            choosing = not self._choices.isHidden()
+            title.setText(title_of(name, choosing=choosing, compares=self._compares))
             text.set_lanes(lanes)
             changed = new or text.shown_text != content
             text.shown_text = content  # the same object again is compared at once, at any length
@@ -255,8 +256,15 @@ class DocumentPane(QFrame):
         origins = self.session.origins.made_here(layer) if layer is not None else {}
         names = {label.name: origins.get(label.id, "") for label in layer.labels} if layer else {}
         tips = tuple(names.get(str(number), "") for number in range(1, len(choices) + 1))
-        self.choices.set(choices, tips, enabled=self.session.can_edit and layer is not None)
+        can_choose = self.session.can_edit and layer is not None
+        self.choices.set(choices, tips, enabled=can_choose, compares=self._compares)
         return len(choices)
+
+    @property
+    def _compares(self) -> bool:
+        """Whether the texts to choose from are side by side where there is room."""
+        layer = self.session.choice_layer
+        return layer is not None and layer.traits.compares
 
     def focus_text(self, text: QWidget | None = None) -> None:
         """Focus a text, by default the last focused one, or the tokens shown instead of it."""
@@ -487,6 +495,9 @@ class DocumentPane(QFrame):
         row = self.session.chosen_span() or self.session.chosen_suggestion()
         if row is not None and row.layer_id in {layer.id for layer in self.session.tag_layers}:
             row = None  # shown below its token
+        if (ends := getattr(row, "ends", None)) is not None:
+            self._link.show_ends(self.texts, ends)
+            return
         for text in self.texts:
             if row is None or row.start is None or row.end is None or row.field != text.field:
                 text.choose(None)
@@ -533,8 +544,10 @@ def show_context(label: QLabel, text: str) -> None:
     label.setVisible(bool(text))
 
 
-def title_of(field: str, *, choosing: bool) -> str:
+def title_of(field: str, *, choosing: bool, compares: bool = False) -> str:
     """The title above a text, by the name of its field."""
+    if compares and field == "text":
+        return _("Prompt")
     if choosing:
         return {"text": _("Text"), "question": _("Question")}.get(field, field)
     return {"text": _("First text"), "text_b": _("Second text")}.get(field, field)

@@ -31,7 +31,7 @@ class RowWords:
         """The title of the chip, and the label that colours it."""
         if question := self._question_number(row):
             return question, None
-        if (named := self._number(row)) is not None:
+        if (named := self._value(row)) is not None:
             return named[0], None
         known = self._session.label_of
         entry = known.get(row.label_id) if row.label_id is not None else None
@@ -42,8 +42,11 @@ class RowWords:
 
     def text(self, row: SpanRow | SuggestionRow) -> str:
         question = self._question_number(row)
-        if not question and (named := self._number(row)) is not None:
-            return _("as {layer}", layer=named[1])
+        if not question and (named := self._value(row)) is not None:
+            return named[1]
+        if (ends := getattr(row, "ends", None)) is not None:
+            text = self._session.shown_doc.document.text
+            return " → ".join(" ".join(text[span.start : span.end].split()) for span in ends)
         if row.start is None or row.end is None:
             if question:
                 return _("no answer in the text")
@@ -83,11 +86,13 @@ class RowWords:
         ids = [question.id for question in doc.questions if question.layer_id == layer.id]
         return f"Q{ids.index(question_id) + 1}" if question_id in ids else ""
 
-    def _number(self, row: SpanRow | SuggestionRow) -> tuple[str, str] | None:
-        """A suggested number and the name of its layer; None for a label."""
-        value = getattr(row, "value", None)
-        if value is None:
-            return None
+    def _value(self, row: SpanRow | SuggestionRow) -> tuple[str, str] | None:
+        """Chip and text of a suggested number or text; None for a label."""
+        value, written = getattr(row, "value", None), getattr(row, "written", None)
+        if row.label_id is not None:
+            return None  # the value of a label is the number of its chain
         layers = self._session.layers
         layer = next((layer.name for layer in layers if layer.id == row.layer_id), "")
-        return shortest(round(value, 3)), layer
+        if written is not None:
+            return layer, " ".join(written.split())
+        return None if value is None else (shortest(round(value, 3)), _("as {layer}", layer=layer))

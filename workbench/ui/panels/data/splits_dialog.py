@@ -16,7 +16,7 @@ from workbench.ui.panels.data.splits_state import SplitsState, split_columns
 from workbench.ui.style import escaping, theme
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.controls.button import Button, Segments
-from workbench.ui.widgets.controls.field import TitledField
+from workbench.ui.widgets.controls.field import TitledField, combo, fill
 from workbench.ui.widgets.controls.meter import Meter
 from workbench.ui.widgets.controls.spin import SpinBox
 from workbench.ui.widgets.controls.words import call, words
@@ -55,6 +55,9 @@ class SplitsDialog(Dialog):
         self.resize(theme.px(720), theme.px(HEIGHT))
         self._boxes: dict[str, QCheckBox] = {}
         self.put(self._numbers(), self._layer_field(), self._kept_field())
+        self._rule = self._rule_field()
+        self.put(self._rule)
+        self._rule.setVisible(bool(state.fields))
         self._message = words("", "small", "muted", wrap=True)
         self._meter = Meter(None, name=_("Computing preview"))
         policy = self._meter.sizePolicy()
@@ -129,6 +132,40 @@ class SplitsDialog(Dialog):
             _("Documents that already have a split"), self._kept, name=_("Existing splits")
         )
 
+    def _rule_field(self) -> TitledField:
+        state = self._state
+        self._field, self._train_on, self._test_on = combo(), combo(), combo()
+        names = {
+            self._field: _("Metadata field"),
+            self._train_on: _("Train on"),
+            self._test_on: _("Test on"),
+        }
+        for box, name in names.items():
+            call(box, name)
+        self._field.activated.connect(lambda _at: state.set_field(self._field.currentData()))
+        self._train_on.activated.connect(
+            lambda _at: state.set_values(train_on=self._train_on.currentData())
+        )
+        self._test_on.activated.connect(
+            lambda _at: state.set_values(test_on=self._test_on.currentData())
+        )
+        fill(self._field, [("", _("None")), *((name, name) for name in state.fields)], "")
+        self._values = row((self._train_on, 1), (self._test_on, 1), gap=8)
+        return TitledField(
+            _("Train and test on different values of a metadata field, such as languages"),
+            row((self._field, 1), (self._values, 2), gap=8),
+            name=_("Rule by metadata"),
+        )
+
+    def _show_rule(self) -> None:
+        state = self._state
+        self._values.setVisible(bool(state.field))
+        values = state.fields.get(state.field, ())
+        train = [(value, _("Train on {value}", value=value)) for value in values]
+        test = [(v, _("Test on {value}", value=v)) for v in values if v != state.train_on]
+        fill(self._train_on, train, state.train_on)
+        fill(self._test_on, [("", _("Test on all others")), *test], state.test_on)
+
     def _make_table(self) -> Table:
         layer, label, *counts = split_columns()
         columns = [
@@ -152,6 +189,8 @@ class SplitsDialog(Dialog):
             for box in self._shares.values():
                 _mark(box, bool(state.error))
             self._table.setEnabled(not state.error)
+        if concerns(fields, "field", "train_on", "test_on"):
+            self._show_rule()
         if concerns(fields, "busy"):
             self._delay.start() if state.busy else self._delay.stop()
             if not state.busy:

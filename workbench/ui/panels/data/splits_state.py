@@ -22,8 +22,12 @@ PREVIEW = "splits-preview"  # task
 class SplitsState(State):
     """`percent` of train, dev and test; `layers`: names and submitted documents; `chosen` layers.
 
+    `fields`: metadata fields with their values; `field`: the one by which is split, "" for none,
+    with the values `train_on` and `test_on`, "" for all others.
+
     `preview` belongs to the newest choice, or to an older one while `busy` or while `error`
-    describes what is wrong with the newest. The documents are read once per choice of layers.
+    describes what is wrong with the newest. The documents are read once per choice of layers and
+    field.
     Everything is computed off the main thread, for the newest choice only.
     """
 
@@ -34,6 +38,8 @@ class SplitsState(State):
         self.seed = self.project.seed
         self.keep = True
         self.layers = splits.split_layers(self.project)
+        self.fields = splits.metadata_fields(self.project)
+        self.field = self.train_on = self.test_on = ""
         self.chosen = tuple(name for name, submitted in self.layers.items() if submitted)
         self.preview: SplitPreview | None = None
         self.error = ""
@@ -46,7 +52,13 @@ class SplitsState(State):
     def choice(self) -> SplitChoice:
         """The current choice. Raises SpecError if the percentages are invalid."""
         return SplitChoice(
-            self.chosen, self.seed, splits.checked_shares(**self.percent), keep=self.keep
+            self.chosen,
+            self.seed,
+            splits.checked_shares(**self.percent),
+            keep=self.keep,
+            by=self.field,
+            train_on=tuple(filter(None, (self.train_on,))),
+            test_on=tuple(filter(None, (self.test_on,))),
         )
 
     @property
@@ -72,6 +84,17 @@ class SplitsState(State):
         self.update(keep=keep)
         self._look()
 
+    def set_field(self, field: str) -> None:
+        """Train on the most frequent value of a metadata field at first; "" for none."""
+        first = next(iter(self.fields.get(field, ())), "")
+        self.update(field=field, train_on=first, test_on="")
+        self._look()
+
+    def set_values(self, **values: str) -> None:
+        """Set `train_on` or `test_on`."""
+        self.update(**values)
+        self._look()
+
     def switch_layer(self, name: str, on: bool) -> None:
         chosen = {*self.chosen, name} if on else set(self.chosen) - {name}
         self.update(chosen=tuple(layer for layer in self.layers if layer in chosen))
@@ -92,17 +115,20 @@ class SplitsState(State):
         self.context.drop(PREVIEW)
         try:
             choice = self.choice
+            choice.check()
         except SpecError as error:
             self.update(error=error.message, busy=False)
             return
         if not choice.layers:
             self.update(error="", preview=None, busy=False)
             return
-        data = self._data if self._data and self._data.layers == choice.layers else None
+        data = self._data
+        if data is not None and (data.layers, data.by) != (choice.layers, choice.by):
+            data = None
         self.update(error="", busy=True)
 
         def work(*, watch: Watch) -> tuple[SplitData, SplitPreview]:
-            read = data or splits.split_data(self.project, choice.layers, watch=watch)
+            read = data or splits.split_data(self.project, choice.layers, choice.by, watch=watch)
             return read, splits.preview_splits(read, choice, watch=watch)
 
         def done(result: tuple[SplitData, SplitPreview]) -> None:

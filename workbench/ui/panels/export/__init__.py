@@ -32,7 +32,7 @@ class ExportPanel(Panel):
         Command(
             "export.folder",
             _("Open exported &folder"),
-            lambda p: p.view.open_folder(),
+            lambda p: p.view.checks.open_folder(),
             "Run",
             enabled=lambda p: bool(p.state.result),
             group="export",
@@ -40,7 +40,7 @@ class ExportPanel(Panel):
         Command(
             "export.code",
             _("&Copy loading code"),
-            lambda p: p.view.copy_code(),
+            lambda p: p.view.checks.copy_code(),
             "Run",
             enabled=lambda p: bool(p.state.result),
             group="export",

@@ -15,8 +15,10 @@ from workbench.base.errors import Cancelled, JobFailed
 from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.base.registry import registry
-from workbench.exporters.model.results import ExportResult, Verification
-from workbench.operations.models import export
+from workbench.exporters.model.results import CheckedText, ExportResult, Verification
+from workbench.operations.models import export, serving
+from workbench.ui.panels.export.serving_state import ServingState
+from workbench.ui.panels.export.weights_state import WeightsState
 from workbench.ui.project.opened import opened
 
 if TYPE_CHECKING:
@@ -31,14 +33,12 @@ EXPORT = "export"  # key of the task
 
 
 @dataclass(frozen=True)
-class CheckedText:
-    """One checked text: the largest logit difference, and whether all labels are equal."""
+class CheckedRow:
+    """A text that was compared in a format; `number`: of the comparison."""
 
     number: int
     format: str
-    text: str
-    difference: float
-    equal: bool
+    checked: CheckedText
 
 
 class ExportState(State):
@@ -56,10 +56,11 @@ class ExportState(State):
         self.where, self._task = "", ""  # folder and task of what was exported last
         self.stage = ""  # title of the running operation
         self.share: float | None = None  # progress of the check, in [0, 1]
-        self.rows: tuple[CheckedText, ...] = ()
+        self.rows: tuple[CheckedRow, ...] = ()
         self.result: ExportResult | None = None
         self.problem, self.details = "", ""  # error of the last export
         self._own_folder = False  # entered or chosen by the user, so it is not replaced
+        self.weights, self.serving = WeightsState(context), ServingState(context)
         self.listen(self.project.changed, self._project_changed)
         self.listen(registry().changed, self._show_offers)
         self.refresh()
@@ -141,10 +142,22 @@ class ExportState(State):
             formats = tuple(id for id in self.formats if id in fitting)
             defaults = tuple(id for id in export.default_formats() if id in fitting)
             self.update(formats=formats or defaults or tuple(fitting)[:1])
+            choices = serving.weights_of(fitting)
+            run = self.run if choices else None
+            self.weights.choose(run)
+            self.serving.choose(run, choices)
 
     def short(self, format: str) -> str:
         """The title of a format for a narrow column."""
         return next((offer.short for offer in self.offers if offer.id == format), format)
+
+    def title(self, format: str) -> str:
+        return next((offer.title for offer in self.offers if offer.id == format), format)
+
+    @property
+    def bytes_chosen(self) -> int:
+        """Estimated size of the selected formats."""
+        return sum(offer.bytes for offer in self.offers if offer.id in self.formats)
 
     def _free_folder(self) -> Path:
         """A folder that does not exist yet, next to other documents."""
@@ -230,16 +243,16 @@ class ExportState(State):
         elif kind == "checked":
             start = len(self.rows)
             new = tuple(
-                CheckedText(
-                    start + number, payload["format"], row["text"], row["difference"], row["equal"]
-                )
+                CheckedRow(start + number, payload["format"], CheckedText.from_json(row))
                 for number, row in enumerate(payload["rows"])
             )
             self.update(rows=self.rows + new, share=payload["done"] / max(1, payload["total"]))
 
     def _exported(self, result: ExportResult) -> None:
         self._own_folder = False  # the next export gets a new folder
-        rows = tuple(sorted(self.rows, key=lambda row: (row.equal, -row.difference)))
+        rows = tuple(
+            sorted(self.rows, key=lambda row: (row.checked.equal, -row.checked.difference))
+        )
         self.update(stage="", share=None, rows=rows, result=result)
         self._busy_changed()
         self.context.note(_("Exported to {folder}", folder=self.where))
@@ -260,30 +273,13 @@ class ExportState(State):
     # ---------------------------------------------------------------- result
 
     @property
-    def check(self) -> Verification:
-        """The comparison of the last export with the original, the worst of all formats."""
-        return self.result.overall if self.result else Verification()
-
-    @property
-    def sentence(self) -> str:
-        """ "N of M labels equal, largest difference D"; "" until the check has finished."""
-        return self.check.sentence() if self.result else ""
-
-    @property
-    def good(self) -> bool:
-        return self.check.equal_labels == 1.0
-
-    @property
-    def speed(self) -> str:
-        speed = self.result.check.speed if self.result and self.result.check else None
-        if speed is None:
-            return ""
-        return _(
-            "One text on this computer: {torch:.0f} ms with torch, {onnx:.0f} ms with ONNX "
-            "Runtime.",
-            torch=speed.torch_ms,
-            onnx=speed.onnx_ms,
-        )
+    def checks(self) -> tuple[tuple[str, Verification], ...]:
+        """Title of each exported format, and its comparison with the original."""
+        result = self.result
+        if result is None:
+            return ()
+        checks = result.checks or ({"": result.check} if result.check else {})
+        return tuple((self.title(format), check) for format, check in checks.items())
 
     @property
     def bytes_written(self) -> int:

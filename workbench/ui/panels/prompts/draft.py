@@ -5,6 +5,7 @@ The parts of the page share it: a box reads what it shows from `spec` and change
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 class PromptDraft(State):
     """`changed` names the settings that differ, such as "template", and "spec" with any of them.
 
-    layers: name and number of submitted documents of each layer that a prompt can answer.
+    layers: name and number of submitted documents of each layer that a prompt can answer. take:
+    takes over what was just typed; the box of the template sets it.
     """
 
     def __init__(self, context: PanelContext) -> None:
@@ -30,6 +32,7 @@ class PromptDraft(State):
         self.context, self.project = context, opened(context)
         self.layers: tuple[tuple[str, int], ...] = ()
         self._spec = PromptSpec(template="", model="")
+        self.take: Callable[[], None] = lambda: None
 
     @property
     def spec(self) -> PromptSpec:

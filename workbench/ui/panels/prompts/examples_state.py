@@ -12,19 +12,32 @@ from workbench.base.i18n import _
 from workbench.operations.annotation import queue_orders
 from workbench.operations.prompts import prompt_examples
 from workbench.operations.prompts.prompt_examples import ExampleRow, PinnedDocument
-from workbench.prompting.spec import ARRANGEMENTS, MOST_ORDERS, MOST_SHOTS, SELECTIONS
+from workbench.prompting.spec import (
+    ARRANGEMENTS,
+    BY_VECTORS,
+    MOST_ORDERS,
+    MOST_SHOTS,
+    PINNED,
+    SELECTIONS,
+)
 
 if TYPE_CHECKING:
     from workbench.ui.panels.prompts.draft import PromptDraft
     from workbench.ui.panels.prompts.preview_state import PreviewState
 
 COMPUTE, SEARCH = "examples", "search"  # tasks
-PINNED = "pinned"
-BY_VECTORS = ("nearest", "nearest-balanced", "mmr")  # as prompting.shots, which uses numpy
 DRAWN = ("balanced", "random", *BY_VECTORS)  # these use the seed, by vectors as a fallback
 NOT_SHOWN = 0  # place of a pinned document that is no example of the text
 
-__all__ = ["ARRANGEMENTS", "MOST_ORDERS", "MOST_SHOTS", "SELECTIONS", "ExamplesState"]
+__all__ = [
+    "ARRANGEMENTS",
+    "BY_VECTORS",
+    "MOST_ORDERS",
+    "MOST_SHOTS",
+    "PINNED",
+    "SELECTIONS",
+    "ExamplesState",
+]
 
 
 class ExamplesState(State):
@@ -49,7 +62,7 @@ class ExamplesState(State):
         """Read the models and the runs again."""
         layer = self.draft.layer
         models = queue_orders.vector_models(self.context.settings)
-        runs = queue_orders.runs_for(self.project, layer) if layer is not None else ()
+        runs = prompt_examples.source_runs(self.project, layer) if layer is not None else ()
         self.update(
             models=tuple((model.name, model.title) for model in models),
             runs=tuple((run.id, run.name) for run in runs),

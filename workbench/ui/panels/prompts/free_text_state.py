@@ -339,6 +339,35 @@ class FreeTextState(State):
             message = ngettext("Added {n} document.", "Added {n} documents.", len(ids))
             self.context.note(message, True)
 
+    @property
+    def can_compare(self) -> bool:
+        return self.can_save and len(self._compared) > 1
+
+    @property
+    def _compared(self) -> list[Sample]:
+        """Samples of one text or conversation; of equal ones the first."""
+        texts = {sample.text.strip(): sample for sample in reversed(self.samples) if sample.text}
+        return [sample for sample in self.samples if texts.get(sample.text.strip()) is sample]
+
+    def compare(self) -> None:
+        """Add the samples as a document with answers, of which the better one is then chosen."""
+        if not self.can_compare or self.model is None:
+            return
+        samples = self._compared
+        added = self.context.attempt(
+            free_text.save_comparison,
+            self.project,
+            samples[0].request,
+            [sample.text.strip() for sample in samples],
+            self.model.model.name,
+        )
+        if added is not None:
+            message = _(
+                "Added the answers. Choose the better one in Annotate, in the layer {layer}.",
+                layer=added[1],
+            )
+            self.context.note(message, True)
+
     def save_prompt(self) -> None:
         """Keep the text or the exchange as a prompt of the project, with the model and settings."""
         if self.model is None:

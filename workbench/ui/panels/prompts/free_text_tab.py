@@ -69,9 +69,10 @@ class FreeTextTab(Tab):
             gap=10,
         )
         self._samples = _Samples(state)
-        self._detail = TokenDetail(state)
-        area = scrolled(column(above, (self._samples, 1), gap=12))
-        self._page = column((area, 1), self._detail, gap=10)
+        self._detail = TokenDetail(state, self._samples.focus)
+        self._area = scrolled(column(above, (self._samples, 1), gap=12))
+        self._area.verticalScrollBar().rangeChanged.connect(self._follow)
+        self._page = column((self._area, 1), self._detail, gap=10)
         hint = _("Add a causal or text-to-text language model on the Models page.")
         self._none = EmptyState("message-square-quote", _("No model that writes text"), hint)
         fill_with(self, (self._page, 1), (self._none, 1), gap=0)
@@ -105,6 +106,11 @@ class FreeTextTab(Tab):
         if may_send(self, state.project, model.backend, model.model.path, state.text):
             self._text.setFocus()  # the button is disabled meanwhile
             state.write()
+
+    def _follow(self, _lowest: int, highest: int) -> None:
+        """The longer a conversation, the further below is the reply that is being written."""
+        if self.state.mode == CONVERSE and self.state.running:
+            self._area.verticalScrollBar().setValue(highest)
 
     def _stopped(self) -> None:
         self._text.setFocus()  # the button disappears
@@ -155,6 +161,11 @@ class FreeTextSide(QFrame):
         self._form = Form(OPTIONS, state.settings, columns=2)
         self._form.changed.connect(lambda _name: state.set_settings(self._form.values()))
         self._save = Button(_("Save all as documents"), "file-plus-2", on=state.save)
+        self._compare = Button(_("Compare answers"), "columns-3", on=state.compare)
+        escaping.set_tip(
+            self._compare,
+            _("Adds the samples as a document, to choose the better one in Annotate."),
+        )
         self._keep = Button(_("Save as prompt"), "save", on=state.save_prompt)
         above = column(
             self._modes,
@@ -165,7 +176,7 @@ class FreeTextSide(QFrame):
             gap=14,
             margins=(20, 14, 20, 10),
         )
-        below = column(flow(self._save, self._keep), margins=(20, 6, 20, 16))
+        below = column(flow(self._save, self._compare, self._keep), margins=(20, 6, 20, 16))
         fill_with(self, (scrolled(above), 1), below, gap=0)
 
     def render_part(self, fields: frozenset[str]) -> None:
@@ -182,6 +193,7 @@ class FreeTextSide(QFrame):
             self._form.set_errors(state.errors)
         self._system_field.setVisible(state.mode == CONVERSE)
         self._save.setEnabled(state.can_save)
+        self._compare.setEnabled(state.can_compare)
         self._keep.setEnabled(state.can_save_prompt)
 
 
@@ -205,6 +217,9 @@ class _Samples(QFrame):
             self._make()
         for number, of_sample in enumerate(self._cards):
             of_sample.show_sample(self.state.samples[number], number == self.state.chosen)
+
+    def focus(self, number: int) -> None:
+        self._cards[number].text.setFocus()
 
     def _make(self) -> None:
         samples = self.state.samples
@@ -430,9 +445,10 @@ def _share(logprob: float) -> str:
 class TokenDetail(QFrame):
     """The token at the cursor and its alternatives, from which the text can go on."""
 
-    def __init__(self, state: FreeTextState):
+    def __init__(self, state: FreeTextState, focus: Callable[[int], None]):
+        """focus: gives the focus to a sample, as the button that had it disappears."""
         super().__init__()
-        self.state = state
+        self.state, self._focus = state, focus
         self._about = words("", "small", "muted")
         self._others = QFrame()
         self._flow = FlowLayout(self._others, gap=6)
@@ -458,7 +474,12 @@ class TokenDetail(QFrame):
             self._flow.addWidget(button)
 
     def _force(self, text: str) -> Callable[[], None]:
-        return lambda: self.state.force(text)
+        def force() -> None:
+            if self.state.token is not None:
+                self._focus(self.state.token[0])
+            self.state.force(text)
+
+        return force
 
 
 def _detail(token: ReplyToken, can_force: bool) -> str:

@@ -15,18 +15,17 @@ from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.ui.panels.prompts.grid_state import FAILED, RUNNING, GridState
-from workbench.ui.panels.prompts.parts import Tab
+from workbench.ui.panels.prompts.parts import SampleBox, Tab
 from workbench.ui.panels.prompts.server_dialogs import may_send
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.charts.axes import Axis
-from workbench.ui.widgets.charts.chart import Chart, Series
+from workbench.ui.widgets.charts.chart import Chart, Series, banded
 from workbench.ui.widgets.charts.interval_bar import Interval, IntervalDelegate
 from workbench.ui.widgets.charts.legend import ChartLegend, distinct
 from workbench.ui.widgets.charts.saving import save_menu
 from workbench.ui.widgets.controls.button import Button
 from workbench.ui.widgets.controls.field import TitledField
-from workbench.ui.widgets.controls.spin import SpinBox
 from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.empty import EmptyState
@@ -38,7 +37,8 @@ from workbench.ui.widgets.layout import fill as fill_with
 from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
-    from workbench.operations.experiments.prompt_grid import GridRow, GridSeries
+    from workbench.operations.experiments.experiment import BandSeries
+    from workbench.operations.experiments.prompt_grid import GridRow
 
 NAMES = (
     "prompt", "model", "shots", "mean", "seeds", "no_answer", "left_out", "seconds",
@@ -91,14 +91,10 @@ class GridTab(Tab):
         self._seeds = QLineEdit()
         self._seeds.setMaximumWidth(theme.px(120))
         self._seeds.editingFinished.connect(self._take_seeds)
-        self._sample = SpinBox(0, 1_000_000)
-        self._sample.setSpecialValueText(_("all"))
-        self._sample.setKeyboardTracking(False)
-        self._sample.valueChanged.connect(state.set_sample)
+        self._sample = SampleBox(state.set_sample)
         seeds = row(words(_("Seeds"), "small", "muted"), self._seeds, gap=6)
         sample = row(words(_("Documents"), "small", "muted"), self._sample, gap=6)
         self._seeds.setAccessibleName(_("Seeds"))
-        self._sample.setAccessibleName(_("Documents of dev"))
         self._add = Button(_("Add rows…"), "plus", "quiet", small=True, on=self._ask_rows)
         self._save = Button(_("Save table…"), "save", "quiet", small=True, on=self._ask_file)
         title = row(words(_("Grid"), weight=600), (self._about, 1), gap=10)
@@ -240,9 +236,7 @@ class GridTab(Tab):
             return
         if concerns(fields, "spec"):
             self._seeds.setText(_joined(state.spec.seeds))
-            blocked = self._sample.blockSignals(True)
-            self._sample.setValue(state.spec.sample)
-            self._sample.blockSignals(blocked)
+            self._sample.show_sample(state.spec.sample)
         for choice in (self._seeds, self._sample, self._add):
             choice.setEnabled(not state.active and not state.project.read_only)
         self._show_job()
@@ -304,18 +298,16 @@ class GridTab(Tab):
         self.chart.set_series(curves)
         self._legend.set(curves)
 
-    def _curve(self, line: GridSeries, shots: Sequence[int], number: int, unit: float) -> Series:
+    def _curve(self, line: BandSeries, shots: Sequence[int], number: int, unit: float) -> Series:
         tone, marker = distinct(number)
-        return Series(
+        return banded(
             line.title,
-            tuple(_place(point.x, shots) for point in line.points),
-            tuple(unit * point.mean for point in line.points),
-            tone,
+            line.points,
+            lambda x: _place(x, shots),
+            unit,
+            tone=tone,
             dashed=bool(number % 2),
             marker=marker,
-            low=tuple(unit * point.low for point in line.points),
-            high=tuple(unit * point.high for point in line.points),
-            band=True,
         )
 
 

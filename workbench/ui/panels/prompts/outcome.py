@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -63,9 +64,10 @@ PRIOR_HELP = _("Probability of the label without the text, by which its probabil
 class Outcome(QFrame):
     """Two pages: the run on dev, and the predictions for one text."""
 
-    def __init__(self, state: PreviewState, run: RunState):
+    def __init__(self, state: PreviewState, run: RunState, try_text: Callable[[], None]):
+        """try_text: of the page, which asks whether the text may be sent."""
         super().__init__()
-        self.state, self.run = state, run
+        self.state, self.run, self._try_text = state, run, try_text
         self._which = Segments(
             ("run", _("Run on dev: scores")),
             ("text", _("Predictions for this text")),
@@ -191,7 +193,7 @@ class Outcome(QFrame):
         return self._text_pages
 
     def _not_asked(self) -> EmptyState:
-        ask = Button(_("Try on this text"), on=self.state.try_text)
+        ask = Button(_("Try on this text"), on=self._try_text)
         hint = _("Runs the prompt on the text above.")
         return EmptyState("message-square-quote", _("No predictions yet"), hint, ask)
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtWidgets import QFrame, QWidget
 
 from workbench.base.events import State
+from workbench.base.i18n import _
+from workbench.ui.widgets.controls.spin import SpinBox
 
 
 class Part(QFrame):
@@ -26,3 +30,19 @@ class Tab(Part):
 
     side: QWidget | None = None
     buttons: QWidget | None = None
+
+
+class SampleBox(SpinBox):
+    """The number of documents that are asked about, 0 for all. `changed` gets what a user sets."""
+
+    def __init__(self, changed: Callable[[int], object]):
+        super().__init__(0, 1_000_000)
+        self.setSpecialValueText(_("all"))
+        self.setKeyboardTracking(False)
+        self.setAccessibleName(_("Documents of dev"))
+        self.valueChanged.connect(changed)
+
+    def show_sample(self, documents: int) -> None:
+        blocked = self.blockSignals(True)
+        self.setValue(documents)
+        self.blockSignals(blocked)

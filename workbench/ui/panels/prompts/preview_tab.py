@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtWidgets import QFrame
@@ -36,7 +37,7 @@ OUTDATED = _("Outdated: the template has an error. This is the last valid prompt
 
 
 class PreviewTab(Tab):
-    def __init__(self, state: PreviewState, run: RunState):
+    def __init__(self, state: PreviewState, run: RunState, try_text: Callable[[], None]):
         super().__init__()
         self.state, self.states = state, (state.draft, state, run)
         self._count = words("", "caption", "muted")
@@ -66,7 +67,7 @@ class PreviewTab(Tab):
             (self._pages, 1),
             gap=8,
         )
-        self.outcome = Outcome(state, run)
+        self.outcome = Outcome(state, run, try_text)
         self.outcome.setMinimumHeight(theme.px(LEAST_OUTCOME))
         fill_with(self, scrolled(column((top, 9), (self.outcome, 10), gap=12)))
 
@@ -143,7 +144,7 @@ class PreviewTab(Tab):
         self._outdated.set(OUTDATED if outdated else "")
         self._show_tokens()
         if preview is None:
-            self._text.setPlainText("")
+            self._text.show_prompt(("", "", ""))
             self._count.setText("")
             self._meter.set(0.0)
             return

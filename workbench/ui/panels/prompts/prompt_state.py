@@ -6,11 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.operations.prompts import prompt, prompt_versions
 from workbench.operations.prompts.prompt_versions import VersionRow as VersionRow
 from workbench.operations.schema import labels
+from workbench.ui.project.unsaved import UnsavedText
 
 if TYPE_CHECKING:
     from workbench.operations.prompts.prompt_versions import PromptDifference
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.prompts.draft import PromptDraft
 
 
+WRITTEN = ("template", "instruction", "words", "descriptions")  # settings that are texts
 OF_MODEL = {"backend", "model", "model_name", "allow_pickle", "options"}
 FindModel = Callable[["PromptSpec"], "PromptSpec"]
 
@@ -195,15 +198,47 @@ class PromptState(State):
 
     def save(self, name: str = "") -> bool:
         """Save the settings as a version of the prompt, or as a prompt with another name."""
-        own = self.name or prompt_versions.free_name(self.project, self.title)
-        spec = self.draft.spec
-        saved = self.context.attempt(prompt_versions.save, self.project, name or own, spec)
-        if saved is not None:
-            self._unlocked = False
-            about = {"prompt_name": saved.prompt_name, "prompt_version": saved.prompt_version}
-            self.draft.change(**about)
-            self._read()
-        return saved is not None
+        return self.context.attempt(self._save, name or self._own_name) is not None
+
+    @property
+    def _own_name(self) -> str:
+        return self.name or prompt_versions.free_name(self.project, self.title)
+
+    def _save(self, name: str) -> PromptSpec:
+        saved = prompt_versions.save(self.project, name, self.draft.spec)
+        self._unlocked = False
+        about = {"prompt_name": saved.prompt_name, "prompt_version": saved.prompt_version}
+        self.draft.change(**about)
+        self._read()
+        return saved
+
+    def store_texts(self) -> WorkbenchError | None:
+        """See `ui.project.unsaved`. A prompt that was written is saved as one that is run."""
+        self.draft.take()
+        try:
+            if self._is_written:
+                self._save(self._own_name)
+        except WorkbenchError as error:
+            return error
+        return None
+
+    def unsaved_texts(self) -> tuple[UnsavedText, ...]:
+        place = _("prompt {name}", name=self.name or self.title)
+        return (UnsavedText(place, self.draft.spec.template),) if self._is_written else ()
+
+    @property
+    def _is_written(self) -> bool:
+        """Whether texts of the prompt differ from the version, or the template it began with."""
+        spec, version = self.draft.spec, self.version
+        if not self.edited or not spec.template.strip():
+            return False
+        if self.prompt is not None and version is not None:
+            begun = prompt_versions.spec_of(self.prompt, version, spec)
+            return any(getattr(spec, name) != getattr(begun, name) for name in WRITTEN)
+        words = {template.source: template.words for template in prompt.templates()}
+        own = {label: names for label, names in spec.words.items() if names}
+        typed = spec.instruction or any(spec.descriptions.values())
+        return bool(typed) or own != words.get(spec.template)
 
     def rename(self, name: str) -> bool:
         before = self.name

@@ -14,6 +14,7 @@ from workbench.operations.evaluation import quality
 from workbench.operations.prompts import prompt
 from workbench.operations.runs import results, run_results, train
 from workbench.operations.runs.kinds import contract as kinds
+from workbench.operations.runs.kinds.prompt.info import INFO
 from workbench.tasks import spec as tasks
 from workbench.ui.project.job_progress import JobProgress, follow
 
@@ -106,6 +107,19 @@ class RunState(State):
             self._unfollow()
             self._unfollow = self.context.follow(run, self._on_event)
             self.context.commands_changed()
+
+    def show_unfinished(self) -> None:
+        """Show the newest prompt run if it ended early, as before a restart, so it can go on."""
+        newest = next((run for run in results.all_runs(self.project) if run.kind == INFO.id), None)
+        if newest is None or self.project.read_only:
+            return
+        if prompt.can_resume(self.project, newest):
+            message = newest.failure.message
+            live = JobProgress(
+                newest.id, newest.name, newest.name, status=newest.status, message=message
+            )
+            self.update(live=live)
+            self._ended(live)
 
     def resume(self) -> None:
         """Send what the run that is shown has no answers to."""

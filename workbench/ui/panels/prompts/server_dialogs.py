@@ -8,14 +8,12 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from workbench.base.events import ALL
 from workbench.base.i18n import _
-from workbench.ui.panels.prompts.editor import MonoText
+from workbench.ui.dialogs.consent import given
 from workbench.ui.panels.prompts.server_state import (
     OPTIONS,
-    Consent,
     ServerState,
     needed_consent,
 )
-from workbench.ui.style import theme
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.controls.button import Button
 from workbench.ui.widgets.controls.field import TitledField, combo, fill
@@ -119,35 +117,10 @@ class ServerDialog(Dialog):
         return message.format(model=state.model, can=state.abilities() or "–")
 
 
-class ConsentDialog(Dialog):
-    """Asks once per project and address, with the text that is sent first. Enter cancels."""
-
-    def __init__(self, parent: QWidget, consent: Consent) -> None:
-        super().__init__(parent, _("Send texts to this server?"), width=620)
-        message = _("Texts of this project leave your computer and are sent to")
-        self.put(words(message, wrap=True), words(consent.address, weight=600, wrap=True))
-        if not consent.is_encrypted:
-            self.put(Callout(_("The connection is not encrypted."), "warn"))
-        if consent.example:
-            text = MonoText(_("Example"))
-            text.setReadOnly(True)
-            text.setPlainText(consent.example)
-            text.setMinimumHeight(theme.px(160))
-            self.put(TitledField(_("For example"), text, name=_("Example")))
-        once = _("You are asked once per project and address.")
-        self.put(words(once, "small", "muted", wrap=True))
-        leave = Button(_("Cancel"), on=self.reject)
-        self.end(None, leave, Button(_("Send"), "upload", "primary", on=self.accept))
-        leave.setDefault(True)
-        leave.setFocus()
-
-
 def may_send(parent: QWidget, project: Project, backend: str, path: str, example: str) -> bool:
     """Whether texts may be sent to a model; asks if that is not known."""
     consent = needed_consent(project, backend, path, example)
     if consent is None:
         return True
-    if not ConsentDialog(parent, consent).exec():
-        return False
-    consent.give()
-    return True
+    message = _("Texts of this project leave your computer and are sent to")
+    return given(parent, consent, _("Send texts to this server?"), message)

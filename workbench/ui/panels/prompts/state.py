@@ -20,9 +20,11 @@ from workbench.ui.panels.prompts.prompt_state import PromptState
 from workbench.ui.panels.prompts.run_state import RunState
 
 if TYPE_CHECKING:
+    from workbench.base.errors import WorkbenchError
     from workbench.project.changes import Changes
     from workbench.prompting.spec import PromptSpec
     from workbench.ui.panel import PanelContext
+    from workbench.ui.project.unsaved import UnsavedText
 
 TABS = ("preview", "answers", "grid", "free-text")
 
@@ -50,6 +52,7 @@ class PromptsState(State):
         self.listen(self.project.changed, self._project_changed)
         self.listen(registry().changed, self._plugins_changed)
         self.refresh()
+        self.run.show_unfinished()
 
     @property
     def parts(self) -> tuple[State, ...]:
@@ -60,6 +63,13 @@ class PromptsState(State):
         super().close()
         for part in self.parts:
             part.close()
+
+    def store_texts(self) -> WorkbenchError | None:
+        """See `ui.project.unsaved`."""
+        return self.prompt.store_texts()
+
+    def unsaved_texts(self) -> tuple[UnsavedText, ...]:
+        return self.prompt.unsaved_texts()
 
     def refresh(self) -> None:
         """Reload layers, models, templates and the document; keep the selection if possible."""

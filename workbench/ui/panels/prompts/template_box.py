@@ -37,6 +37,7 @@ class TemplateBox(Part):
     def __init__(self, draft: PromptDraft, preview: PreviewState):
         super().__init__()
         self.draft, self.preview, self.states = draft, preview, (draft, preview)
+        draft.take = self.take
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
         self._pause.setInterval(PAUSE)

@@ -142,7 +142,7 @@ class PromptsView(View):
         self._bar.setAccessibleTabName(0, _("Prompt as the model receives it"))
         self._bar.currentChanged.connect(lambda at: state.show(TABS[at]))
         self._tabs = LaterStack(
-            lambda: PreviewTab(state.preview, state.run),
+            lambda: PreviewTab(state.preview, state.run, self.try_text),
             lambda: AnswersTab(state.answers),
             lambda: GridTab(state.grid, self._example),
             lambda: FreeTextTab(state.free_text),

@@ -44,11 +44,27 @@ class ResultsPanel(Panel):
             group="one",
         ),
         Command(
+            "results.repeat",
+            _("Repeat with seeds or &folds…"),
+            lambda p: p.state.actions.repeat(),
+            "Run",
+            enabled=lambda p: p.state.actions.can_repeat,
+            group="one",
+        ),
+        Command(
             "results.resume",
-            _("Re&sume prompt run"),
-            lambda p: p.state.actions.resume(),
+            _("C&ontinue this run"),
+            lambda p: p.view.resume(),
             "Run",
             enabled=lambda p: p.state.selection.can_resume,
+            group="one",
+        ),
+        Command(
+            "results.further",
+            _("&Use as model of a new run"),
+            lambda p: p.state.actions.train_further(),
+            "Run",
+            enabled=_usable,
             group="one",
         ),
         Command(
@@ -65,7 +81,7 @@ class ResultsPanel(Panel):
             _("A&pply to files…"),
             lambda p: p.view.apply_to_files(),
             "Run",
-            enabled=_usable,
+            enabled=lambda p: p.state.selection.can_answer,
             group="one",
         ),
         Command(
@@ -155,11 +171,18 @@ class ResultsPanel(Panel):
         run: int | None = None,
         suggest: tuple[int, ...] = (),
         place: ResultsPlace | None = None,
+        group: str = "",
+        label_errors: str = "",
         **_args: Any,
     ) -> None:
         self.state.selection.refresh()
         if place is not None:
             self.state.return_to(place)
+        if group:
+            self.state.show_group(group)
+        if label_errors:
+            self.state.doubts.choose_layer(label_errors)
+            self.state.update(view="labels")
         if run is not None or suggest:
             self.state.update(view="runs")
         if suggest:

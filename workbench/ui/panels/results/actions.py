@@ -11,12 +11,14 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.watch import Watch
 from workbench.jobs.events import Finished
 from workbench.operations.annotation import suggest as suggestions
+from workbench.operations.experiments import repeat
 from workbench.operations.prompts import prompt
 from workbench.operations.runs import (
     baselines,
     ensemble,
     rerun,
     results,
+    resume,
     run_list,
     run_recorder,
     train,
@@ -177,6 +179,20 @@ class RunActions:
         """Train with the same settings and twice the epochs on the current labels."""
         self.train_again(longer=True)
 
+    @property
+    def can_repeat(self) -> bool:
+        run = self.selection.run
+        return run is not None and not self.project.read_only and repeat.can_repeat(run)
+
+    def repeat(self) -> None:
+        """Show the experiment that trains the settings of the selected run with other seeds, or on
+        folds.
+        """
+        if self.can_repeat:
+            system = self.context.attempt(repeat.system_of, self.selection.shown_run)
+            if system is not None:
+                self.context.go("train", experiment="repeat", spec=system.spec)
+
     def _tell_difference(self, run_id: int) -> None:
         """When a run that repeats another ends, say what has changed."""
         project, context = self.project, self.context
@@ -257,19 +273,32 @@ class RunActions:
         run_id = self.selection.shown_run.id
         self.context.attempt(run_recorder.keep_checkpoint, self.project, run_id)
 
-    def resume(self) -> None:
-        """Send what a prompt run has no answers to."""
+    def resume(self, epochs: int | None = None) -> None:
+        """Continue a training from its state, or send what a prompt run has no answers to.
+
+        epochs: of the whole training, None for as many as were planned.
+        """
         selection, context, project = self.selection, self.context, self.project
         if not selection.can_resume:
             return
+        old = selection.shown_run
 
-        def begin(prepared: prompt.ResumedPrompt) -> None:
-            run = context.attempt(kinds.start, project, context.queue, prepared)
+        def begin(prepared: prompt.ResumedPrompt | resume.ResumedTraining) -> None:
+            if isinstance(prepared, resume.ResumedTraining):
+                run = context.attempt(resume.start, project, context.queue, prepared)
+            else:
+                run = context.attempt(kinds.start, project, context.queue, prepared)
             if run is not None:
                 selection.refresh()
-                context.note(_("{name} goes on.", name=run.name))
+                context.note(_("{name} was continued.", name=run.name))
+                if kinds.info(run.kind).fine_tunes:
+                    context.go(kinds.info(run.kind).page)
 
-        work = partial(prompt.prepare_resume, project, selection.shown_run)
+        def work() -> prompt.ResumedPrompt | resume.ResumedTraining:
+            if resume.can_resume(project, old):
+                return resume.prepare(project, old, epochs=epochs)
+            return prompt.prepare_resume(project, old)
+
         context.task("resume", work, begin)
 
     def _not_done(self, error: Exception) -> None:
@@ -281,6 +310,10 @@ class RunActions:
 
     def inspect(self) -> None:
         self.context.go("inspect", run=self.selection.shown_run.id)
+
+    def train_further(self) -> None:
+        """Show the Train page with the run in place of a pretrained model."""
+        self.context.go("train", source=self.selection.shown_run)
 
     def export(self) -> None:
         self.context.go("export", run=self.selection.shown_run.id)

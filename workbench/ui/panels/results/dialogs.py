@@ -12,8 +12,9 @@ from PySide6.QtWidgets import QCompleter, QFileDialog, QLineEdit, QPlainTextEdit
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
-from workbench.operations.runs import predict_files, run_list
+from workbench.operations.runs import clusters, predict_files, resume, run_list
 from workbench.operations.runs import results as operations
+from workbench.ui.dialogs import consent
 from workbench.ui.style.formats import size
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.controls.button import Button
@@ -47,7 +48,10 @@ class DeleteRuns(Dialog):
             len(runs),
             size=size(freed),
         )
-        self.put(words(message, wrap=True))
+        states = sum(resume.size(selection.project, run) for run in runs)
+        lost = _("With them goes the state ({size}) that a training can be continued from.")
+        lines = [message, lost.format(size=size(states))] if states else [message]
+        self.put(*(words(line, wrap=True) for line in lines))
         back = Button(_("Go back"), on=self.reject)
         self.end(None, back, Button(_("Delete"), "trash-2", "danger", on=self.accept))
         back.setFocus()
@@ -105,8 +109,8 @@ class ApplyToFiles(Dialog):
 
     def __init__(self, parent: QWidget, selection: RunSelection) -> None:
         hint = _(
-            "Predictions for all texts are saved as JSON Lines or CSV. Nothing is added to the "
-            "project."
+            "Predictions for all texts are saved as JSON Lines, CSV or Parquet. Nothing is added "
+            "to the project."
         )
         super().__init__(
             parent, _("Apply “{run}” to files", run=selection.shown_run.name), hint, width=600
@@ -116,15 +120,21 @@ class ApplyToFiles(Dialog):
         self._source_field = TitledField(
             _("File or folder"),
             self._source,
-            _("Plain text (one per line), JSONL, CSV, TSV, CoNLL."),
+            _("Plain text (one per line), JSONL, CSV, TSV, Parquet, CoNLL."),
         )
         self._out_field = TitledField(
-            _("Save predictions as"), self._out, _("The suffix selects the format: .jsonl or .csv")
+            _("Save predictions as"),
+            self._out,
+            _("The suffix selects the format: .jsonl, .csv or .parquet"),
         )
+        self._run_on = QLineEdit()
+        self._run_on.setPlaceholderText(_("this computer"))
+        hint = _("A Ray cluster, such as ray://192.168.1.5:10001: its nodes share the texts.")
         file = Button(_("File…"), on=self._choose_file, name=_("Choose a file"))
         folder = Button(_("Folder…"), on=self._choose_folder, name=_("Choose a folder"))
         save = Button(_("Choose…"), on=self._choose_out, name=_("Choose where to save"))
         self.put(_beside(self._source_field, file, folder), _beside(self._out_field, save))
+        self.put(TitledField(_("Run on"), self._run_on, hint))
         self._meter, self._message = (
             Meter(None, name=_("Prediction progress")),
             Callout("", "good"),
@@ -155,7 +165,9 @@ class ApplyToFiles(Dialog):
         if out.exists() and out != self._replaceable:
             self._out_field.set_error(_("This file exists. Use Choose… to confirm replacing it."))
             return
-        selection = self._selection
+        selection, run_on = self._selection, self._run_on.text().strip()
+        if not consent.may_run(clusters.needed_consent(selection.project, run_on)):
+            return
         work = partial(
             predict_files.apply_to_files,
             selection.project,
@@ -163,41 +175,43 @@ class ApplyToFiles(Dialog):
             selection.shown_run,
             source,
             out,
+            run_on=run_on,
         )
-        self._start.setEnabled(False)
-        self._meter.set(None)
-        self._meter.show()
+        self._run(True)
+        self._message.hide()
+        self._close.setFocus()
         selection.context.task(APPLYING, work, self._done, failed=self._failed, progress=self._show)
+
+    def _run(self, running: bool) -> None:
+        self._start.setEnabled(not running)
+        self._close.set_text(_("Cancel") if running else _("Close"))
+        self._meter.set(None)
+        self._meter.setVisible(running)
 
     def _show(self, watch: Watch) -> None:
         self._meter.set(watch.share)
 
     def _failed(self, error: Exception) -> None:
-        self._meter.hide()
-        self._start.setEnabled(True)
+        self._run(False)
         if isinstance(error, WorkbenchError | OSError):
             self.fault(str(error))
         else:
             self._selection.context.fail(error)
 
     def _done(self, applied: predict_files.FilePredictions) -> None:
-        self._meter.hide()
-        self._start.setEnabled(True)
+        self._run(False)
         self._replaceable = applied.out
-        answered = ngettext(
-            "Predictions for {n} text saved as {out}.",
-            "Predictions for {n} texts saved as {out}.",
+        message = ngettext(
+            "Predictions for {n:,} text saved as {out}.",
+            "Predictions for {n:,} texts saved as {out}.",
             applied.documents,
             out=applied.out,
         )
-        message = answered
-        if applied.skipped:
-            first = applied.skipped[0]
-            n = len(applied.skipped)
+        if first := applied.first_skipped:
             message += " " + ngettext(
-                "{n} line was skipped: {file}, line {line}: {reason}.",
-                "{n} lines were skipped; the first: {file}, line {line}: {reason}.",
-                n,
+                "{n:,} line was skipped: {file}, line {line}: {reason}.",
+                "{n:,} lines were skipped; the first: {file}, line {line}: {reason}.",
+                applied.skipped,
                 file=first.file,
                 line=first.line,
                 reason=first.reason,
@@ -205,7 +219,10 @@ class ApplyToFiles(Dialog):
         self._message.set(message, "warn" if applied.skipped else "good")
 
     def reject(self) -> None:
-        self._selection.context.drop(APPLYING)
+        """Escape and Close: cancel running predictions, else close the dialog."""
+        if self._selection.context.waiting(APPLYING):
+            self._selection.context.cancel(APPLYING)
+            return
         super().reject()
 
     def _choose_file(self) -> None:
@@ -225,12 +242,18 @@ class ApplyToFiles(Dialog):
             self._out.setText(str(source.with_name(source.stem + ".answers.jsonl")))
 
     def _choose_out(self) -> None:
-        path, _kind = QFileDialog.getSaveFileName(
-            self, _("Save predictions"), self._out.text(), _("JSON Lines (*.jsonl);;CSV (*.csv)")
+        formats = _("JSON Lines (*.jsonl);;CSV (*.csv);;Parquet (*.parquet)")
+        name = Path(self._out.text())
+        ending = f"*{name.suffix})"
+        shown = next((part for part in formats.split(";;") if part.endswith(ending)), "")
+        path, kind = QFileDialog.getSaveFileName(
+            self, _("Save predictions"), str(name), formats, shown
         )
         if path:
-            self._replaceable = Path(path)
-            self._out.setText(path)
+            self._replaceable = chosen = Path(path)
+            if kind != shown and chosen.suffix == name.suffix:  # another format, the same name
+                chosen = chosen.with_suffix(kind.rpartition("*")[2].rstrip(")"))
+            self._out.setText(str(chosen))
 
 
 def _beside(field: TitledField, *buttons: Button) -> QWidget:

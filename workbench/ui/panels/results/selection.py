@@ -21,6 +21,7 @@ from workbench.operations.runs import (
     ensemble,
     rerun,
     results,
+    resume,
     run_folders,
     run_list,
     run_recorder,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from workbench.operations.runs.results import ErrorRow
     from workbench.project.changes import Changes
     from workbench.storage.runs.runs import Run
+    from workbench.training.states import StateHeader
     from workbench.ui.panel import PanelContext
 
 __all__ = ["DEV_TODAY", "FINISHED", "GOLD", "RunFilter", "RunSelection", "groups", "tags"]
@@ -267,10 +269,13 @@ class RunSelection(State):
     def note(self) -> tuple[str, str]:
         """A sentence on the selected run with its tone; "" without one.
 
-        Why an ensemble cannot predict, or what training again has changed.
+        Why an ensemble cannot predict, what happened to the training, or what training again has
+        changed.
         """
         if self.run is not None and (reason := ensemble.lacking(self.project, self.run)):
             return reason, "warn"
+        if self.run is not None and (remarks := self.run.result.get("remarks")):
+            return " ".join(remarks), "warn"
         return again_text(self.details.again) if self.details else "", "accent"
 
     @property
@@ -354,9 +359,20 @@ class RunSelection(State):
 
     @property
     def can_resume(self) -> bool:
-        """Whether the selected run is a prompt that ended before all its prompts were answered."""
+        """Whether the selected run is a training that has its state, or a prompt that ended before
+        all its prompts were answered.
+        """
         run, project = self.run, self.project
-        return run is not None and not project.read_only and prompt.can_resume(project, run)
+        if run is None or project.read_only:
+            return False
+        return resume.can_resume(project, run) or prompt.can_resume(project, run)
+
+    most_epochs = resume.MOST_EPOCHS
+
+    @property
+    def resumed_state(self) -> StateHeader | None:
+        """What the selected training would continue from."""
+        return resume.state(self.project, self.run) if self.run is not None else None
 
     @property
     def errors(self) -> tuple[ErrorRow, ...]:

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.base.events import State
+from workbench.operations.runs.run_list import RunFilter
 from workbench.ui.panels.results.actions import Organising, RunActions
 from workbench.ui.panels.results.board.comparison_state import Comparing
 from workbench.ui.panels.results.board.state import BoardState
+from workbench.ui.panels.results.people.state import PeopleState
 from workbench.ui.panels.results.review.errors_state import ErrorsState
 from workbench.ui.panels.results.review.label_errors_state import LabelErrorsState
 from workbench.ui.panels.results.selection import GOLD, RunSelection
@@ -43,9 +45,10 @@ class ResultsState(State):
         # documents chosen on Data for which a run should suggest labels
         self.asked: tuple[int, ...] = ()
         self.part = "scores"  # the shown part of the run, a key of view.PARTS
-        self.view = "runs"  # or "board", "labels"
+        self.view = "runs"  # a key of view.VIEWS
         self.actions, self.listing = RunActions(selection, self.show_run), Organising(selection)
         self.browser, self.doubts = ErrorsState(selection), LabelErrorsState(context)
+        self.people = PeopleState(context)
         self.comparing, self.board = Comparing(selection), BoardState(selection)
         self.listen(selection.changed, self.changed.emit)
         self.listen(selection.loading, self._compare)
@@ -54,7 +57,7 @@ class ResultsState(State):
         selection.refresh()
 
     def close(self) -> None:
-        for part in (self.browser, self.doubts, self.board, self.selection):
+        for part in (self.browser, self.doubts, self.people, self.board, self.selection):
             part.close()
         super().close()
 
@@ -63,7 +66,7 @@ class ResultsState(State):
         self.selection.watch(on)
 
     def _project_changed(self, changes: Changes) -> None:
-        for part in (self.browser, self.doubts, self.selection):
+        for part in (self.browser, self.doubts, self.people, self.selection):
             part.project_changed(changes)
         if changes.rows is None or any(map(changes.touches, (*GOLD, "run", "prediction"))):
             self.board.outdated()
@@ -89,6 +92,12 @@ class ResultsState(State):
         self.context.remember_place()
         self.update(view="runs")
         self.selection.choose((run_id,))
+
+    def show_group(self, group: str) -> None:
+        """List the runs of a group, also archived ones."""
+        self.update(view="runs")
+        self.selection.update(filter=RunFilter(group, archived=True), chosen=())
+        self.selection.refresh()
 
     def suggest_asked(self) -> None:
         """Suggest labels for the documents chosen on Data."""

@@ -24,6 +24,7 @@ from workbench.base.i18n import N_, _, ngettext
 from workbench.ui.panel import WatchingView
 from workbench.ui.panels.results.board.comparison import ComparisonView
 from workbench.ui.panels.results.board.view import BoardView
+from workbench.ui.panels.results.people.view import PeopleView
 from workbench.ui.panels.results.quality.view import QualityView
 from workbench.ui.panels.results.review.errors import ErrorsView
 from workbench.ui.panels.results.review.label_errors import LabelErrorsView
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
 
 NARROW_WIDTH = 900  # pixels at 100% from which buttons in the header have texts
 NARROW_LIST = 260  # minimum width of the run list in pixels
-VIEWS = ("runs", "board", "labels")
+VIEWS = ("runs", "board", "labels", "people")
 NO_RUN, ONE_RUN, SEVERAL_RUNS = range(3)  # number of runs shown on the right side
 PARTS = {
     "scores": N_("Scores"),
@@ -102,7 +103,12 @@ class ResultsView(WatchingView):
             tip=_("Use the same settings on the current labels"),
             name=_("Train again with these labels"),
         )
-        views = (("runs", _("Runs")), ("board", _("Board")), ("labels", _("Label errors")))
+        views = (
+            ("runs", _("Runs")),
+            ("board", _("Board")),
+            ("labels", _("Label errors")),
+            ("people", _("People")),
+        )
         self._views = Segments(*views, name=_("View"))
         # The tables have the names of their views.
         self._views.button("runs").setAccessibleName(_("Show runs"))
@@ -127,6 +133,7 @@ class ResultsView(WatchingView):
             delete=self.delete,
             apply=self.apply_to_files,
             organise=self.organise,
+            resume=self.resume,
         )
         self._runs = self._left.table
         self.first = self._runs
@@ -137,6 +144,7 @@ class ResultsView(WatchingView):
         others = (
             lambda: BoardView(state.board, state.show_run),
             lambda: LabelErrorsView(state.doubts),
+            lambda: PeopleView(state.people),
         )
         body = self._body = LaterStack(lambda: frame, *others)
         layout = QVBoxLayout(self)
@@ -168,11 +176,11 @@ class ResultsView(WatchingView):
         state, head = self.state, self._head_of_run()
         self._keep = Button(_("Keep best checkpoint"), small=True, on=state.actions.keep_checkpoint)
         self._resume = Button(
-            _("Resume"),
+            _("Continue"),
             small=True,
-            on=state.actions.resume,
-            tip=_("Send the prompts that have no answers yet"),
-            name=_("Resume the run"),
+            on=self.resume,
+            tip=_("Train on from the last state, or send the prompts that have no answers yet"),
+            name=_("Continue this run"),
         )
         self._message = Callout("", "bad", self._keep, self._resume)
         leave = icon_button(
@@ -298,7 +306,7 @@ class ResultsView(WatchingView):
         """The list of errors where it is shown, as the user returns to it from a document."""
         if self.state.view != "runs":
             part = self._body.widget(VIEWS.index(self.state.view))
-            cast(BoardView | LabelErrorsView, part).take_focus()
+            cast(BoardView | LabelErrorsView | PeopleView, part).take_focus()
         elif self.state.shown_part == "errors" and self._selection.run is not None:
             cast(ErrorsView, self._pages.widget(ERRORS)).take_focus()
         else:
@@ -332,6 +340,8 @@ class ResultsView(WatchingView):
         if state.view == "labels":
             message = _("Gold labels that models trained on the other documents do not agree with")
             self._header.set_hint(message)
+        if state.view == "people":
+            self._header.set_hint(_("How far people and runs agree on the same documents"))
         on_runs, on_board = state.view == "runs", state.view == "board"
         whole = (
             state.part in WHOLE_WIDTH and self._selection.run is not None and self._selection.scored
@@ -343,7 +353,7 @@ class ResultsView(WatchingView):
         self._body.setCurrentIndex(VIEWS.index(state.view))
         for button in (self._compare, self._delete):
             button.setVisible(on_runs)
-        self._baseline.setVisible(state.view != "labels")
+        self._baseline.setVisible(on_runs or on_board)
         self._import.setVisible(on_runs and not whole)
         self._save.setVisible(on_board)
         several = len(self._selection.chosen) > 1
@@ -392,8 +402,8 @@ class ResultsView(WatchingView):
         )
         self._chip.set(status_words(run.status), tone=RUN_TONES.get(run.status, ""))
         self._suggest.setEnabled(self._selection.can_suggest)
-        for button in (self._apply, self._export):
-            button.setEnabled(self._selection.usable)
+        self._apply.setEnabled(self._selection.can_answer)
+        self._export.setEnabled(self._selection.usable)
         self._inspect.setEnabled(not (reason := self._selection.cannot_inspect))
         escaping.set_tip(self._inspect, reason or _("Open the run on the Inspect page"))
         self._again.setEnabled(self._selection.can_train_again)
@@ -469,7 +479,15 @@ class ResultsView(WatchingView):
             return text or _("The application exited during this run."), "warn"
         if text and run.status not in ("done", "stopped"):
             return text, "bad"
-        if self._selection.can_resume:
+        header = self._selection.resumed_state
+        if header is not None and run.status == "stopped":
+            message = _(
+                "Stopped after step {step} of {total}. The run can be continued.",
+                step=formats.count(header.step),
+                total=formats.count(header.total),
+            )
+            return message, "accent"
+        if header is None and self._selection.can_resume:
             message = ngettext(
                 "{answered:,} of {n:,} prompt of this run is answered.",
                 "{answered:,} of {n:,} prompts of this run are answered.",
@@ -499,6 +517,20 @@ class ResultsView(WatchingView):
         ):
             self.state.actions.delete()
 
+    def resume(self) -> None:
+        """Continue the selected run; a training that has ended is asked for more epochs."""
+        from workbench.ui.dialogs.more_epochs import MoreEpochs
+
+        header = self._selection.resumed_state
+        if header is None or self._selection.shown_run.status != "done":
+            self.state.actions.resume()
+        elif self._selection.can_resume:
+            dialog = MoreEpochs(
+                self, self._selection.shown_run.name, header.epochs, self._selection.most_epochs
+            )
+            if dialog.exec():
+                self.state.actions.resume(dialog.epochs)
+
     def import_predictions(self) -> None:
         path, _kind = QFileDialog.getOpenFileName(self, _("File with predictions"))
         if path:
@@ -521,7 +553,7 @@ class ResultsView(WatchingView):
     def apply_to_files(self) -> None:
         from workbench.ui.panels.results.dialogs import ApplyToFiles
 
-        if self._selection.usable:
+        if self._selection.can_answer:
             ApplyToFiles(self, self._selection).exec()
 
     def _fill_compare(self) -> None:

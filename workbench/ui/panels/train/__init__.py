@@ -12,9 +12,10 @@ from workbench.ui.panel import Panel
 from workbench.ui.shell.window_commands import can_write, has_documents
 
 if TYPE_CHECKING:
+    from workbench.storage.runs.runs import Run
     from workbench.training.spec import TrainSpec
     from workbench.ui.panel import PanelContext
-    from workbench.ui.panels.train.ladder_state import LadderState
+    from workbench.ui.panels.train.experiments.state import Experiments
     from workbench.ui.panels.train.pretrain_state import PretrainState
     from workbench.ui.panels.train.state import TrainState
     from workbench.ui.panels.train.view import TrainView
@@ -23,6 +24,13 @@ if TYPE_CHECKING:
 
 def _can_start(panel: TrainPanel) -> bool:
     return panel.state.ready or panel.state.working_out
+
+
+def _start(panel: TrainPanel) -> None:
+    from workbench.ui.dialogs import consent
+
+    if consent.may_run(panel.state.needed_consent()):
+        panel.state.start_soon()
 
 
 def _may_start(window: Window) -> bool:
@@ -42,7 +50,7 @@ class TrainPanel(Panel):
 
     state: TrainState
     pretrain: PretrainState
-    ladder: LadderState
+    experiments: Experiments
     view: TrainView
 
     commands = (
@@ -51,13 +59,20 @@ class TrainPanel(Panel):
             lambda panel: (
                 _("&Queue another run") if panel and panel.state.running else _("&Start training")
             ),
-            lambda panel: panel.state.start_soon(),
+            _start,
             "Run",
             "Ctrl+R",
             name=_("Start training"),
             enabled=_can_start,
             anywhere=True,
             possible=_may_start,
+        ),
+        Command(
+            "train.repeat",
+            _("Repeat with seeds or &folds…"),
+            lambda panel: panel.repeat(),
+            "Run",
+            enabled=lambda panel: panel.state.ready,
         ),
         Command(
             "train.stop",
@@ -77,37 +92,56 @@ class TrainPanel(Panel):
     )
 
     def build(self, context: PanelContext) -> tuple[TrainState, Callable[[], TrainView]]:
-        from workbench.ui.panels.train.ladder_state import LadderState
+        from workbench.ui.panels.train.experiments.state import Experiments
         from workbench.ui.panels.train.pretrain_state import PretrainState
         from workbench.ui.panels.train.state import TrainState
         from workbench.ui.panels.train.view import TrainView
 
         state = TrainState(context)
         self.pretrain = PretrainState(context)
-        self.ladder = LadderState(context)
+        self.experiments = Experiments(context)
         state.listen(registry().changed, self._plugins_changed)
-        return state, lambda: TrainView(state, self.pretrain, self.ladder)
+        return state, lambda: TrainView(state, self.pretrain, self.experiments)
 
-    def shown(self, *, model: str = "", spec: TrainSpec | None = None, **_args: Any) -> None:
-        if spec is not None or model:
+    def shown(
+        self,
+        *,
+        model: str = "",
+        spec: TrainSpec | None = None,
+        experiment: str = "",
+        pretrain: bool = False,
+        source: Run | None = None,
+        **_args: Any,
+    ) -> None:
+        if spec is not None or model or experiment or source is not None:
             self.pretrain.show(False)
-            self.ladder.show(False)
-        if spec is not None:
+            self.experiments.show(bool(experiment), experiment, spec if experiment else None)
+        if pretrain:
+            self.experiments.show(False)
+            self.pretrain.show(True)
+        if spec is not None and not experiment:
             self.state.take(spec)
+        elif source is not None:
+            self.state.context.attempt(self.state.start_from, source)
         elif model:
             self.state.choose_model(model)
         self.state.refresh()
+
+    def repeat(self) -> None:
+        """Show the experiment that trains the present settings with several seeds, or on folds."""
+        if self.state.ready:
+            self.shown(experiment="repeat", spec=self.state.spec())
 
     def _plugins_changed(self) -> None:
         """Read tasks, models, methods and objectives again."""
         if self.state.values.get("method", "") not in ("", *registry().ids("method")):
             self.state.set_values({})
-        for part in (self.pretrain, self.ladder):
+        for part in (self.pretrain, self.experiments):
             if part.shown:
                 part.refresh()
         self.state.refresh()
 
     def close(self) -> None:
         self.pretrain.close()
-        self.ladder.close()
+        self.experiments.close()
         super().close()

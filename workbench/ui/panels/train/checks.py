@@ -157,16 +157,26 @@ def text_check(
     return check, training_data.text_warnings(plan.task, check, card.name)
 
 
-def defaults_text(project: Project, spec: TrainSpec, plan: DataPlan, card: ModelInfo) -> str:
+def defaults_text(
+    project: Project, spec: TrainSpec, plan: DataPlan, card: ModelInfo, longest: int
+) -> str:
     """The automatic settings of `spec` for the documents of `plan`, the estimated time, and what
-    the method trains.
+    the method trains and takes. longest: tokens of the longest input, 0 if it is not known.
     """
     settings = train.settings_plan(spec, card, plan)
-    steps = settings.epochs * settings.steps_per_epoch
+    steps = settings.steps
     time = time_text(project, spec.task, spec.model_name, steps, settings.batch_size)
-    first = " ".join(filter(None, (settings_text(settings), time)))
-    trained = train.method_problem(spec, card) or spec.forecast(card).sentence()
-    return "\n".join(filter(None, (first, trained)))
+    first = " ".join(filter(None, (settings.first_stage(), settings_text(settings), time)))
+    forecast = train.forecast(spec, card, settings, longest)
+    trained = train.method_problem(spec, card) or forecast.sentence()
+    more = _("Each epoch also has the batches of the other layers.") if spec.others else ""
+    return "\n".join(filter(None, (first, more, trained)))
+
+
+def memory_warning(spec: TrainSpec, plan: DataPlan, card: ModelInfo, longest: int) -> str:
+    """What is said beside the start if memory will be short, else ""."""
+    settings = train.settings_plan(spec, card, plan)
+    return train.memory_warning(spec, train.forecast(spec, card, settings, longest))
 
 
 def layer_rates(spec: TrainSpec, plan: DataPlan, card: ModelInfo) -> LayerRates | None:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtWidgets import (
     QCheckBox,
     QFrame,
     QLineEdit,
+    QMenu,
     QVBoxLayout,
 )
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.text.segmenters.base import DEFAULT, OPTION
+from workbench.ui.commands import MenuChoice
 from workbench.ui.panels.train.layer_steps import LayerSteps
 from workbench.ui.panels.train.state import TrainState
 from workbench.ui.style import escaping, formats
@@ -27,6 +30,7 @@ from workbench.ui.widgets.controls.words import call, words
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import bar, column, layout_of, row, scrolled
 from workbench.ui.widgets.layout import fill as fill_with
+from workbench.ui.widgets.text import context_menu
 
 if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo
@@ -47,7 +51,7 @@ class Choices(QFrame):
         self.setMaximumWidth(600)
         self._build_controls()
         self._form: Form | None = None
-        self._form_for = ("", "", "")  # task, method and family that the form was built for
+        self._form_for: tuple[object, ...] = ()  # task, method, family, teachers it was built for
         self._form_box = QVBoxLayout()
         seed = TitledField(
             _("Seed"), self._seed, _("The same seed gives the same results on one machine.")
@@ -60,6 +64,7 @@ class Choices(QFrame):
             words(_("New run"), "heading", weight=600),
             TitledField(_("What do you want to train?"), self.task, name=_("Task")),
             TitledField(_("Layer"), self.layer, name=_("Layer")),
+            self._also,
             self._model_field,
             row((self._epochs, 1), (self._rate, 1), gap=12),
             self.adaptation,
@@ -86,6 +91,16 @@ class Choices(QFrame):
         self.task.activated.connect(lambda _i: state.choose_task(self.task.currentData()))
         self.layer.activated.connect(lambda _i: state.choose_layer(self.layer.currentData()))
         self.model.activated.connect(lambda _i: state.choose_model(self.model.currentData()))
+        self._also_menu = QMenu(self)
+        self._also = Button(
+            _("Also train on"),
+            small=True,
+            menu=self._also_menu,
+            tip=_(
+                "Trains several layers together: one encoder, a head for each. Every layer becomes "
+                "a run."
+            ),
+        )
         self._model_field = TitledField(_("Which model?"), self.model, name=_("Model"))
         self._epochs = TitledField(_("Epochs"), self._line("epochs"))
         self._rate = TitledField(_("Learning rate"), self._line("learning_rate"))
@@ -97,7 +112,9 @@ class Choices(QFrame):
             on=self._show_map,
             tip=_("Frozen, trained and new parts of the model in this run"),
         )
-        self._layers = LayerSteps(state.layer_rates, self._map)
+        self._layers = LayerSteps(
+            state.layer_rates, self._map, frozen=lambda: state.frozen, freeze=state.freeze
+        )
         self._audit = Button(
             _("Check word boundaries…"),
             kind="quiet",
@@ -121,7 +138,13 @@ class Choices(QFrame):
         self._seed = SpinBox(0, 2**31 - 1)
         call(self._seed, _("Seed"))
         self._seed.valueChanged.connect(state.set_seed)
-        self.start = Button(_("Start training"), "play", "primary", on=state.start)
+        self.start = Button(_("Start training"), "play", "primary", on=self._start)
+
+    def _start(self) -> None:
+        from workbench.ui.dialogs import consent
+
+        if consent.may_run(self.state.needed_consent()):
+            self.state.start()
 
     def _show_map(self) -> None:
         from workbench.ui.widgets.tables.run_map import RunMapDialog
@@ -152,7 +175,8 @@ class Choices(QFrame):
             self._search.setFocus()
 
     def _make_form(self) -> None:
-        form_for = (self.state.task, self.state.values.get("method", ""), self.state.family)
+        method = self.state.values.get("method", "")
+        form_for = (self.state.task, method, self.state.family, self.state.teachers)
         if self._form_for == form_for:
             return
         focused = self._form.focused() if self._form is not None else ""
@@ -195,7 +219,10 @@ class Choices(QFrame):
                 state.task_titles,
                 state.task,
             )
-        if concerns(fields, "task", "tasks", "values", "model") and self._form is not None:
+        if (
+            concerns(fields, "task", "tasks", "layer", "values", "model", "run")
+            and self._form is not None
+        ):
             self._make_form()
         if concerns(fields, "layers", "layer", "task"):
             fill(
@@ -206,6 +233,8 @@ class Choices(QFrame):
                 ],
                 state.layer,
             )
+        if concerns(fields, "layers", "layer", "all_layers", "task", "values"):
+            self._show_also()
         if concerns(fields, "models", "model", "unfit"):
             names = [(info.name, info.name) for info in state.models]
             fill(self.model, names, state.model, refused=state.unfit)
@@ -235,6 +264,19 @@ class Choices(QFrame):
         self.start.set_text(title)
         self.batch.shorten(state.running, _("Show first batch…"))  # the longer title needs room
         self._let_start(state.ready)
+
+    def _show_also(self) -> None:
+        others = self.state.also
+        self._also.setVisible(bool(others))
+        choices = [
+            MenuChoice(
+                escaping.menu_text(name), partial(self.state.toggle_also, name), on=on, tip=name
+            )
+            for name, on in others
+        ]
+        context_menu.fill(self._also_menu, choices)
+        names = ", ".join(name for name, on in others if on) or _("nothing else")
+        self._also.set_text(_("Also train on: {names}", names=names))
 
     def _let_start(self, on: bool) -> None:
         """Keep the focus while Start is disabled.
@@ -294,7 +336,7 @@ class Choices(QFrame):
         message = (
             *(plan.warnings if plan and not plan.problem else ()),
             *state.warnings,
-            *filter(None, (state.unlearned,)),
+            *filter(None, (state.unlearned, state.memory_warning())),
         )
         self._warnings.set("\n".join(message), "warn")
 

@@ -6,16 +6,18 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPoint, QRect, Qt
-from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
+from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _, ngettext
 from workbench.ui.style import escaping, formats, theme
+from workbench.ui.style.run_text import part_name
 from workbench.ui.widgets.charts import heat
 from workbench.ui.widgets.controls.button import Button
 from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.flow import flow
+from workbench.ui.widgets.focus_ring import FocusRing
 
 if TYPE_CHECKING:
     from workbench.training.rates import LayerRates
@@ -27,18 +29,28 @@ MIN_RELATIVE_RATE = (
 )
 FAINTEST = 0.1
 NAMES, AXIS = 86, 18  # width of the names, height of the axis
+EDGE = 4  # left of the names, for the frame of the focus
 
 
 class LayerSteps(QFrame):
     """A button that folds the picture out; `ask` computes it, None where there is none.
 
-    beside: a widget to the right of the button.
+    beside: a widget to the right of the button. frozen: how many of the lowest parts are frozen by
+    the setting, None without it; freeze: called with the number that the user chooses.
     """
 
-    def __init__(self, ask: Callable[[], LayerRates | None], beside: QWidget | None = None):
+    def __init__(
+        self,
+        ask: Callable[[], LayerRates | None],
+        beside: QWidget | None = None,
+        *,
+        frozen: Callable[[], int | None] = lambda: None,
+        freeze: Callable[[int], None] = lambda levels: None,
+    ):
         super().__init__()
-        self._ask = ask
+        self._ask, self._frozen = ask, frozen
         self._picture = Picture()
+        self._picture.frozen_chosen.connect(freeze)
         self._message = words("", "caption", "muted", wrap=True)
         self._more = Button(
             _("Which layers learn when"),
@@ -67,7 +79,8 @@ class LayerSteps(QFrame):
         if self._picture.isHidden():
             return
         rates = self._ask()
-        self._picture.set_rates(rates)
+        frozen = self._frozen()
+        self._picture.set_rates(rates, frozen)
         if rates is None:
             self._message.setText(_("First choose data and settings that can be trained."))
             return
@@ -79,20 +92,35 @@ class LayerSteps(QFrame):
                 "Lines: epochs."
             )
         numbers = {"low": formats.scientific(low), "peak": formats.scientific(peak)}
-        self._message.setText(message.format(**numbers))
+        click = _("Click a part, or press ↑ and ↓, to freeze it with all parts below it.")
+        lines = [message.format(**numbers), *([] if frozen is None else [click])]
+        self._message.setText("\n".join(lines))
 
 
 class Picture(QWidget):
-    """Rows from the head down to the embeddings, columns from the first step to the last."""
+    """Rows from the head down to the embeddings, columns from the first step to the last.
+
+    `frozen_chosen(levels)`: the user wants this many of the lowest parts frozen.
+    """
+
+    frozen_chosen = Signal(int)
 
     def __init__(self) -> None:
         super().__init__()
         self._rates: LayerRates | None = None
+        self._frozen: int | None = None
+        FocusRing(self)
+        self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(_("Learning rate of each layer over the steps"))
 
-    def set_rates(self, rates: LayerRates | None) -> None:
-        self._rates = rates
+    def set_rates(self, rates: LayerRates | None, frozen: int | None = None) -> None:
+        """frozen: how many of the lowest parts are frozen for the whole run, None if that cannot be
+        chosen.
+        """
+        self._rates, self._frozen = rates, None if rates is None else frozen
+        policy = Qt.FocusPolicy
+        self.setFocusPolicy(policy.NoFocus if self._frozen is None else policy.StrongFocus)
         self.setFixedHeight(self._row() * len(rates.parts) + theme.px(AXIS) if rates else 0)
         self.setAccessibleDescription("\n".join(_ranges(rates)) if rates else "")
         self.update()
@@ -115,8 +143,9 @@ class Picture(QWidget):
         painter.drawImage(area, heat.image(colour_shares(values), frozen))
         self._hatch(painter, area, frozen)
         painter.setPen(QPen(theme.qcolour("surface"), 1))
-        for epoch in range(1, rates.total // rates.steps_per_epoch):
-            at = area.left() + area.width() * epoch * rates.steps_per_epoch // rates.total
+        starts = range(rates.first_steps, rates.total, rates.steps_per_epoch)
+        for step in filter(None, starts):
+            at = area.left() + area.width() * step // rates.total
             painter.drawLine(at, area.top(), at, area.bottom())
         self._label(painter, area, rates)
 
@@ -132,18 +161,45 @@ class Picture(QWidget):
     def _label(self, painter: QPainter, area: QRect, rates: LayerRates) -> None:
         painter.setFont(theme.font("caption"))
         painter.setPen(theme.qcolour("muted"))
-        high, names = self._row(), part_names(len(rates.parts) - 2)[::-1]
+        high, names = self._row(), [*map(part_name, reversed(rates.parts))]
         every = 1 if high >= theme.px(12) else -(-theme.px(12) // high)
         side = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
         for number, name in enumerate(names):
             if number % every and number != len(names) - 1:
                 continue
             middle = number * high + high // 2
-            painter.drawText(QRect(0, middle - 8, theme.px(NAMES) - 6, 16), side, name)
+            painter.drawText(QRect(EDGE, middle - 8, theme.px(NAMES) - 6, 16), side, name)
         below = QRect(area.left(), area.bottom() + 1, area.width(), theme.px(AXIS))
         painter.drawText(below, side, "0")
         right = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
         painter.drawText(below, right, _steps(rates.total))
+
+    # ---------------------------------------------------------------- freezing
+
+    def _part_at(self, place: QPoint) -> int | None:
+        """The part in a row that can be frozen, from the embeddings on; the head cannot."""
+        if self._rates is None or self._frozen is None or place.y() < 0:
+            return None
+        part = len(self._rates.parts) - 1 - place.y() // self._row()
+        return part if 0 <= part < len(self._rates.parts) - 1 else None
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """The highest frozen part is trained again, any other one is frozen with those below."""
+        part = self._part_at(event.position().toPoint())
+        if event.button() == Qt.MouseButton.LeftButton and part is not None:
+            self.frozen_chosen.emit(part if part + 1 == self._frozen else part + 1)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        shape = Qt.CursorShape
+        can = self._part_at(event.position().toPoint()) is not None
+        self.setCursor(shape.PointingHandCursor if can else shape.ArrowCursor)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        by = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}.get(Qt.Key(event.key()))
+        if by is None or self._frozen is None or self._rates is None:
+            super().keyPressEvent(event)
+        elif 0 <= self._frozen + by < len(self._rates.parts):
+            self.frozen_chosen.emit(self._frozen + by)
 
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
@@ -161,11 +217,13 @@ class Picture(QWidget):
         column = (place.x() - area.left()) * len(rates.steps) // area.width()
         rate = rates.rates[part][column]
         about = {
-            "part": part_names(len(rates.parts) - 2)[part],
+            "part": part_name(rates.parts[part]),
             "step": formats.count(rates.steps[column]),
             "epoch": formats.count(rates.epochs[column] + 1),
             "rate": formats.scientific(rate),
         }
+        if rates.epochs[column] < 0:
+            return _("{part}, step {step}, pairs: {rate}", **about)
         if not rate:
             return _("{part}, step {step}, epoch {epoch}: frozen", **about)
         return _("{part}, step {step}, epoch {epoch}: {rate}", **about)
@@ -191,19 +249,13 @@ def colour_shares(rates: np.ndarray) -> np.ndarray:
     return np.where(rates > 0, FAINTEST + (1 - FAINTEST) * logs, 0.0)
 
 
-def part_names(layers: int) -> list[str]:
-    """Display names of the embeddings, each layer and the head."""
-    middle = [_("Layer {number}", number=number) for number in range(1, layers + 1)]
-    return [_("Embeddings"), *middle, _("Head")]
-
-
 def _ranges(rates: LayerRates) -> list[str]:
     message, frozen = _("{part}: from {low} to {high}"), _("{part}: frozen")
     return [
         (message if max(row) else frozen).format(
             part=name, low=formats.scientific(min(row)), high=formats.scientific(max(row))
         )
-        for name, row in zip(part_names(len(rates.parts) - 2), rates.rates, strict=True)
+        for name, row in zip(map(part_name, rates.parts), rates.rates, strict=True)
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -23,7 +23,7 @@ from workbench.ui.project.job_progress import (
     shown_scores,
 )
 from workbench.ui.style import escaping, formats, theme
-from workbench.ui.style.run_text import score_hint, score_title
+from workbench.ui.style.run_text import part_name, score_hint, score_title
 from workbench.ui.widgets.charts.layer_bars import LayerMixes
 from workbench.ui.widgets.controls.button import Button, Segments
 from workbench.ui.widgets.controls.meter import number
@@ -31,7 +31,7 @@ from workbench.ui.widgets.controls.words import call
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.job_view import FollowedJob, JobView
-from workbench.ui.widgets.layout import TurningRow, card, column, layout_of, row, scrolled
+from workbench.ui.widgets.layout import TurningRow, card, column, layout_of, scrolled
 from workbench.ui.widgets.pages import PageLayout
 
 if TYPE_CHECKING:
@@ -41,9 +41,12 @@ if TYPE_CHECKING:
 LOSSES = {  # parts of a loss that are drawn; those of plugins have their own names
     "task": N_("task"),
     "lm": N_("language model, weighted"),
+    "teacher": N_("teacher, weighted"),
+    "hidden": N_("hidden states, weighted"),
     "mlm": N_("masked tokens"),
     "sbo": N_("span boundaries"),
     "nsp": N_("next sentence"),
+    "contrastive": N_("similarity of pairs"),
     "denoising": N_("denoising"),
     "forward": N_("forward"),
     "backward": N_("backward"),
@@ -51,8 +54,10 @@ LOSSES = {  # parts of a loss that are drawn; those of plugins have their own na
     "tar": N_("temporal activation regularization"),
     "layer_l2": N_("L2 penalty of layer weights"),
 }
+PROGRESS, UPDATES, EVERY = "progress", "updates", "every"  # which curves are shown
 ADAPT, TUNE = "adapt", "tune"  # stages of a run
 LOG_HEIGHT = 142  # of the log with its heading, pixels at 100%; more where the window is high
+LEAST_PLOT = 230  # height of a row of plots, pixels at 100%
 REDRAW = 500  # minimum interval between two redraws of the curves, in milliseconds
 
 
@@ -116,12 +121,17 @@ class LiveRun(QFrame):
         self,
         state: Followed,
         texts: LiveTexts = FINE_TUNING,
-        again: Button | None = None,
-        batch: Button | None = None,
+        again: Callable[[], Button] | None = None,
+        batch: Callable[[], Button] | None = None,
+        resume: tuple[Callable[[], Button], Callable[[], bool]] | None = None,
     ):
-        """again: a button that is shown once a run has a result. batch: one for every run."""
+        """again: makes a button that is shown once a run has a result. batch: one for every run.
+        resume: one, and whether it is shown.
+        """
         super().__init__()
-        self.state, self._texts, self._again, self._batch = state, texts, again, batch
+        self.state, self._texts = state, texts
+        self._makes = (again, batch, resume[0] if resume else None)
+        self._can_resume: Callable[[], bool] = resume[1] if resume else bool
         self._stack = PageLayout(self)
         self._empty = EmptyState("activity", _("No runs yet"), texts.hint)
         self._stack.addWidget(self._empty)
@@ -148,12 +158,13 @@ class LiveRun(QFrame):
         from workbench.ui.widgets.charts.live_plot import LivePlot
 
         state = self.state
+        self._again, self._batch, self._resume = (make and make() for make in self._makes)
         self.job = JobView(
             state,
             Button(self._texts.stop, "square", on=state.stop),
             Button(_("Cancel"), kind="danger", on=state.cancel),
             Button(self._texts.results, "chart-column", on=state.show_results),
-            *(button for button in (self._batch, self._again) if button is not None),
+            *(button for button in (self._batch, self._again, self._resume) if button is not None),
         )
         self._figures = {name: number(title) for name, title in _FIGURES}
         figures = flow(*(self._figures[name][0] for name, _title in _FIGURES), fill=True)
@@ -162,8 +173,14 @@ class LiveRun(QFrame):
             (ADAPT, _("1  Adaptation to the text")), (TUNE, _("2  Fine-tuning")), name=_("Stage")
         )
         self._stages.chosen.connect(self._choose_stage)
-        self._stage_row = row(self._stages, None)
-        self._stage_row.hide()
+        self._curves = Segments(
+            (PROGRESS, _("Loss and score")),
+            (UPDATES, _("Rate and gradients")),
+            (EVERY, _("All curves")),
+            name=_("Curves"),
+        )
+        self._curves.chosen.connect(self._choose_curves)
+        self._switches = flow(self._stages, None, self._curves)
         self._picked: tuple[int, object] | None = None  # run and stage that the user chose
         self._loss = LivePlot(_("Loss"), empty=self._texts.no_loss)
         percent = self._texts.percent
@@ -176,6 +193,13 @@ class LiveRun(QFrame):
         if not percent:
             escaping.set_tip(self._score, perplexity_tip())
         self._plots = TurningRow((self._loss, 1), (self._score, 1), gap=12)
+        no_rate = _("Rate and gradients appear here after the first step.")
+        self._rate = LivePlot(_("Learning rate"), empty=no_rate, low=0.0)
+        self._norm = LivePlot(_("Gradient norm"), empty=no_rate, low=0.0)
+        self._updates = TurningRow((self._rate, 1), (self._norm, 1), gap=12)
+        self._updates.hide()
+        for plots in (self._plots, self._updates):  # below, names of curves would hide the axis
+            plots.setMinimumHeight(theme.px(LEAST_PLOT))
         self._perplexity: LivePlot | None = None  # of an adaptation
         self._layers = LayerMixes()
         self._log = QPlainTextEdit()
@@ -192,7 +216,8 @@ class LiveRun(QFrame):
         log = card((self._log, 1), title=_("Log"), note=folder)
         log.setMinimumHeight(theme.px(LOG_HEIGHT))
         log.setMaximumHeight(max(190, log.minimumHeight()))
-        parts = (head, self.job.message, self._stage_row, (self._plots, 3), self._layers, (log, 1))
+        curves = ((self._plots, 3), (self._updates, 3))
+        parts = (head, self.job.message, self._switches, *curves, self._layers, (log, 1))
         whole = column(*parts, gap=12, margins=(16, 16, 16, 16))
         self._live = scrolled(whole, upright=True)
         self._stack.addWidget(self._live)
@@ -212,6 +237,11 @@ class LiveRun(QFrame):
         self.job.show_job(live, "  ·  ".join(part for part in (live.name, took) if part))
         if self._again is not None:
             self._again.setVisible(live.status in ("done", "stopped") and not live.epochs)
+        if self._resume is not None:
+            can_resume = self._can_resume()
+            if self._resume.hasFocus() and not can_resume:
+                self.job.setFocus()  # else it passes to an arbitrary widget
+            self._resume.setVisible(can_resume)
         if self._batch is not None:
             self._batch.setVisible(not live.epochs)
         for name, (value, unit) in _figures(live, self._texts.speed).items():
@@ -230,10 +260,29 @@ class LiveRun(QFrame):
             self._picked = self.state.live.run_id, stage
             self._draw()
 
+    def _choose_curves(self, curves: object) -> None:
+        self._curves.set(curves)
+        if self.state.live is not None:
+            self._draw()
+
+    def _draw_updates(self, live: JobProgress, *, offered: bool) -> None:
+        """Learning rate and norm of the gradients, unless the stage or the kind has none."""
+        self._curves.setVisible(offered)
+        part = self._curves.value() if offered else PROGRESS
+        self._plots.setVisible(part != UPDATES)
+        self._updates.setVisible(part != PROGRESS)
+        if part == PROGRESS:
+            return
+        rates = _part_rates(live) or {_("learning rate"): _columns(live.rates)}
+        _show(self._rate, rates if live.rates else {})
+        norms = {_("gradient norm"): _columns(live.norms)} if live.norms else {}
+        _show(self._norm, norms, dict.fromkeys(norms, "accent"), dict.fromkeys(norms, 1.0))
+        self._norm.set_limit(live.clip, _("clipping"))
+
     def _draw_stage(self, live: JobProgress) -> None:
         """The curves of the stage that is trained, or that the user chose."""
         first = live.adaptation
-        self._stage_row.setVisible(first is not None)
+        self._stages.setVisible(first is not None)
         is_first = first is not None and not live.steps
         if self._picked is not None and self._picked[0] == live.run_id:
             is_first = first is not None and self._picked[1] == ADAPT
@@ -251,6 +300,9 @@ class LiveRun(QFrame):
         if self._perplexity is not None:
             self._perplexity.setVisible(is_first)
         self._score.setVisible(not is_first and not live.epochs)
+        offered = not is_first and not live.epochs
+        self._switches.setVisible(offered or first is not None)
+        self._draw_updates(live, offered=offered)
         if first is not None and is_first and self._perplexity is not None:
             self._draw_losses(first)
             curves = {name: (first.seen, values) for name, values in first.scores.items()}
@@ -262,7 +314,7 @@ class LiveRun(QFrame):
     def _draw_losses(self, live: JobProgress) -> None:
         losses, tones, widths = {}, {}, {_("per step"): 1.0}
         for index, (name, values) in enumerate(live.losses.items()):
-            steps = live.steps[-len(values) :]
+            steps = live.loss_steps[name]
             if live.epochs:
                 losses[_("per epoch")] = (steps, values)
             elif len(live.losses) == 1:
@@ -275,15 +327,32 @@ class LiveRun(QFrame):
         _show(self._loss, losses, tones, widths)
 
     def _draw_scores(self, live: JobProgress) -> None:
-        names = shown_scores(live)
+        names = shown_scores(live)[: 1 if live.layers else 2]
         if self._texts.percent:
-            self._score.set_percent(all(map(live.words.is_fraction, names)))
-        _show(
-            self._score,
-            {live.words.title(name): (live.seen, live.scores[name]) for name in names},
-        )
+            every = (*names, *live.mains.values())
+            self._score.set_percent(all(map(live.words.is_fraction, every)))
+        curves = {live.words.title(name): (live.seen, live.scores[name]) for name in names}
+        if live.layers and names:
+            curves = {live.layer: (live.seen, live.scores[names[0]])}
+        for layer, values in live.layers.items():
+            count = min(len(live.seen), len(values))
+            curves[layer] = (live.seen[:count], values[:count])
+        _show(self._score, curves)
         if names and live.best in live.seen:
             self._score.mark_best(live.best, live.scores[names[0]][live.seen.index(live.best)])
+
+
+def _columns(points: Sequence[tuple[int, float]]) -> tuple[list[float], list[float]]:
+    return [float(step) for step, _value in points], [value for _step, value in points]
+
+
+def _part_rates(live: JobProgress) -> dict[str, tuple[list[float], list[float]]]:
+    """Those of the steps so far, by the name of the part."""
+    rates = {}
+    for part, (steps, values) in live.part_rates.items():
+        done = [pair for pair in zip(steps, values, strict=True) if pair[0] <= live.step]
+        rates[part_name(part)] = _columns(done)
+    return rates
 
 
 def perplexity_tip() -> str:

@@ -17,6 +17,7 @@ from workbench.operations.models import installed
 from workbench.operations.models import new_models as operations
 from workbench.operations.models.new_models import TextSize, TextSource
 from workbench.operations.models.pretrain import TARGET
+from workbench.operations.runs import resume, train
 from workbench.pretraining.spec import GENERAL, PretrainSpec, objective, objectives, usual_objective
 from workbench.pretraining.texts import ENDINGS
 from workbench.training.vectors import spec as vectors
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from workbench.jobs.events import Event
     from workbench.jobs.queue import Job
     from workbench.project.changes import Changes
+    from workbench.storage.runs.runs import Run
+    from workbench.training.states import StateHeader
     from workbench.ui.panel import PanelContext
 
 PROJECT, FILES = "project", "files"  # sources of text
@@ -424,7 +427,47 @@ class PretrainState(State):
             self.changed.emit(frozenset({"live", "run"}))
             job.stop() if how == "stop" else job.cancel()
 
-    def resume(self) -> None:
+    @property
+    def run(self) -> Run | None:
+        """The run that is shown, None if it is none of the project."""
+        about = (self.job.spec.params.get("run") or {}) if self.job is not None else {}
+        try:
+            return train.run(self.project, about["id"])
+        except KeyError:  # without a project that can be written, or deleted
+            return None
+
+    most_epochs = resume.MOST_EPOCHS
+
+    @property
+    def resumed_state(self) -> StateHeader | None:
+        """What the run that is shown would continue from."""
+        run = None if self.running or self.project.read_only else self.run
+        return resume.state(self.project, run) if run is not None else None
+
+    @property
+    def needs_epochs(self) -> bool:
+        """Whether the run has ended as planned: only more epochs are left to train."""
+        return self.run is not None and resume.needs_epochs(self.run)
+
+    def resume(self, epochs: int | None = None) -> None:
+        """Continue the run that is shown from its state. epochs: of the whole training."""
+        run = self.run
+        if run is None or self.resumed_state is None:
+            return
+
+        def begin(prepared: resume.ResumedTraining) -> None:
+            started = self.context.attempt(resume.start, self.project, self.queue, prepared)
+            if started is None:
+                return
+            job = train.job_of(self.queue, self.project, started.id)
+            if job is not None:
+                self._replay(job)
+                self.changed.emit(frozenset({"live", "run"}))
+
+        work = partial(resume.prepare, self.project, run, epochs=epochs)
+        self.context.task("resume", work, begin)
+
+    def choose_again(self) -> None:
         """Choose the model of the run that is shown, with its objective, for another run.
 
         Weights are kept; the states of the optimizer and the schedule start again.

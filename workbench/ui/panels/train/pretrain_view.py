@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtWidgets import (
@@ -53,26 +54,50 @@ class PretrainView(View):
     ):
         super().__init__(state)
         self._left = PretrainChoices(state, show_batch)
-        batch = Button(
+        batch = partial(
+            Button,
             _("First batch…"),
             "list-checks",
             on=show_batch_of_run,
             name=_("First batch of this run"),
             tip=_("Original text, input of the model and positions of the loss in this run"),
         )
-        again = Button(
-            _("Continue training"),
+        again = partial(
+            Button,
+            _("New run from it"),
             "rotate-ccw",
-            on=state.resume,
+            on=state.choose_again,
             tip=_("Selects the new model and the same objective; the schedule starts again"),
         )
-        self._right = LiveRun(state, PRETRAINING, again, batch)
+        resume = partial(
+            Button,
+            _("Continue training"),
+            "play",
+            on=self.resume,
+            tip=_("Continues this run from its last step, for more epochs if it has ended"),
+        )
+        may_resume = (resume, lambda: state.resumed_state is not None)
+        self._right = LiveRun(state, PRETRAINING, again, batch, may_resume)
         self.first = self._left.model
         fill_with(self, side_by_side(self._left, self._right, width=400, most=520))
 
     def render(self, fields: frozenset[str]) -> None:
         self._left.render(fields)
         self._right.render(fields)
+
+    def resume(self) -> None:
+        """Continue the run; one that has ended is asked for more epochs."""
+        from workbench.ui.dialogs.more_epochs import MoreEpochs
+
+        run, header = self.state.run, self.state.resumed_state
+        if run is None or header is None:
+            return
+        if not self.state.needs_epochs:
+            self.state.resume()
+            return
+        dialog = MoreEpochs(self, run.name, header.epochs, self.state.most_epochs)
+        if dialog.exec():
+            self.state.resume(dialog.epochs)
 
 
 class PretrainChoices(QFrame):

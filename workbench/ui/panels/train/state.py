@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -10,14 +11,31 @@ from typing import TYPE_CHECKING, Any, cast
 from workbench.base import paths
 from workbench.base.errors import SpecError
 from workbench.base.events import State
-from workbench.base.i18n import _
+from workbench.base.i18n import N_, _
 from workbench.base.options import Option
 from workbench.jobs.events import Finished, Started
 from workbench.models.spec import ModelInfo
 from workbench.operations.models import installed
-from workbench.operations.runs import adaptation, train, training_data
+from workbench.operations.runs import (
+    adaptation,
+    clusters,
+    resume,
+    sources,
+    teachers,
+    train,
+    training_data,
+)
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.tasks import spec as tasks
+from workbench.training.general import (
+    ALSO,
+    RUN_ON,
+    OtherLayer,
+    other_layers,
+    other_layers_text,
+)
+from workbench.training.methods import spec as methods
+from workbench.training.methods.spec import MethodInfo
 from workbench.training.spec import TrainSpec, conflict, family_options
 from workbench.ui.dialogs.batch_state import BATCHES, BatchState
 from workbench.ui.panels.train import checks
@@ -28,7 +46,9 @@ from workbench.ui.project.opened import opened
 if TYPE_CHECKING:
     from workbench.jobs.events import Event
     from workbench.jobs.queue import Job
+    from workbench.operations.runs.clusters import Consent
     from workbench.project.changes import Changes
+    from workbench.storage.runs.runs import Run
     from workbench.text.segmenters.base import SegmenterAdvice
     from workbench.training.rates import LayerRates
     from workbench.ui.panel import PanelContext
@@ -49,7 +69,10 @@ class TrainState(State):
         self.task, self.layer, self.model = "", "", ""
         self.tasks: tuple[str, ...] = ()
         self.layers: tuple[tuple[str, int], ...] = ()
+        self.all_layers: tuple[str, ...] = ()  # that some task can learn, with submitted documents
+        self._labels: dict[str, Sequence[str]] = {}  # layer → names of its labels
         self.models: tuple[ModelInfo, ...] = ()
+        self.source: ModelInfo | None = None  # a run to start from
         # names of models that do not support the task, with the reason
         self.unfit: Mapping[str, str] = {}
         self.values: dict[str, str] = {}
@@ -60,9 +83,11 @@ class TrainState(State):
         self.warnings: tuple[str, ...] = ()
         # on texts without spaces, see `choices.WordAdvice`
         self.words: SegmenterAdvice | None = None
+        self.longest = 0  # tokens of the longest input, in a sample
         self.unlearned = ""  # layers that can be labelled, but not used for training
         self.live: JobProgress | None = None
         self.waiting = 0
+        self.teachers: tuple[str, ...] = ()  # names of the runs that can teach the layer
         self._lives: dict[int, JobProgress] = {}
         self._plan_of = "", ""  # task and layer of `plan`
         self._cuts = CutTexts(context, self.project)
@@ -92,8 +117,15 @@ class TrainState(State):
             else max(present, key=lambda item: fitting[item][0][1], default="")
         )
         layers = tuple((layer.name, count) for layer, count in fitting.get(task, ()))
+        self._labels = {layer.name: layer.names for layer, _count in fitting.get(task, ())}
         layer = self.layer if self.layer in dict(layers) else (layers[0][0] if layers else "")
+        counted = dict(
+            pair for id, pairs in fitting.items() if not tasks.info(id).alone for pair in pairs
+        )
+        all_layers = tuple(layer.name for layer, count in counted.items() if count)
         cards = installed.list(self.context.settings)
+        if self.source is not None and Path(self.source.path).exists():
+            cards = (*cards, self.source)
         names = [card.name for card in cards if card.usable]
         unfit = checks.unfit(cards, task)
         model = self.model if self.model in names else checks.default_model(cards, unfit)
@@ -104,13 +136,21 @@ class TrainState(State):
             task=task,
             layers=layers,
             layer=layer,
+            all_layers=all_layers,
             models=cards,
             model=model,
             unfit=unfit,
             unlearned=unlearned,
             plan=self.plan if task else None,
         )
+        self._find_teachers()
+        self._read_again()
         self._work_out()
+
+    def _read_again(self) -> None:
+        """The settings of another layer, whose labels are others."""
+        values, errors = self._read(self.values)
+        self.update(values=values, errors=errors)
 
     @property
     def task_titles(self) -> list[tuple[str, str]]:
@@ -125,13 +165,49 @@ class TrainState(State):
 
     def choose_layer(self, layer: str) -> None:
         self.update(layer=layer)
+        self._find_teachers()
+        others = self._others()
+        if layer in [other.layer for other in others]:
+            self._set_also([other for other in others if other.layer != layer])
+        self._read_again()
         self._work_out()
+
+    @property
+    def also(self) -> tuple[tuple[str, bool], ...]:
+        """(layer, whether it is trained as well) of the other layers."""
+        chosen = {other.layer for other in self._others()}
+        if not self.task or tasks.info(self.task).alone:
+            return ()
+        return tuple((name, name in chosen) for name in self.all_layers if name != self.layer)
+
+    def toggle_also(self, layer: str) -> None:
+        """Train on another layer as well, or no longer."""
+        before = self._others()
+        others = [other for other in before if other.layer not in (layer, self.layer)]
+        if layer not in [other.layer for other in before]:
+            others.append(OtherLayer(layer))
+        self._set_also(others)
+
+    def _set_also(self, others: Sequence[OtherLayer]) -> None:
+        values = {name: text for name, text in self.values.items() if name != ALSO.name}
+        also = {ALSO.name: other_layers_text(others)} if others else {}
+        self.set_values({**values, **also})
+
+    def _others(self) -> tuple[OtherLayer, ...]:
+        """() for a text with an error."""
+        return other_layers(str(self.settings.get(ALSO.name, "")))
 
     def choose_model(self, model: str) -> None:
         self.model = model
         self.values, self.errors = self._read(self.values)  # without those of another family
         self.changed.emit(frozenset({"model", "values", "errors"}))
         self._work_out()
+
+    def start_from(self, run: Run) -> None:
+        """Choose a run as the model. Raises WorkbenchError if it has none."""
+        self.source = sources.of_run(self.project, run)
+        self.refresh()
+        self.choose_model(self.source.name)
 
     def set_seed(self, seed: int) -> None:
         before = self._counted_by()
@@ -164,7 +240,8 @@ class TrainState(State):
                 self._parsed[name] = text, option, value
             except SpecError as error:
                 errors[name] = error.message
-        if self.task and not errors and (problem := conflict(self.task, self.settings)):
+        labels = self._labels.get(self.layer)
+        if self.task and not errors and (problem := conflict(self.task, self.settings, labels)):
             errors = dict([problem])
         names = (option.name for option in self._options(texts))
         return {name: texts[name] for name in names if name in texts}, errors
@@ -203,7 +280,21 @@ class TrainState(State):
 
     def _options(self, values: Mapping[str, str]) -> tuple[Option, ...]:
         method = values.get("method")
-        return train.options(self.task, method, self.family) if self.task else ()
+        if not self.task:
+            return ()
+        return tuple(
+            replace(
+                option, choices=("", *self.teachers), choice_titles=(N_("None"), *self.teachers)
+            )
+            if option.name == "teacher" and self.teachers
+            else option
+            for option in train.options(self.task, method, self.family)
+        )
+
+    def _find_teachers(self) -> None:
+        info = tasks.info(self.task) if self.task else None
+        runs = teachers.offered(self.project, info, self.layer) if info is not None else ()
+        self.teachers = tuple(run.name for run in runs)
 
     @property
     def family(self) -> str:
@@ -238,7 +329,14 @@ class TrainState(State):
     def defaults_text(self) -> str:
         """The automatic settings for this data, and what the method trains."""
         settled = self._settled()
-        return checks.defaults_text(self.project, *settled) if settled else ""
+        if settled is None:
+            return ""
+        return checks.defaults_text(self.project, *settled, self.longest)
+
+    def memory_warning(self) -> str:
+        """What is said beside the start if memory will be short, else ""."""
+        settled = self._settled()
+        return checks.memory_warning(*settled, self.longest) if settled else ""
 
     def ask_map(self, show: Callable[[Any], None], fail: Callable[[Exception], None]) -> None:
         """Compute what a run with these choices does with each block, off the main thread."""
@@ -252,6 +350,24 @@ class TrainState(State):
         """Learning rates of each layer over a run with these choices; None if they do not fit."""
         settled = self._settled()
         return checks.layer_rates(*settled) if settled else None
+
+    @property
+    def frozen(self) -> int | None:
+        """How many of the lowest levels, the embeddings and then the layers, are always frozen.
+
+        None if the method has no such setting.
+        """
+        if self.card is None or self.errors or not self.task:
+            return None
+        return self._method.frozen(self.card.layers, self.settings)
+
+    def freeze(self, levels: int) -> None:
+        """Freeze this many of the lowest levels."""
+        self.set_values({**self.values, **self._method.freezing(levels)})
+
+    @property
+    def _method(self) -> MethodInfo:
+        return methods.info(str(self.settings.get("method", methods.DEFAULT)))
 
     def _settled(self) -> tuple[TrainSpec, training_data.DataPlan, ModelInfo] | None:
         if self.plan is None or self.plan.problem or self.errors or self.card is None:
@@ -270,17 +386,26 @@ class TrainState(State):
         if self.plan is not None and self._plan_of != (task, layer):
             self.update(plan=None, warnings=(), words=None)  # of other data
         length, limit, seed = self._number("max_length"), self._number("train_limit"), self.seed
+        fold = str(self.settings.get("fold", ""))
         spec = None if self.errors else self.spec()
+        every_class = self.settings.get("train_sample") == "every_class"
 
         def work() -> Any:
             plan = training_data.plan(
-                self.project, task, layer or None, train_limit=limit, seed=seed
+                self.project,
+                task,
+                layer or None,
+                train_limit=limit,
+                fold=fold,
+                seed=seed,
+                every_class=every_class,
             )
             return plan, *checks.text_check(self.project, plan, card, length, spec)
 
         def done(counted: Any) -> None:
             plan, check, warnings = counted
             self._plan_of = task, layer
+            self.longest = check.longest if check is not None else 0
             self.update(plan=plan, warnings=warnings, words=check and check.words)
             self._start_after_count()
             if check is not None and card is not None:
@@ -307,14 +432,19 @@ class TrainState(State):
         """The settings on which the numbers of documents and the checks of the texts depend."""
         own = (self.values.get(option.name) for option in family_options(self.family))
         limit = self._number("train_limit")
-        sampled = self.seed if limit else None
-        return self._number("max_length"), limit, sampled, *own
+        fold = self.settings.get("fold", "")
+        sampled = (self.seed, self.settings.get("train_sample")) if limit or fold else None
+        return self._number("max_length"), limit, fold, sampled, *own
 
     # ---------------------------------------------------------------- runs
 
     @property
     def running(self) -> bool:
         return bool(self.live and self.live.active)
+
+    def needed_consent(self) -> Consent | None:
+        """What the user is asked before the start."""
+        return clusters.needed_consent(self.project, self.settings.get(RUN_ON))
 
     def start(self) -> None:
         """Start or queue a run with these choices; errors are shown at the top of the window.
@@ -339,7 +469,8 @@ class TrainState(State):
             self.update(preparing=False)
             self.context.fail(error)
 
-        self.context.task("start", partial(train.prepare, self.project, spec), start, failed=failed)
+        work = partial(train.prepare, self.project, spec, queue=self.queue)
+        self.context.task("start", work, start, failed=failed)
 
     def first_batch(self) -> BatchState:
         """The first batches of a run with the present choices. Assigns splits, as a start does."""
@@ -358,6 +489,31 @@ class TrainState(State):
         starts, self._starts_after_count = self._starts_after_count, False
         if starts:
             self.start()
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether the run that is shown ended early and can be continued."""
+        if self.live is None or self.live.active or self.live.status == "done":
+            return False
+        try:
+            run = train.run(self.project, self.live.run_id)
+        except KeyError:  # it was deleted
+            return False
+        return not resume.needs_epochs(run) and resume.can_resume(self.project, run)
+
+    def resume(self) -> None:
+        """Continue the run that is shown from its state."""
+        if self.live is None or not self.can_resume:
+            return
+        live, run = self.live, train.run(self.project, self.live.run_id)
+
+        def begin(prepared: resume.ResumedTraining) -> None:
+            started = self.context.attempt(resume.start, self.project, self.queue, prepared)
+            if started is not None and live.status not in ("waiting", "running"):
+                live.status, live.message, live.hint, live.details = "waiting", "", "", ""
+                self._follow(live.run_id)
+
+        self.context.task("resume", partial(resume.prepare, self.project, run), begin)
 
     def stop(self) -> None:
         self._end("stop", train.stop)
@@ -450,10 +606,11 @@ class TrainState(State):
             live = self._lives[about["id"]]
         if isinstance(event, Started) and not self.running:
             self.live = live
-        follow(live, event)
+        follow(live, resume.ending(job, event) if isinstance(event, Finished) else event)
         whole = isinstance(event, Started | Finished)
         if whole:
             self._next(live, event)
+            self._find_teachers()
         if whole or live is self.live:
             self.changed.emit(frozenset({"live", "run"} if whole else {"live"}))
 

@@ -2,73 +2,89 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.ui.panel import WatchingView
 from workbench.ui.panels.train.choices import Choices
-from workbench.ui.panels.train.ladder_view import LadderView
+from workbench.ui.panels.train.experiments import view as experiments_view
+from workbench.ui.panels.train.experiments.view import ExperimentsView
 from workbench.ui.panels.train.live_view import LiveRun
 from workbench.ui.panels.train.pretrain_view import PretrainView
 from workbench.ui.panels.train.state import TrainState
-from workbench.ui.widgets.controls.button import Segments
+from workbench.ui.widgets.controls.button import Button, Segments
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.later import LaterStack
 from workbench.ui.widgets.layout import fill, side_by_side
 
 if TYPE_CHECKING:
     from workbench.ui.dialogs.batch_state import BatchState
-    from workbench.ui.panels.train.ladder_state import LadderState
+    from workbench.ui.panels.train.experiments.state import Experiments
     from workbench.ui.panels.train.pretrain_state import PretrainState
     from workbench.ui.widgets.dialog import Dialog
 
-RUNS, PRETRAIN, LADDER = range(3)  # parts of the page
+RUNS, PRETRAIN, EXPERIMENTS = range(3)  # parts of the page
 
 
 class TrainView(WatchingView):
     state: TrainState
 
-    def __init__(self, state: TrainState, pretrain: PretrainState, ladder: LadderState):
+    def __init__(self, state: TrainState, pretrain: PretrainState, experiments: Experiments):
         super().__init__(state)
-        self._pretrain, self._ladder = pretrain, ladder
-        self._left, self._right = Choices(state, self.show_first_batch), LiveRun(state)
+        self._pretrain, self._experiments = pretrain, experiments
+        self._left = Choices(state, self.show_first_batch)
+        resume = partial(
+            Button,
+            _("Continue"),
+            "play",
+            on=state.resume,
+            name=_("Continue this run"),
+            tip=_("Continue the training from the step that it had reached"),
+        )
+        self._right = LiveRun(state, resume=(resume, lambda: state.can_resume))
         self.first = self._left.task
         self._segments = Segments(
             (RUNS, _("Fine-tune")),
             (PRETRAIN, _("Pretrain")),
-            (LADDER, _("Experiments")),
+            (EXPERIMENTS, _("Experiments")),
             name=_("View"),
         )
         self._segments.chosen.connect(self.show_part)
+        self._choice = experiments_view.choice(experiments)
         self._header = PageHeader(
             _("Train"),
             _("Training runs in the background; you can continue labelling"),
             self._segments,
+            self._choice,
         )
         self._splitter = side_by_side(self._left, self._right, width=360, most=480)
         self._stack = LaterStack(
             lambda: self._splitter,
             lambda: PretrainView(pretrain, self.show_first_batch, self.show_batch_of_run),
-            lambda: LadderView(ladder),
+            lambda: ExperimentsView(experiments),
         )
         self._stack.setCurrentIndex(RUNS)
         fill(self, self._header, (self._stack, 1), gap=0)
         pretrain.listen(pretrain.changed, self._switch)
-        ladder.listen(ladder.changed, self._switch)
+        experiments.listen(experiments.changed, self._switch)
 
     def show_part(self, part: int) -> None:
         """Show fine-tuning, pretraining or experiments."""
         self._pretrain.show(part == PRETRAIN)
-        self._ladder.show(part == LADDER)
+        self._experiments.show(part == EXPERIMENTS)
 
     def _switch(self, fields: frozenset[str]) -> None:
-        if not concerns(fields, "shown"):
+        if not concerns(fields, "shown", "current"):
             return
-        part = PRETRAIN if self._pretrain.shown else LADDER if self._ladder.shown else RUNS
+        parts = {PRETRAIN: self._pretrain.shown, EXPERIMENTS: self._experiments.shown}
+        part = next((part for part, is_shown in parts.items() if is_shown), RUNS)
         if part != self._stack.currentIndex():
             self._stack.setCurrentIndex(part)
         self._segments.set(part)
+        self._choice.set(self._experiments.current)
+        self._choice.setVisible(part == EXPERIMENTS)
 
     def show_first_batch(self) -> None:
         """Show the first batch of a run with the present choices."""

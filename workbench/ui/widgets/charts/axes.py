@@ -13,6 +13,7 @@ STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
 MOST_TICKS = 6  # distances between ticks
 FEW_TICKS = 5  # on a logarithmic axis: up to so many, each has a number
 DECADES = 4  # on a logarithmic axis, from which only powers of ten have numbers
+DIGITS = 6  # of values on a logarithmic axis that are saved
 
 Range = tuple[float, float]
 Ticks = list[tuple[float, str]]  # place on the axis, and text
@@ -34,9 +35,18 @@ class Axis:
     logarithmic: bool = field(default=False, kw_only=True)
     names: tuple[tuple[float, str], ...] | None = field(default=None, kw_only=True)
 
-    def text_of(self, value: float) -> str:
-        """A value in three digits, or its name."""
-        return dict(self.names or ()).get(value) or formats.significant(value, 3)
+    def text_of(self, place: float) -> str:
+        """The value at a place in three digits, or its name."""
+        return dict(self.names or ()).get(place) or formats.significant(self.value_at(place), 3)
+
+    def value_at(self, place: float) -> float:
+        return 10.0**place if self.logarithmic else place
+
+    def number_at(self, place: float) -> float | str:
+        """The value at a place, or its name where it stands for no number."""
+        if self.logarithmic:
+            return round(self.value_at(place), DIGITS - 1 - math.floor(place))
+        return dict(self.names or ()).get(place, place)
 
     def range_of(self, values: Iterable[float]) -> Range:
         """The range of an axis with these values."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
@@ -13,7 +14,15 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from workbench.ui.style import escaping, theme
 from workbench.ui.widgets.charts.axes import Axis
 from workbench.ui.widgets.charts.frame import ChartFrame
-from workbench.ui.widgets.charts.layers import Bars, ChartBand, ChartLayer, ChartLine, Points
+from workbench.ui.widgets.charts.layers import (
+    BAND_ALPHA,
+    Bars,
+    ChartBand,
+    ChartLayer,
+    ChartLine,
+    ChartText,
+    Points,
+)
 from workbench.ui.widgets.charts.legend import CIRCLE, NO_MARK, draw_names
 from workbench.ui.widgets.charts.saving import Savable
 from workbench.ui.widgets.focus_ring import FocusRing
@@ -28,14 +37,15 @@ class Series:
     """A curve. notes: a text per point, shown on hover after the values; () for none.
 
     low, high: ends of an interval around each y, drawn as whiskers or as a `band`; () for none.
-    line: the points are connected; otherwise each has its marker, however many there are.
+    line: the points are connected; otherwise each has its marker, however many there are. alpha: of
+    the colours of line and band, in (0, 1].
     """
 
     name: str
     x: tuple[float, ...]
     y: tuple[float, ...]
     tone: str = "accent"
-    dashed: bool = False
+    dashed: bool | Qt.PenStyle = False
     marker: str = NO_MARK
     notes: Sequence[str] = ()
     width: float = 2.0
@@ -43,16 +53,71 @@ class Series:
     high: tuple[float, ...] = ()
     line: bool = True
     band: bool = False
+    alpha: float = 1.0
 
     def layers(self) -> Iterator[ChartLayer]:
         if self.line:
-            yield ChartLine(self.x, self.y, self.tone, self.width, self.dashed)
+            yield ChartLine(self.x, self.y, self.tone, self.width, self.dashed, alpha=self.alpha)
         if self.low and not self.band:
             x = [value for value in self.x for _end in range(2)]
             ends = [end for pair in zip(self.low, self.high, strict=True) for end in pair]
             yield ChartLine(x, ends, self.tone, 1.0, pairs=True)
         if self.marker and (len(self.x) <= MOST_MARKS or not self.line):
             yield Points(self.x, self.y, self.tone, self.marker)
+
+
+class BandPoint(Protocol):
+    """A mean with the ends of its band."""
+
+    @property
+    def x(self) -> int: ...
+    @property
+    def mean(self) -> float: ...
+    @property
+    def low(self) -> float: ...
+    @property
+    def high(self) -> float: ...
+
+
+def banded(
+    name: str,
+    points: Sequence[BandPoint],
+    place: Callable[[int], float],
+    unit: float = 1.0,
+    **looks: Any,
+) -> Series:
+    """A curve of means in a band. place: of x on the axis; unit: factor of the values; looks: other
+    fields of `Series`.
+    """
+    values = [tuple(unit * getattr(at, end) for at in points) for end in ("mean", "low", "high")]
+    x = tuple(place(at.x) for at in points)
+    return Series(name, x, values[0], low=values[1], high=values[2], band=True, **looks)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A place on the x-axis with an interval, drawn as a line in a band; text is beside the line.
+
+    high: None if the interval has no upper end. y: of a point on the line.
+    """
+
+    x: float
+    low: float
+    high: float | None
+    y: float
+    text: str
+    tone: str = "accent"
+
+    def layers(self, x: tuple[float, float], y: tuple[float, float]) -> Iterator[ChartLayer]:
+        low = min(max(self.low, x[0]), x[1])
+        high = x[1] if self.high is None else min(max(self.high, x[0]), x[1])
+        yield ChartBand((low, high), (y[0], y[0]), (y[1], y[1]), self.tone, 0.1)
+        if x[0] <= self.x <= x[1]:
+            yield ChartLine((self.x, self.x), y, self.tone, 1.5)
+            yield Points((self.x,), (self.y,), self.tone, CIRCLE, 11)
+            at_left = self.x > (x[0] + x[1]) / 2  # the text is where there is room
+            anchor = (1.05, 1.2) if at_left else (-0.05, 1.2)
+            yield ChartText(self.x, y[0], self.text, self.tone, 600, anchor)
 
 
 @dataclass(frozen=True)
@@ -82,6 +147,8 @@ class Chart(Savable, QWidget):
         self._series: tuple[Series, ...] = ()
         self._bars: tuple[Bar, ...] = ()
         self._level: float | None = None
+        self._level_text = ""
+        self._place_mark: Mark | None = None
         self._chosen: tuple[int, int] | None = None
         self._guides = False
         self._frame = ChartFrame(x, y, self)
@@ -122,14 +189,18 @@ class Chart(Savable, QWidget):
         values = (value for series in self._series for value in series.y)
         return bool(self._bars) or any(map(math.isfinite, values))
 
+    @property
+    def place_mark(self) -> Mark | None:
+        return self._place_mark
+
     def choose(self, series: int, point: int, *, guides: bool = False) -> None:
         """Mark a point; guides: dashed lines to both axes."""
         self._chosen, self._guides = (series, point), guides
         self._mark()
 
-    def set_level(self, level: float | None) -> None:
-        """A dashed horizontal line at this value of y."""
-        self._level = level
+    def set_level(self, level: float | None, text: str = "", mark: Mark | None = None) -> None:
+        """A dashed horizontal line at this value of y, with a text, and a mark on the x-axis."""
+        self._level, self._level_text, self._place_mark = level, text, mark
         self._show()
 
     def place(self, x: float, y: float) -> QPointF:
@@ -168,12 +239,18 @@ class Chart(Savable, QWidget):
         if self._diagonal:
             yield ChartLine(x, y, "faint", 1.0, dashed=True)
         if self._level is not None:
-            yield ChartLine(x, (self._level, self._level), "faint", 1.0, dashed=True)
+            tone = "warn" if self._level_text else "faint"
+            yield ChartLine(x, (self._level, self._level), tone, 1.0, dashed=True)
+        if self._place_mark is not None:
+            yield from self._place_mark.layers(x, y)
         for series in self._series:
             if series.band and len(series.x) > 1:
-                yield ChartBand(series.x, series.low, series.high, series.tone)
+                alpha = BAND_ALPHA * series.alpha
+                yield ChartBand(series.x, series.low, series.high, series.tone, alpha)
         for series in self._series:
             yield from series.layers()
+        if self._level is not None and self._level_text:
+            yield ChartText(x[0], self._level, self._level_text, "warn", 600, (-0.1, 1.1))
 
     def _mark(self) -> None:
         """Mark the chosen point."""
@@ -281,8 +358,7 @@ class Chart(Savable, QWidget):
 
     def numbers(self) -> Iterator[Sequence[object]]:
         yield "curve", "x", "y", "note"
-        names = dict(self._axes[0].names or ())
         for series in self._series:
             notes = series.notes or ("",) * len(series.x)
             for x, y, note in zip(series.x, series.y, notes, strict=True):
-                yield series.name, names.get(x, x), y, note
+                yield series.name, self._axes[0].number_at(x), y, note

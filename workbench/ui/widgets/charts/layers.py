@@ -11,13 +11,22 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QColor, QPen
+from PySide6.QtGui import QPen
 
 from workbench.ui.style import theme
-from workbench.ui.widgets.charts.legend import CIRCLE, CROSS, DIAMOND, RADIUS, SQUARE, TRIANGLE
+from workbench.ui.widgets.charts.legend import (
+    CIRCLE,
+    CROSS,
+    DIAMOND,
+    RADIUS,
+    SQUARE,
+    TRIANGLE,
+    pen_style,
+)
 
 MOST_JOINED = 300  # maximum number of points drawn as one smooth path
 MOST_POINTS = 1000  # maximum number of points drawn per curve: more than a chart has pixels
+BAND_ALPHA = 0.16  # of the colour of a band
 MOST_SHAPES = 200  # points of a layer up to which each is a shape in a saved picture
 _SYMBOLS = {CIRCLE: "o", SQUARE: "s", TRIANGLE: "t1", DIAMOND: "d", CROSS: "x"}
 _GROWN = {TRIANGLE: 1.3, DIAMOND: 1.5, CROSS: 1.6}  # for about as much ink as the square
@@ -34,20 +43,23 @@ class ChartLayer(Protocol):
 
 @dataclass(frozen=True)
 class ChartLine:
-    """Points that are connected; pairs: each two of them, as for whiskers. width: pixels."""
+    """Points that are connected; pairs: each two of them, as for whiskers. width: pixels. alpha: of
+    the colour, in (0, 1]. dashed: with dashes, or as this style.
+    """
 
     x: Sequence[float]
     y: Sequence[float]
     tone: str = "accent"
     width: float = 2.0
-    dashed: bool = False
+    dashed: bool | Qt.PenStyle = False
     pairs: bool = False
+    alpha: float = 1.0
 
     def items(self, pg: Any, ratio: float) -> list[Any]:
         x, y = _finite(self.x, self.y)
         if not self.pairs:
             x, y = decimated(x, y)
-        pen = scaled_pen(self.tone, self.width * ratio, self.dashed)
+        pen = scaled_pen(self.tone, self.width * ratio, self.dashed, self.alpha)
         connect = "pairs" if self.pairs else "all"
         item = pg.PlotCurveItem(x, y, pen=pen, antialias=True, connect=connect)
         # as one path, 2,000 points take half a second to paint; as lines 0.03 s, with dots at the
@@ -65,7 +77,7 @@ class ChartBand:
     low: Sequence[float]
     high: Sequence[float]
     tone: str = "accent"
-    alpha: float = 0.16
+    alpha: float = BAND_ALPHA
 
     def items(self, pg: Any, _ratio: float) -> list[Any]:
         edges = [pg.PlotCurveItem([*self.x], [*side], pen=None) for side in (self.low, self.high)]
@@ -137,15 +149,16 @@ class ChartText:
         return [item]
 
 
-def pen_of(tone: str, width: float, dashed: bool = False) -> QPen:
+def pen_of(tone: str, width: float, dashed: bool | Qt.PenStyle = False, alpha: float = 1.0) -> QPen:
     """A pen in a colour of the theme."""
-    style = Qt.PenStyle.DashLine if dashed else Qt.PenStyle.SolidLine
-    return QPen(QColor(theme.colour(tone)), width, style)
+    return QPen(theme.qcolour(tone, alpha), width, pen_style(dashed))
 
 
-def scaled_pen(tone: str, width: float, dashed: bool = False) -> QPen:
+def scaled_pen(
+    tone: str, width: float, dashed: bool | Qt.PenStyle = False, alpha: float = 1.0
+) -> QPen:
     """A pen as wide in pixels of the device at every scale."""
-    pen = pen_of(tone, width, dashed)
+    pen = pen_of(tone, width, dashed, alpha)
     pen.setCosmetic(True)
     return pen
 

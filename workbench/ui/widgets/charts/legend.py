@@ -37,9 +37,16 @@ class LegendEntry(Protocol):
     @property
     def width(self) -> float: ...
     @property
-    def dashed(self) -> bool: ...
+    def dashed(self) -> bool | Qt.PenStyle: ...
     @property
     def marker(self) -> str: ...
+
+
+def pen_style(dashed: bool | Qt.PenStyle) -> Qt.PenStyle:
+    """Of a curve: solid, with dashes, or a style of its own."""
+    if isinstance(dashed, Qt.PenStyle):
+        return dashed
+    return Qt.PenStyle.DashLine if dashed else Qt.PenStyle.SolidLine
 
 
 def distinct(number: int) -> tuple[str, str]:
@@ -82,8 +89,7 @@ def _draw_cross(painter: QPainter, tone: str, at: QPointF) -> None:
 def draw_sample(painter: QPainter, box: QRectF, curve: LegendEntry) -> None:
     """Paint a piece of a curve with its marker across a box, for a legend."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    style = Qt.PenStyle.DashLine if curve.dashed else Qt.PenStyle.SolidLine
-    painter.setPen(QPen(theme.qcolour(curve.tone), curve.width, style))
+    painter.setPen(QPen(theme.qcolour(curve.tone), curve.width, pen_style(curve.dashed)))
     middle = box.center()
     painter.drawLine(QPointF(box.left(), middle.y()), QPointF(box.right(), middle.y()))
     if curve.marker:
@@ -136,11 +142,15 @@ class ChartLegend(QFrame):
 
     def set(self, series: Sequence[LegendEntry]) -> None:
         clear(self._line)
-        pairs = [row(_Sample(item), words(item.name, "caption", "muted"), gap=5) for item in series]
+        pairs = [
+            row(LegendSample(item), words(item.name, "caption", "muted"), gap=5) for item in series
+        ]
         self._line.addWidget(flow(*pairs, gap=14))
 
 
-class _Sample(QWidget):
+class LegendSample(QWidget):
+    """A piece of a curve with its marker."""
+
     def __init__(self, series: LegendEntry):
         super().__init__()
         self._series = series

@@ -26,6 +26,7 @@ from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.layout import TurningRow, fill, row
 
 REDRAW_MS = 500
+LIMIT_TONE = "warn"
 MARGIN = 0.04  # of the range, around all points
 
 
@@ -50,8 +51,11 @@ class LivePlot(Savable, QFrame):
         x_name: str = "step",
         percent: bool = False,
         logarithmic: bool = False,
+        low: float | None = None,
     ):
         """`empty`: shown until there is a point: what will appear, and when.
+
+        `low`: where the y-axis begins, None to fit the data.
 
         `percent`: values are fractions of 1 and the axis shows them times 100.
 
@@ -59,10 +63,12 @@ class LivePlot(Savable, QFrame):
         """
         super().__init__()
         self._title, self._x_name, self._percent = title, x_name, percent
+        self._low, self._limit = low, 0.0
         self._logarithmic, self._empty = logarithmic, words(empty, "caption", "muted", wrap=True)
         self.curves: dict[str, PlotCurve] = {}
         self._named: tuple[str, ...] = ()  # curves of the legend
         self._best: tuple[float, float] | None = None
+        self._limit_name = ""
         self.setProperty("part", "card")
         self.setMouseTracking(True)
         self._build()
@@ -90,7 +96,8 @@ class LivePlot(Savable, QFrame):
         self.frame.hide()
 
     def _axes(self) -> tuple[Axis, Axis]:
-        return Axis(whole=True), Axis(percent=self._percent, logarithmic=self._logarithmic)
+        y = Axis(low=self._low, percent=self._percent, logarithmic=self._logarithmic)
+        return Axis(whole=True), y
 
     # ---------------------------------------------------------------- public methods
 
@@ -135,10 +142,18 @@ class LivePlot(Savable, QFrame):
         if has_data:
             curves = [self._drawn(curve) for curve in self.curves.values()]
             x = self._x_range()
-            y = self._y_range([value for line in curves for value in line.y])
-            self.frame.show_layers([*self._layers(curves, y)], x, y)
+            limit = [self._limit] if self._limit else []
+            y = self._y_range([*limit, *(value for line in curves for value in line.y)])
+            self.frame.show_layers([*self._layers(curves, x, y)], x, y)
         self.frame.setVisible(has_data)
         self._empty.setVisible(not has_data)
+
+    def set_limit(self, value: float, name: str = "") -> None:
+        """A dashed line at a value, named in the legend; 0 for none."""
+        if value != self._limit:
+            self._limit, self._limit_name = value, name
+            self._named = ()
+            self.draw()
 
     def set_percent(self, percent: bool) -> None:
         """Whether the values are fractions of 1, shown times 100."""
@@ -156,7 +171,9 @@ class LivePlot(Savable, QFrame):
         """On the axis."""
         return math.log10(value) if self._logarithmic else value
 
-    def _layers(self, curves: Sequence[ChartLine], y: Range) -> Iterator[ChartLayer]:
+    def _layers(self, curves: Sequence[ChartLine], x: Range, y: Range) -> Iterator[ChartLayer]:
+        if self._limit:
+            yield ChartLine(x, (self._limit, self._limit), LIMIT_TONE, 1.2, dashed=True)
         for line in curves:
             yield line
             if len(line.x) == 1:
@@ -239,7 +256,9 @@ class LivePlot(Savable, QFrame):
     def _samples(self) -> list[Series]:
         """The names and colours of the curves."""
         curves = self.curves.items()
-        return [Series(name, (), (), curve.tone, width=curve.width) for name, curve in curves]
+        named = [Series(name, (), (), curve.tone, width=curve.width) for name, curve in curves]
+        limit = Series(self._limit_name, (), (), LIMIT_TONE, True, width=1.2)
+        return [*named, limit] if self._limit else named
 
     def numbers(self) -> Iterator[Sequence[object]]:
         yield "curve", self._x_name, "value"

@@ -87,13 +87,18 @@ class Matrix(SavableTable):
     def set_counts(
         self, names: Sequence[str], counts: Sequence[Sequence[int]], *, unmatched: str = ""
     ) -> None:
-        """`counts[gold][predicted]`, rows and columns in the order of `names`.
+        """`counts[gold][predicted]`, rows and columns in the order of `names`; the last names may
+        have no row.
 
         unmatched: the name for no counterpart; its row is shown as spurious, its column as missed.
         """
         self.hovered = QModelIndex()
         self._counts.set(names, counts, unmatched)
         self._fit()
+
+    def set_sides(self, rows: str, columns: str) -> None:
+        """What rows and columns are, instead of gold and predicted."""
+        self._counts.sides = rows, columns
 
     def show_shares(self, of: str) -> None:
         """Show percentages of the ROWS or COLUMNS; "" shows counts, shaded by row."""
@@ -166,10 +171,11 @@ class Matrix(SavableTable):
         wide = min(max((self.width() - left - MARGIN) // len(names), least), largest)
         self.across.turned = longest > wide - 2
         above = min(longest + 12, most) if self.across.turned else theme.px(26)
-        high = min(above + least * len(names) + 8, max(260, self._most_height))
+        count = max(1, self._counts.rowCount())
+        high = min(above + least * count + 8, max(260, self._most_height))
         above = min(above, max(theme.px(60), high * 11 // 20))
-        self._want(QSize(left + wide * len(names) + MARGIN, above + wide * len(names) + 10), high)
-        rows = (self.height() - above - 6) // len(names)
+        self._want(QSize(left + wide * len(names) + MARGIN, above + wide * count + 10), high)
+        rows = (self.height() - above - 6) // count
         cell = min(wide, max(rows, least))
         self.down.setFixedWidth(left)
         self.across.setFixedHeight(above)
@@ -199,6 +205,7 @@ class _Counts(QAbstractTableModel):
         self.names: tuple[str, ...] = ()
         self.shares_of = ""
         self.unmatched = ""
+        self.sides: tuple[str, str] | None = None
         self.widest = "100"  # the longest number of a cell
         self._counts: tuple[Sequence[int], ...] = ()
         self._totals: tuple[int, ...] = ()  # of rows
@@ -216,10 +223,10 @@ class _Counts(QAbstractTableModel):
         self.endResetModel()
 
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex = ROOT) -> int:
-        return 0 if parent.isValid() else len(self.names)
+        return 0 if parent.isValid() else len(self._counts)
 
     def columnCount(self, parent: QModelIndex | QPersistentModelIndex = ROOT) -> int:
-        return self.rowCount(parent)
+        return 0 if parent.isValid() else len(self.names)
 
     def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         if not index.isValid():
@@ -234,9 +241,13 @@ class _Counts(QAbstractTableModel):
             return str(count)
         if role == Qt.ItemDataRole.ToolTipRole:
             text = _("gold {gold}, predicted {predicted}: {count}")
+            if self.sides is not None:
+                text = _("{first}: {gold}, {second}: {predicted}: {count}")
             gold = self.title(index.row(), Qt.Orientation.Vertical)
             predicted = self.title(index.column(), Qt.Orientation.Horizontal)
-            return escaping.tip(text.format(gold=gold, predicted=predicted, count=count))
+            first, second = self.sides or ("", "")
+            values = {"first": first, "second": second, "gold": gold, "predicted": predicted}
+            return escaping.tip(text.format(**values, count=count))
         return None
 
     def title(self, section: int, orientation: Qt.Orientation) -> str:

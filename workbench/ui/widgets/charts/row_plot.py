@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import (
     QColor,
     QFontMetrics,
     QPainter,
+    QPen,
 )
 
 from workbench.ui.style import theme
@@ -25,7 +26,7 @@ class PlotRow:
 
     low, high: ends of the bar on the scale from 0 to the top of the plot. middle: a tick in a
     range, None for a bar. colour: #RRGGBB of the chip and the bar, "" for the accent without chip.
-    values: of the row in the saved table.
+    values: of the row in the saved table. whiskers: ends of an interval around the end of the bar.
     """
 
     name: str
@@ -36,6 +37,7 @@ class PlotRow:
     middle: float | None = None
     colour: str = ""
     values: tuple[object, ...] = ()
+    whiskers: tuple[float, float] | None = None
 
 
 class RowPlot(Plot):
@@ -125,6 +127,12 @@ class RowPlot(Plot):
         left = at(row.low)
         wide = max(at(row.high) - left, thick)
         painter.drawRoundedRect(QRectF(left, middle - thick / 2, wide, thick), 3, 3)
+        if row.whiskers is not None:
+            low, high = map(at, row.whiskers)
+            painter.setPen(QPen(theme.qcolour("text"), 1))
+            painter.drawLine(QPointF(low, middle), QPointF(high, middle))
+            for end in (low, high):
+                painter.drawLine(QPointF(end, middle - thick), QPointF(end, middle + thick))
         if row.middle is not None:
             painter.setBrush(theme.qcolour("accent"))
             tick = QRectF(at(row.middle) - 1.5, middle - thick, 3, 2 * thick)

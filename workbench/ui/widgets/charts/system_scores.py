@@ -40,15 +40,17 @@ class SystemScores:
 
 
 class LadderChart(QWidget):
-    def __init__(self) -> None:
+    """joined: lines join the means of a series, for systems that build upon each other."""
+
+    def __init__(self, name: str, *, joined: bool = True) -> None:
         super().__init__()
         self._groups: tuple[SystemScores, ...] = ()
-        self._decimals = 1
+        self._decimals, self._joined = 1, joined
         self.frame = ChartFrame(Axis(), Axis(), self, baseline=False)
         self.frame.above, self.frame.below = ABOVE, BELOW
         self.setMinimumHeight(theme.px(200))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setAccessibleName(_("Scores of the rungs"))
+        self.setAccessibleName(name)
 
     def set_groups(self, groups: Sequence[SystemScores], *, decimals: int = 1) -> None:
         """decimals: of the scores: 1 of those in percent, more of errors in a unit of their own."""
@@ -107,11 +109,12 @@ class LadderChart(QWidget):
             if number < len(group.series) and group.series[number]
         ]
         x, y = [at for at, *_rest in means], [fmean(scores) for *_rest, scores in means]
-        yield ChartLine(x, y, tone, 1.2, dashed=bool(number))
+        if self._joined:
+            yield ChartLine(x, y, tone, 1.2, dashed=bool(number))
         for (at, group, scores), mean in zip(means, y, strict=True):
             wide = theme.px(18) * pixel
             yield ChartLine((at - wide, at + wide), (mean, mean), tone)
-            aside = theme.px(11) * pixel
+            aside = min(theme.px(11) * pixel, 0.8 / max(1, len(scores) * len(group.series)))
             places = [at + (n - (len(scores) - 1) / 2) * aside for n in range(len(scores))]
             yield Points(places, scores, tone, marker, theme.px(8), tone, 1.6, filled=not number)
             text = formats.decimal(mean, self._decimals)

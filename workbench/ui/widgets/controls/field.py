@@ -148,10 +148,19 @@ class _Combo(QComboBox):
 
 
 def combo(
-    items: Sequence[tuple[object, str]] = (), *, value: object = None, name: str = ""
+    items: Sequence[tuple[object, str]] = (),
+    *,
+    value: object = None,
+    name: str = "",
+    typed: bool = False,
 ) -> QComboBox:
-    """A combo box of (value, text); `value` is selected. The value of an item is its user data."""
+    """A combo box of (value, text); `value` is selected. The value of an item is its user data.
+
+    typed: other values can be typed (`chosen_value`).
+    """
     it = _Combo()
+    it.setEditable(typed)
+    it.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
     it.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     it.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     it.setMinimumContentsLength(8)
@@ -199,10 +208,22 @@ def _item(box: QComboBox, number: int) -> QStandardItem:
     return cast(QStandardItemModel, box.model()).item(number)
 
 
+def chosen_value(box: QComboBox) -> Any:
+    """The value of the selected item; of a box that can be typed in, also the text."""
+    if not box.isEditable():
+        return box.currentData()
+    at = box.findText(text := box.currentText().strip())
+    return text if at < 0 else box.itemData(at)
+
+
 def choose(box: QComboBox, value: object) -> None:
-    """Select the item with this value, if any; emits nothing."""
+    """Select the item with this value, if any, else write it where that is possible; emits
+    nothing.
+    """
     blocked = box.blockSignals(True)
-    for index in range(box.count()):
-        if box.itemData(index) == value:
-            box.setCurrentIndex(index)
+    known = [index for index in range(box.count()) if box.itemData(index) == value]
+    if known:
+        box.setCurrentIndex(known[-1])
+    elif box.isEditable() and value is not None:
+        box.setEditText(str(value))
     box.blockSignals(blocked)

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from workbench.base.i18n import N_, _
 from workbench.base.terms import term
 from workbench.ui.style import escaping
-from workbench.ui.widgets.controls.field import TitledField, choose, combo
+from workbench.ui.widgets.controls.field import TitledField, choose, chosen_value, combo
 from workbench.ui.widgets.controls.spin import SpinBox
 from workbench.ui.widgets.controls.words import call, words
 
@@ -183,8 +183,10 @@ class Form(QFrame):
             it = check = QCheckBox(_title(option))
             check.toggled.connect(lambda _on: self._edited(name))
         elif getattr(option, "choices", ()):
-            it = box = combo(_entries(option))
+            it = box = combo(_entries(option), typed=option.kind == "text")
             box.activated.connect(lambda _index: self._edited(name))
+            if (line := box.lineEdit()) is not None:
+                line.textEdited.connect(lambda _text: self._edited(name))
         elif option.kind == "spin":
             it = spin = SpinBox(
                 int(getattr(option, "low", 0) or 0), int(getattr(option, "high", 0) or 2**31 - 1)
@@ -207,7 +209,7 @@ class Form(QFrame):
         if isinstance(control, QCheckBox):
             return _as_text(control.isChecked())
         if isinstance(control, QComboBox):
-            return _as_text(control.currentData())
+            return _as_text(chosen_value(control))
         if isinstance(control, QSpinBox):
             return str(control.value())
         return cast(QLineEdit, control).text().strip()

@@ -44,6 +44,11 @@ class TextBox(QPlainTextEdit):
         self.setPlainText(text)
         self._setting = False
 
+    def setPlaceholderText(self, text: str) -> None:
+        """Qt does not draw a text again that replaces another one."""
+        super().setPlaceholderText(text)
+        self.viewport().update()
+
     def all_selected(self) -> bool:
         cursor = self.textCursor()
         return cursor.selectionEnd() - cursor.selectionStart() == len(self.document().toRawText())

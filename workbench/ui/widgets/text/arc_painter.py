@@ -87,7 +87,7 @@ class ArcPainter:
     ) -> None:
         colour, y = self._colour(line_arc, chosen=chosen), self.y_of(line_arc, bottom)
         pen = QPen(colour, _CHOSEN if chosen else _STROKE)
-        if not line_arc.arc.allowed:
+        if line_arc.arc.dashed or not line_arc.arc.allowed:
             pen.setDashPattern(_DASHES)
         painter.setPen(pen)
         painter.setBrush(Qt.BrushStyle.NoBrush)

@@ -118,3 +118,56 @@ def test_the_choices_take_only_the_height_they_need(view, state, filled, qtbot):
 
     text = view.document_pane.texts[0]
     qtbot.waitUntil(lambda: text.height() >= text.content_height(), timeout=2_000)
+
+
+@pytest.fixture
+def compared(filled):
+    """(id of a prompt with a long and a right-to-left answer, id of its layer)"""
+    texts = (("text", "When?"), ("choice_1", LONG), ("choice_2", "כל עשר דקות"))
+    with filled.edit("Add documents"):
+        record = Record(Document("compared", texts))
+        (id,) = documents.add(filled.db, [record], source_id=filled.source("person"))
+    return id, labels.add_layer(filled, "better", "preference")
+
+
+@pytest.fixture
+def comparing(compared, state, open_view, qtbot):
+    made = open_view(state)
+    made.resize(1600, 800)
+    state.session.open(compared[0])
+    made.take_focus()
+    qtbot.waitUntil(lambda: len(rows(made)) == 2)
+    return made
+
+
+def test_compared_answers_are_side_by_side_where_there_is_room(comparing, qtbot):
+    first, second = rows(comparing)
+    qtbot.waitUntil(lambda: first.y() == second.y() and first.x() < second.x(), timeout=2_000)
+    assert first.height() == second.height()
+    assert second._text.layoutDirection() == Qt.LayoutDirection.RightToLeft
+
+    comparing.resize(900, 800)
+
+    qtbot.waitUntil(lambda: first.x() == second.x() and first.y() < second.y(), timeout=2_000)
+    assert [label.text() for label in comparing.document_pane._titles[:1]] == ["Prompt"]
+
+
+def test_an_answer_is_preferred_by_key_and_mouse_or_both_are_equal(
+    comparing, state, compared, filled
+):
+    def state_of():
+        return document_view.view(filled, compared[0]).states.get(compared[1])
+
+    QTest.keyClick(comparing.first, Qt.Key.Key_2)
+    assert chosen(state) == [2]
+    QTest.mouseClick(rows(comparing)[0], Qt.MouseButton.LeftButton)
+    assert chosen(state) == [1] and state_of() == "draft"
+    QTest.keyClick(comparing.first, Qt.Key.Key_1)
+    assert chosen(state) == []
+
+    annotate.submit(filled, compared[0], [compared[1]])
+
+    assert state_of() == "submitted"
+    filled.undo()
+    filled.undo()
+    assert chosen(state) == [1]

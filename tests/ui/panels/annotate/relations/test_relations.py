@@ -6,8 +6,10 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
-from workbench.operations.annotation import annotate, questions
+from workbench.operations.annotation import annotate, questions, suggestion_edits
 from workbench.operations.schema import labels
+from workbench.storage.annotation.suggestions import NewSuggestion, field_of_ends
+from workbench.text.spans import Span
 
 Key, SHIFT = Qt.Key, Qt.KeyboardModifier.ShiftModifier
 
@@ -232,3 +234,23 @@ def test_selected_words_become_a_part_of_the_span_selected_last(view):
     assert (row.id, row.parts) == (ada, ((0, 3), (8, 11)))
     item = next(item for item in text.pieces.ensure(0).placed[0].items if item.span.parts)
     assert len(item.runs) == 2 and len(item.gaps) == 1
+
+
+def shown(view):
+    """The label of each arc of the first line, and whether it is dashed."""
+    view.first.viewport().repaint()
+    _index, line, _x = view.first.pieces.x_of(0)
+    return [(item.arc.label, item.arc.dashed) for item in line.arcs]
+
+
+def test_a_suggested_relation_is_a_dashed_arc_and_accepted_by_its_key(linked, view):
+    links = next(layer for layer in labels.layers(linked) if layer.name == "links")
+    ends = Span(0, 3, "PER"), Span(15, 20, "LOC")
+    row = NewSuggestion(1, links.id, links.label("in").id, field=field_of_ends(ends), score=0.91)
+    suggestion_edits.add_suggestions(linked, None, [row], kind="rule", ref="r")
+
+    assert shown(view) == [("in · 0.91 ?", True)]
+    press(view, Key.Key_A)
+
+    assert relations(view) == [("Ada", "in", "Paris")]
+    assert shown(view) == [("in", False)]

@@ -7,7 +7,9 @@ from tests.ui.context import choose, open_menu
 from tests.ui.panels.annotate.test_session import label_id
 from workbench.operations.annotation import annotate, document_view, suggestion_edits
 from workbench.operations.annotation.annotate import NewSuggestion
+from workbench.operations.schema import labels
 from workbench.storage.annotation.provenance import Origin
+from workbench.ui.panels.annotate.row_words import RowWords
 from workbench.ui.panels.annotate.suggestions.suggestions import (
     BELOW,
     BY_SCORE,
@@ -55,6 +57,16 @@ def test_suggestions_are_filtered_by_source_and_sorted(suggested):
 
     suggested.suggested.show_source(NAMES)
     assert starts(suggested) == [8] and len(suggested.session.every_suggestion) == 2
+
+
+def test_a_suggested_mention_is_told_with_its_chain_and_text(state):
+    layer = labels.add_layer(state.project, "people", "cluster", labels=("m",))
+    label = next(row for row in state.session.layers if row.id == layer).labels[0].id
+    row = NewSuggestion(1, layer, label, 0, 3, "text", 0.5, 2)
+    suggestion_edits.add_suggestions(state.project, None, [row], kind="rule")
+    state.session.open(1)
+
+    assert RowWords(state.session).line(state.session.suggestions[0]) == "2 · m: Ada (0.50)"
 
 
 def test_who_made_what_is_told(suggested):

@@ -127,6 +127,19 @@ def test_a_suggested_number_is_shown_and_accepted_by_a(view, filled, rated, stat
     assert value(filled, rated) == 2.25 and state.session.suggestions == ()
 
 
+def test_a_suggested_text_is_shown_and_accepted_by_a(view, filled, rated, state):
+    row = NewSuggestion(rated[0], rated[2], None, score=0.5, written="both\nrun")
+    suggestion_edits.add_suggestions(filled, None, [row], kind="rule")
+    assert editor(view, rated[2])._offered.text() == "suggested: both\nrun"
+    line = RowWords(state.session).line(state.session.suggestions[0])
+    assert line == "why: both run (0.50)"
+
+    press(view, "a")
+    assert value(filled, rated, 2) == "both\nrun" and state.session.suggestions == ()
+    assert "why" not in [layer.name for layer in state.session.without_label]
+    assert editor(view, rated[2]).field.toPlainText() == "both\nrun"
+
+
 def test_plus_starts_a_chain_where_text_is_selected_and_moves_the_number_elsewhere(
     view, filled, rated, state
 ):

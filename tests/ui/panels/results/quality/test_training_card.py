@@ -96,3 +96,25 @@ def test_an_objective_without_perplexity_shows_its_losses_on_held_out_text(qtbot
     made = card(qtbot, scored=False, loss=((1,), (3.0,)), held_out={"nsp": ((1,), (0.7,))})
 
     assert made.held_out.isHidden() and made.held_out_loss.series[0].name == "nsp"
+
+
+def test_rates_of_parts_end_with_the_run_and_the_clipping_is_a_line(qtbot):
+    steps, planned = (1, 2, 3), (1, 3, 5)
+    made = card(
+        qtbot,
+        loss=(steps, (3.0, 2.0, 1.0)),
+        learning_rate=(steps, (0.3, 0.2, 0.1)),
+        gradient_norm=(steps, (2.0, 1.0, 0.5)),
+        clip=1.0,
+        part_rates={
+            "embeddings": (planned, (0.1, 0.05, 0.0)),
+            "head": (planned, (0.3, 0.1, 0.0)),
+        },
+    )
+
+    assert {item.name: item.x for item in made.rate.series} == {
+        "Embeddings": (1, 3),
+        "Head": (1, 3),
+    }
+    assert [(item.name, item.y) for item in made.norm.series][1] == ("clipping", (1.0, 1.0))
+    assert legend(made) == ["Embeddings", "Head"]

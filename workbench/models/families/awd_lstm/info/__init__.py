@@ -43,6 +43,7 @@ MAX_TOKENS = 10_000  # tokens per input; the model itself has no limit
 class AwdLstmInfo(FamilyInfo):
     id = "awd_lstm"
     title = N_("AWD-LSTM (ULMFiT)")
+    kept_per_unit = 38.0
     saved_as = N_("AWD-LSTM folder (fastai)")
     holds = N_(
         "An AWD-LSTM folder holds one file of weights (.pth or .h5) and one vocabulary "

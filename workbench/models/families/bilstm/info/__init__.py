@@ -40,6 +40,7 @@ MAX_WORDS = 10_000  # words of an input; a part of subwords may read fewer
 class BilstmInfo(FamilyInfo):
     id = "bilstm"
     title = N_("BiLSTM over stacked embeddings")
+    kept_per_unit = 6.6
     architectures = frozenset(("bilstm",))
     saved_as = N_("BiLSTM folder")
     holds = N_(

@@ -44,6 +44,7 @@ _OTHERS = ("config.json", "model.safetensors")  # of a transformer
 class CharacterLmInfo(FamilyInfo):
     id = "char_lm"
     title = N_("Character language model (Flair)")
+    kept_per_unit = 99.0
     saved_as = N_("Flair folder")
     holds = N_("A model of Flair is a .pt file, or a folder with a forward and a backward one.")
     library = "flair"

@@ -31,6 +31,7 @@ DIRECTIONS = ("next", "previous")
 class ElmoInfo(FamilyInfo):
     id = ID
     title = N_("ELMo")
+    kept_per_unit = 46.0
     saved_as = N_("ELMo folder (AllenNLP)")
     holds = N_("A folder of an ELMo model holds options.json and weights.hdf5 of AllenNLP.")
     architectures = frozenset((ID,))

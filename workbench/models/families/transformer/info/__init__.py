@@ -19,7 +19,7 @@ from workbench.models.families.transformer.info import config as configs
 from workbench.models.formats import weights
 from workbench.models.formats.json_files import one_line, quoted, read_object
 from workbench.models.spec.info import FamilyInfo, Match, ModelInfo
-from workbench.models.spec.places import ADAPTERS
+from workbench.models.spec.places import ADAPTERS, boundary_file
 from workbench.runtime import tokenizer_files
 
 if TYPE_CHECKING:
@@ -36,6 +36,12 @@ class TransformerInfo(FamilyInfo):
     library = "transformers"
     architectures = architectures.ARCHITECTURES
     creates = creation.CREATES
+
+    def kept(self, model: ModelInfo, settings: Mapping[str, Any], length: int) -> float:
+        config = read_object(Path(model.path) / configs.CONFIG, []) or {}
+        on_gpu = str(settings.get("device")).startswith("cuda")
+        precision = str(settings.get("precision"))
+        return configs.kept_numbers(config, length, precision, on_gpu=on_gpu)
 
     def match(self, path: Path) -> Match:
         if google.index_of(path) is not None:
@@ -76,7 +82,7 @@ class TransformerInfo(FamilyInfo):
             width=configs.number(config, *configs.WIDTH),
             vocabulary=configs.number(config, "vocab_size"),
             max_length=configs.longest_input(config),
-            gives=architectures.gives(architecture, config, weights.shapes),
+            gives=_gives(path, architecture, config, weights.shapes),
             dtype=weights.dtype,
             pickled=weights.pickled,
             labels=(head.labels if head is not None else ()) or configs.labels(config),
@@ -142,6 +148,17 @@ def _notes(path: Path, architecture: str, config: Mapping[str, Any]) -> Iterator
             "Its trained head ({name}) is not used. The model can be fine-tuned.",
             name=one_line(name, 60),
         )
+
+
+def _gives(
+    path: Path,
+    architecture: str,
+    config: Mapping[str, Any],
+    shapes: Mapping[str, tuple[int, ...]],
+) -> tuple[str, ...]:
+    gives = architectures.gives(architecture, config, shapes)
+    has_head = boundary_file(path).is_file() or fairseq.has_boundary(shapes)
+    return (*gives, "span_boundary") if has_head and "masked_lm" in gives else gives
 
 
 def _unused(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> list[str]:

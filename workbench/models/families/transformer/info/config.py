@@ -76,6 +76,46 @@ _POSITION_TABLES = ("position_embeddings.weight", "wpe.weight", "positions_embed
 Shapes = Mapping[str, tuple[int, ...]]
 
 
+# ---------------------------------------------------------------- memory
+
+# Numbers that a layer keeps per token for the backward pass, in units of its width and of its
+# feed-forward width, counted with torch's saved_tensors_hooks. Width: input, query, key, value,
+# context, and for each of two sublayers a dropout mask, the sum and its norm. Feed-forward width:
+# before and after an exact activation function; others are computed in several steps, whose results
+# leave gaps in the memory of a process on a CPU (KEPT_ON_CPU, measured).
+KEPT, KEPT_INSIDE = 10.5, 2.0
+KEPT_BY = {"distilbert": 9.5, "t5": 16.6, "mt5": 16.6}
+# Per head and pair of tokens: T5 adds a bias, which no fused attention takes; plain products on a
+# CPU, which are faster for short texts, in bf16 up to 512 tokens (see `attention.py`).
+KEPT_PER_PAIR, KEPT_BY_PRODUCTS = 2.5, 1.43
+HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads")
+PLAIN_LENGTHS = {"bf16": 512}  # precision → where products are used, at most
+PLAIN_LENGTH = 128
+KEPT_INSIDE_BY = {"gelu_new": 5.0, "gelu_fast": 5.0, "relu": 3.0, "silu": 4.0}
+KEPT_ON_CPU = {"gelu_new": 8.3, "gelu_fast": 8.3, "relu": 5.0}
+_USUAL = {"gpt2": "gelu_new", "openai-gpt": "gelu_new", "t5": "relu", "mt5": "relu"}
+_FUNCTIONS = ("hidden_act", "activation_function", "afn", "dense_act_fn", "activation")
+
+
+def kept_numbers(config: Mapping[str, Any], length: int, precision: str, *, on_gpu: bool) -> float:
+    """Numbers that a layer keeps per token for the backward pass of inputs of `length` tokens."""
+    architecture, width = str(config.get("model_type")), number(config, *WIDTH)
+    inside = number(config, *_INNER_OF.get(architecture, INNER)) or 4 * width
+    functions = (config.get(name) for name in _FUNCTIONS)
+    function = next((str(name) for name in functions if name), _USUAL.get(architecture, "gelu"))
+    each_inside = KEPT_INSIDE_BY if on_gpu else {**KEPT_INSIDE_BY, **KEPT_ON_CPU}
+    each_pair = 0.0
+    if architecture in ("t5", "mt5"):
+        each_pair = KEPT_PER_PAIR
+    elif not on_gpu and length <= PLAIN_LENGTHS.get(precision, PLAIN_LENGTH):
+        each_pair = KEPT_BY_PRODUCTS
+    return (
+        width * KEPT_BY.get(architecture, KEPT)
+        + inside * each_inside.get(function, KEPT_INSIDE)
+        + number(config, *HEADS) * length * each_pair
+    )
+
+
 # ---------------------------------------------------------------- sizes
 
 

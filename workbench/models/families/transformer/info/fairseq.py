@@ -21,7 +21,7 @@ CHECKPOINT = "model.pt"
 STATE = "model"  # of a whole checkpoint: the weights, beside settings and the optimizer
 PREFIX = "decoder."
 BOUNDARY = "cls.pair_target_predictions."  # the head of the span boundary objective
-# Our names of its parameters, see `pretraining.objectives.span_masking.boundary`.
+# Our names of its parameters, see `models.boundary`.
 BOUNDARY_NAMES: Mapping[str, str] = {
     "position_embeddings.weight": "positions.weight",
     **{
@@ -88,7 +88,8 @@ def notes(shapes: Mapping[str, Sequence[int]]) -> list[str]:
     """What the card tells about the heads and other parts that transformers does not have."""
     notes, used = [], set(_TIED)
     if has_boundary(shapes):
-        notes.append(_("Its head of the span boundary objective is used for span masking only."))
+        note = _("Its head of the span boundary objective is used for span masking and in Inspect.")
+        notes.append(note)
         used |= {BOUNDARY + name for name in BOUNDARY_NAMES}
     left = sorted(name for name in shapes if not name.startswith(_PARTS) and name not in used)
     if left:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from workbench.text import result_view, segment
 from workbench.text.document import TEXT
 from workbench.text.fields import (
     Answers,
+    Chains,
     ClassScores,
     LabelScores,
     Number,
@@ -282,15 +283,28 @@ def _number(line: FileLine, _document: Document, _layer: Layer) -> Prediction:
 
 
 def _spans(line: FileLine, document: Document, layer: Layer) -> Prediction:
+    items = (_span(item, document, layer) for item in _items(line, document))
+    spans = tuple(sorted(items, key=lambda span: span.start))
+    return Prediction((WordTags(_words(document, spans)), SpanScores(spans)))
+
+
+def _chains(line: FileLine, document: Document, layer: Layer) -> Prediction:
+    """Spans with the number of their chain; one without is a chain of its own."""
+    numbers: dict[object, int] = {}
+    spans = []
+    for at, item in enumerate(_items(line, document)):
+        chain = item.get("chain") if isinstance(item, Mapping) else getattr(item, "chain", None)
+        number = numbers.setdefault((at,) if chain is None else chain, len(numbers) + 1)
+        spans.append(replace(_span(item, document, layer), chain=number))
+    return Prediction((Chains(tuple(sorted(spans, key=lambda span: (span.start, -span.end)))),))
+
+
+def _items(line: FileLine, document: Document) -> Sequence[Any]:
+    """The spans as the file has them."""
     raw = next((line.values[name] for name in SPANS if name in line.values), None)
     if raw is None:
         raise _missing(SPANS)
-    if isinstance(raw, str):
-        raw = table_cells.spans(raw, document.text)
-    spans = tuple(
-        sorted((_span(item, document, layer) for item in raw), key=lambda span: span.start)
-    )
-    return Prediction((WordTags(_words(document, spans)), SpanScores(spans)))
+    return table_cells.spans(raw, document.text) if isinstance(raw, str) else raw
 
 
 def _span(item: Any, document: Document, layer: Layer) -> Span:
@@ -353,6 +367,7 @@ _MAKE = {
     "LabelScores": _several,
     "Number": _number,
     "SpanScores": _spans,
+    "Chains": _chains,
     "Answers": _answers,
 }
 

@@ -12,6 +12,7 @@ from workbench.operations.runs.kinds.base import Kind
 from workbench.operations.runs.kinds.contract import model_name
 from workbench.operations.runs.kinds.train.info import INFO
 from workbench.operations.runs.run_results import trained
+from workbench.training.general import RUN_ON
 from workbench.training.methods import spec as methods
 
 if TYPE_CHECKING:
@@ -40,13 +41,13 @@ class FineTuningKind(Kind):
         queue: Queue | None = None,
         watch: Watch = QUIET,
     ) -> train.PreparedTraining:
-        return train.prepare(project, spec, watch=watch)
+        return train.prepare(project, spec, queue=queue, watch=watch)
 
     def settings(self, run: Run) -> TrainSpec:
         return replace(train.spec_of(run), layer=run.layer)
 
     def identity(self, spec: TrainSpec) -> str:
-        options = sorted(spec.all_options.items(), key=lambda pair: pair[0])
+        options = sorted((name, spec.option(name)) for name in spec.all_options if name != RUN_ON)
         return str((spec.task, spec.layer, spec.model_name, spec.seed, options))
 
     def prepare_again(

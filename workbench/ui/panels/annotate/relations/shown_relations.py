@@ -10,12 +10,14 @@ from workbench.base.i18n import _
 from workbench.text.labels import Label, Layer
 from workbench.text.relations import directed
 from workbench.ui.panels.annotate.session import GOLD
+from workbench.ui.style import formats
 from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.text import span_layout
 from workbench.ui.widgets.text.arc_layout import TextArc
 
 if TYPE_CHECKING:
-    from workbench.operations.annotation.annotate import RelationRow, SpanRow
+    from workbench.operations.annotation.annotate import RelationRow, SpanRow, SuggestionRow
+    from workbench.text.spans import Span
     from workbench.ui.panels.annotate.document_text import DocumentText
     from workbench.ui.panels.annotate.relations.relations import RelationTool
     from workbench.ui.panels.annotate.session import DocumentSession
@@ -53,7 +55,23 @@ class ShownArcs:
                 entry = row, *ends, self._make(row, ends[0], ends[1])
             self._made[row.id] = entry
             arcs.setdefault(ends[0].field, []).append(entry[3])
+        for suggestion in () if tool.session.errors else tool.session.suggestions:
+            if suggestion.ends is not None:
+                field = suggestion.ends[0].field
+                arcs.setdefault(field, []).append(self._suggested(suggestion, suggestion.ends))
         return arcs
+
+    def _suggested(self, row: SuggestionRow, ends: tuple[Span, Span]) -> TextArc:
+        """Dashed, with its score."""
+        known = self.tool.session.label_of.get(row.label_id) if row.label_id is not None else None
+        label = known[1] if known else None
+        name = label.name if label else "?"
+        tint = (label.colour or label.position) if label else self._no_label
+        score = "" if row.score is None else f" · {formats.decimal(row.score, 2)}"
+        first, second = ((span.start, span.end) for span in ends)
+        has_direction = known is None or directed(known[0], name)
+        title = f"{name}{score} ?"
+        return TextArc(first, second, title, tint, row.id, has_direction, dashed=True)
 
     def _make(self, row: RelationRow, span: SpanRow, other: SpanRow) -> TextArc:
         known = self.tool.session.label_of.get(row.label_id) if row.label_id is not None else None
@@ -106,8 +124,12 @@ class LinkLine:
         """Draw the selected relation as chosen, and scroll to its spans."""
         row, spans = self._tool.chosen_relation(), self._tool.session.span_of
         ends = [spans.get(id) for id in (row.from_span, row.to_span)] if row else []
+        self.show_ends(texts, [span for span in ends if span is not None])
+
+    def show_ends(self, texts: Sequence[DocumentText], ends: Sequence[SpanRow | Span]) -> None:
+        """Draw the selected relation, or suggestion of one, between these spans as chosen."""
         for text in texts:
-            here = [span for span in ends if span is not None and span.field == text.field]
+            here = [span for span in ends if span.field == text.field]
             text.choose(self._tool.session.chosen if here else None)
             if here:
                 text.show_range(min(span.start for span in here), max(item.end for item in here))

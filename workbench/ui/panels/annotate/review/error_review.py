@@ -56,7 +56,7 @@ class ErrorReview(Callout):
             if session.document_id in session.errors
             else 0
         )
-        extra, missed, labels, missed_labels, number = differing = differences(session)
+        extra, missed, labels, missed_labels, value, chains = differing = differences(session)
         every = len(session.errors)
         editor = tool.editor
         mistakes = editor.mistakes if editor is not None else ""
@@ -71,8 +71,10 @@ class ErrorReview(Callout):
         message = [errors]
         if labels:
             message.append(_("Predicted: {label}.", label=", ".join(labels)))
-        if number is not None:
-            message.append(_("Predicted: {label}.", label=formats.significant(number, 3)))
+        if value is not None:
+            is_text = isinstance(value, str)
+            label = f"“{value}”" if is_text else formats.significant(float(value), 3)
+            message.append(_("Predicted: {label}.", label=label))
         if missed_labels:
             message.append(_("Not predicted: {labels}.", labels=", ".join(missed_labels)))
         if extra:
@@ -82,6 +84,9 @@ class ErrorReview(Callout):
         if missed:
             n = len(missed)
             message.append(ngettext("{n} missed span.", "{n} missed spans.", n))
+        if chains:
+            n = len(chains)
+            message.append(ngettext("{n} chain differs.", "{n} chains differ.", n))
         if mistakes:
             message.append(mistakes)
         if session.predicted is None:

@@ -110,7 +110,8 @@ class ReviewTool(Tool):
         differing = differences(self.session)
         layer = next(layer for layer in self.session.layers if layer.id == self.session.run_layer)
         ids = {label.name: row_id(label) for label in layer.labels}
-        names = [*(span.label for span in differing.spans), *differing.labels]
+        spans = [mention for chain in differing.chains for mention in chain] or differing.spans
+        names = [*(span.label for span in spans), *differing.labels]
         gone = next((name for name in names if name not in ids), None)
         if gone is not None:
             message = _(
@@ -120,13 +121,17 @@ class ReviewTool(Tool):
             return None
         here = self.session.shown_id, row_id(layer)
         suggestions = [
-            NewSuggestion(*here, ids[span.label], span.start, span.end, span.field, span.score)
-            for span in differing.spans
+            NewSuggestion(
+                *here, ids[span.label], span.start, span.end, span.field, span.score, span.chain
+            )
+            for span in spans
         ]
         scores = {answer.label: answer.score for answer in self.session.predicted_answers}
         suggestions += [
             NewSuggestion(*here, ids[label], score=scores.get(label)) for label in differing.labels
         ]
-        if differing.number is not None:
-            suggestions.append(NewSuggestion(*here, None, value=differing.number))
+        if isinstance(differing.value, str):
+            suggestions.append(NewSuggestion(*here, None, written=differing.value))
+        elif differing.value is not None:
+            suggestions.append(NewSuggestion(*here, None, value=differing.value))
         return suggestions

@@ -24,6 +24,13 @@ Drawn = list[TextSpan]
 NO_LABEL = ("?", theme.NO_LABEL)
 
 
+def _in_chain(chain: int | None, name: str, tint: Any) -> tuple[str, Any]:
+    """Name and colour of a span: those of its chain, if it is in one."""
+    if chain is None:
+        return name, tint
+    return _("{chain} · {label}", chain=chain, label=name), chain - 1
+
+
 class Looks(NamedTuple):
     """What all gold spans depend on; another one draws all of them again."""
 
@@ -150,10 +157,8 @@ class ShownSpans:
         self._change += 1
 
     def _make(self, row: SpanRow) -> TextSpan:
-        name, tint = self._looks.labels.get(row.label_id, NO_LABEL)
+        name, tint = _in_chain(row.chain, *self._looks.labels.get(row.label_id, NO_LABEL))
         note = _("missed") if row.id in self._looks.missed else ""
-        if row.chain is not None:
-            name, tint = _("{chain} · {label}", chain=row.chain, label=name), row.chain - 1
         return TextSpan(
             row.start, row.end, name, tint, row.id, span_layout.GOLD, None, note, parts=row.parts
         )
@@ -167,7 +172,7 @@ class ShownSpans:
         hidden = looks.tags | {layer.id for layer in session.active if layer.traits.asks}
         for row in () if session.errors else session.suggestions:
             if row.start is not None and row.end is not None and row.layer_id not in hidden:
-                name, tint = looks.labels.get(row.label_id, NO_LABEL)
+                name, tint = _in_chain(row.chain, *looks.labels.get(row.label_id, NO_LABEL))
                 drawn.setdefault(row.field, []).append(
                     TextSpan(
                         row.start, row.end, name, tint, row.id, span_layout.SUGGESTED, row.score
@@ -181,11 +186,12 @@ class ShownSpans:
         tints = {label.name: label.colour or label.position for label in learned}
         for number, predicted in enumerate(() if session.run_layer in looks.tags else extra, 1):
             tint = tints.get(predicted.label, NO_LABEL[1])
+            name, tint = _in_chain(predicted.chain, predicted.label, tint)
             drawn.setdefault(predicted.field, []).append(
                 TextSpan(
                     predicted.start,
                     predicted.end,
-                    predicted.label,
+                    name,
                     tint,
                     number,
                     span_layout.PREDICTED,

@@ -38,8 +38,8 @@ from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.controls.button import icon_button
 from workbench.ui.widgets.controls.key_cap import follow
 from workbench.ui.widgets.controls.text_box import align_by_text
-from workbench.ui.widgets.controls.words import words
-from workbench.ui.widgets.layout import remove
+from workbench.ui.widgets.controls.words import Elided, words
+from workbench.ui.widgets.layout import remove, row
 
 if TYPE_CHECKING:
     from workbench.text.labels import Layer
@@ -309,6 +309,8 @@ class TextEditor(ValueEditor):
     def __init__(self, tool: ValueTool, layer: Layer) -> None:
         super().__init__(tool, layer)
         self._title = words("", "small", weight=600)
+        self._offered = Elided("", "small", "muted")  # what is suggested, or was predicted
+        self._head = row(self._title, (self._offered, 1), gap=12)
         self.field = QPlainTextEdit()
         align_by_text(self.field)
         self.field.setTabChangesFocus(True)
@@ -319,7 +321,7 @@ class TextEditor(ValueEditor):
         self._column = layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
-        layout.addWidget(self._title)
+        layout.addWidget(self._head)
         layout.addWidget(self.field)
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
@@ -351,6 +353,7 @@ class TextEditor(ValueEditor):
         way = QBoxLayout.Direction
         self._column.setDirection(way.LeftToRight if low else way.TopToBottom)
         self._column.setSpacing(12 if low else 4)
+        self._offered.setVisible(not low)
         self.restyle()
 
     def height_of(self, *, low: bool) -> int:
@@ -363,6 +366,7 @@ class TextEditor(ValueEditor):
         self.field.setAccessibleName(layer.name)
         self.field.setReadOnly(not self.tool.session.can_edit)
         escaping.set_tip(self.field, self.tool.session.origins.made_here(layer).get(None, ""))
+        self._tell()
         written = self.tool.session.document_id, self.tool.written(layer)
         if written == self._shown:
             return
@@ -371,6 +375,15 @@ class TextEditor(ValueEditor):
             self.field.blockSignals(True)
             self.field.setPlainText(written[1])
             self.field.blockSignals(False)
+
+    def _tell(self) -> None:
+        text = self.tool.offered_text(self.layer)
+        if not text or text == self.tool.written(self.layer):
+            self._offered.setText("")
+        elif self.tool.session.errors:
+            self._offered.setText(_("predicted: {text}", text=text))
+        else:
+            self._offered.setText(_("suggested: {text}", text=text))
 
     def _written(self) -> None:
         text = self.field.toPlainText()

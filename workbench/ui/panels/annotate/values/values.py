@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ from workbench.ui.panels.annotate.tool import EditorTool
 from workbench.ui.project.unsaved import UnsavedText
 
 if TYPE_CHECKING:
+    from workbench.storage.annotation.suggestions import SuggestionRow
+    from workbench.text.result_view import Answer
     from workbench.ui.panels.annotate.session import DocumentSession
 
 STEPS = {"+": 1, "=": 1, "-": -1}  # keys that move the number by steps
@@ -56,11 +59,17 @@ class ValueTool(EditorTool):
         return ShownNumber(Scale.of(layer.options), gold, self._offered(layer))
 
     def _offered(self, layer: Layer) -> float | None:
+        return next((item.value for item in self._proposed(layer)), None)
+
+    def offered_text(self, layer: Layer) -> str:
+        """The text of an open suggestion, in error review of the run; "" for none."""
+        return next((item.written or "" for item in self._proposed(layer)), "")
+
+    def _proposed(self, layer: Layer) -> Iterator[SuggestionRow | Answer]:
         if self.session.errors and layer.id == self.session.run_layer:
-            answers = self.session.predicted_answers
-            return next((answer.value for answer in answers), None)
-        rows = (row.value for row in self.session.suggestions if row.layer_id == layer.id)
-        return next(rows, None)
+            yield from self.session.predicted_answers
+        else:
+            yield from (row for row in self.session.suggestions if row.layer_id == layer.id)
 
     def set_number(self, layer: Layer, value: float | None) -> None:
         """Set the number of the document, None to clear it."""
@@ -187,7 +196,7 @@ class ValueTool(EditorTool):
         return failed
 
     def _store(self, document_id: int, layer_id: int, text: str) -> None:
-        if corpus.documents_of(self.project, [document_id]):  # else it was deleted meanwhile
+        if any(corpus.documents_of(self.project, [document_id])):  # else it was deleted meanwhile
             values.write_text(self.project, document_id, layer_id, text, origin=self.session)
 
 

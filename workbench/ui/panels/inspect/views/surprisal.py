@@ -4,7 +4,9 @@ model expects in place of words that the user masks.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _, ngettext
 from workbench.text.columns import ValueKind
@@ -225,10 +227,43 @@ def _position_columns(view: ViewContext) -> list[Column]:
     ]
 
 
-def _best(view: ViewContext) -> list[tuple[int, tuple[str, float]]]:
-    """The tokens that are expected at the selected position."""
+def _has_boundary(view: ViewContext) -> bool:
+    return view.result is not None and any(item.boundary for item in view.result.positions)
+
+
+def _boundary(view: ViewContext) -> str:
+    """From what the tokens of the second column are predicted, at the selected position."""
     position = view.chosen("positions")
-    return list(enumerate(position[1].best, 1)) if position is not None else []
+    if position is None or (boundary := position[1].boundary) is None:
+        return ""
+    return _(
+        "From the boundary: “{token}” at position {place} between “{left}” and “{right}” has "
+        "{own}%, rank {rank}.",
+        token=position[1].piece,
+        place=boundary.place,
+        left=boundary.left,
+        right=boundary.right,
+        own=formats.points(boundary.own),
+        rank=formats.count(boundary.rank),
+    )
+
+
+_Expected = tuple[str, float]
+
+
+def _best(view: ViewContext) -> list[tuple[int, _Expected, _Expected | None]]:
+    """The tokens that are expected at the selected position, and those from the boundary."""
+    position = view.chosen("positions")
+    if position is None:
+        return []
+    boundary = position[1].boundary.best if position[1].boundary is not None else ()
+    pairs = zip_longest(position[1].best, boundary[: len(position[1].best)])
+    return [(number, own, other) for number, (own, other) in enumerate(pairs, 1)]
+
+
+def _of_boundary(row: Sequence[Any], at: int) -> Any:
+    """The token or the probability from the boundary, in a row of `_best`."""
+    return row[2][at] if row[2] is not None else None
 
 
 def _masked_data(view: ViewContext) -> list[list[object]]:
@@ -238,6 +273,10 @@ def _masked_data(view: ViewContext) -> list[list[object]]:
     for position in view.result.positions:
         rows += [[], [_("Masked token"), position.piece, _("Probability"), position.own]]
         rows += [[name, share] for name, share in position.best]
+        if (boundary := position.boundary) is not None:
+            sides = (boundary.left, boundary.right)
+            rows += [[_("Boundary"), *sides, _("Position"), boundary.place]]
+            rows += [[_("From boundary"), boundary.own], *map(list, boundary.best)]
     return rows
 
 
@@ -299,17 +338,25 @@ MASKED_WORDS = ViewSpec(
             TablePart(
                 _("Expected tokens"),
                 [
-                    Column("", lambda pair: str(pair[0]), 34, right=True),
-                    Column(_("Expected token"), lambda pair: pair[1][0], 130),
+                    Column("", lambda row: str(row[0]), 34, right=True),
+                    Column(_("Expected token"), lambda row: row[1][0], 116),
                     Column(
                         _("Probability, %"),
-                        lambda pair: pair[1][1],
+                        lambda row: row[1][1],
                         kind=ValueKind.SHARE,
-                        share=lambda pair: pair[1][1],
+                        share=lambda row: row[1][1],
                     ),
+                    Column(
+                        _("From boundary"),
+                        lambda row: _of_boundary(row, 0) or "–",
+                        116,
+                        hint=_("Predicted from the tokens beside the masked span alone"),
+                    ),
+                    Column("%", lambda row: _of_boundary(row, 1), 62, kind=ValueKind.SHARE),
                 ],
                 _best,
-                key=lambda pair: pair[0],
+                key=lambda row: row[0],
+                hidden=lambda view: () if _has_boundary(view) else (3, 4),
                 id="best",
                 stretch=1,
             ),
@@ -317,6 +364,7 @@ MASKED_WORDS = ViewSpec(
             visible=_has_masked,
             stretch=2,
         ),
+        TextPart(_boundary, "small", wrap=True, visible=_has_boundary, id="boundary"),
         RulePart(),
         FiguresPart(_masked_figures),
         TextEntryPart(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QFrame, QMenu, QVBoxLayout
@@ -10,6 +12,7 @@ from PySide6.QtWidgets import QFrame, QMenu, QVBoxLayout
 from workbench.base.i18n import _
 from workbench.ui.panels.results.quality.state import QualityState
 from workbench.ui.style import escaping
+from workbench.ui.style.run_text import part_name
 from workbench.ui.widgets.charts.axes import Axis
 from workbench.ui.widgets.charts.chart import Chart, Series
 from workbench.ui.widgets.charts.legend import NO_MARK, ChartLegend, distinct
@@ -151,6 +154,9 @@ class TrainingCard(QFrame):
         self.score.set_series(_scores(runs, loaded.score))
         charts = {"loss": self.loss, "score": self.score, "adaptation": self.adapting}
         named = charts[str(kind)].series
+        if kind == "loss":
+            several = [chart.series for chart in (self.loss, self.rate) if len(chart.series) > 1]
+            named = tuple(chain.from_iterable(several))
         self._legend.setVisible(len(named) > 1)
         self._legend.set(named if len(named) > 1 else ())
 
@@ -181,9 +187,24 @@ class TrainingCard(QFrame):
             drawn = [Series(name, tuple(map(float, steps)), numbers, width=1.4)]
             if chart is self.loss and training.parts:
                 drawn = _parts(drawn[0], training)
+            if chart is self.rate and training.part_rates:
+                drawn = _curves(_until(steps[-1:], training.part_rates))
+            if chart is self.norm and training.clip and steps:
+                ends = (float(steps[0]), float(steps[-1]))
+                limit = (training.clip, training.clip)
+                drawn.append(Series(_("clipping"), ends, limit, "warn", True, NO_MARK, width=1.2))
             chart.set_series(drawn)
             if not numbers:
                 chart.hide()
+
+
+def _until(last: Sequence[int], rates: Mapping[str, Points]) -> dict[str, Points]:
+    """The rates planned for each part, by its name, up to the last step of the run."""
+    ends = {part: bisect_right(steps, last[0]) if last else 0 for part, (steps, _) in rates.items()}
+    return {
+        part_name(part): (steps[: ends[part]], values[: ends[part]])
+        for part, (steps, values) in rates.items()
+    }
 
 
 def _curves(values: Mapping[str, Points], width: float = 2.0) -> list[Series]:

@@ -14,8 +14,10 @@ from shiboken6 import isValid
 from workbench.base.i18n import _, ngettext
 from workbench.base.registry import registry
 from workbench.base.terms import term
-from workbench.text.labels import TOKENS
-from workbench.text.mistakes import BOUNDARY, LABEL, MISSED, Mistake
+from workbench.text.document import CHOICE, TEXT
+from workbench.text.labels import NUMBERS, TOKENS, WRITTEN
+from workbench.text.mistakes import BOUNDARY, DIRECTION, LABEL, MISSED, Mistake
+from workbench.text.relations import directed
 from workbench.text.result_view import KIND
 from workbench.text.scale import Scale, shortest
 from workbench.ui.panels.results.review.error_keys import ERROR_COMMANDS
@@ -31,6 +33,7 @@ from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import TurningRow, bar, card, column, layout_of, row, scrolled
 from workbench.ui.widgets.tables.delegates import STATE_TONES
 from workbench.ui.widgets.tables.table import Column, Table
+from workbench.ui.widgets.text.arc_layout import TextArc
 from workbench.ui.widgets.text.span_layout import GOLD, PREDICTED, TextSpan
 from workbench.ui.widgets.text.view import TextView
 
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from workbench.operations.documents.similar import SimilarDocument
     from workbench.operations.evaluation.errors import Detail
     from workbench.operations.evaluation.reviews import ReviewItem
+    from workbench.text.document import Document
     from workbench.text.labels import Label, Layer
     from workbench.text.result_view import DetailRow, ResultView
     from workbench.text.spans import Span
@@ -48,7 +52,7 @@ if TYPE_CHECKING:
 SHOWN_LABELS = 3  # in the list of similar texts
 MOST_ROWS, FEW_ROWS = 5, 3  # of the tables below the text, and below a passage with questions
 WORD, MARK = 92, 56  # widths of a column with words, and with "gold" alone
-ANSWER = 300  # width of a column with answers
+ANSWER, PAIR = 300, 150  # widths of a column with answers, and with both spans of a relation
 GREY = theme.NO_LABEL  # other spans, so that the chosen error stands out
 UNBOUNDED = 16_777_215  # QWIDGETSIZE_MAX
 LEAST_TEXTS = (48, 72)  # minimum heights of the first and second text, in pixels
@@ -71,11 +75,12 @@ class Titles(NamedTuple):
 
     def of_layer(self, mistake: Mistake, layer: Layer | None, view: ResultView) -> tuple[str, str]:
         """As `decisions`; the label of an answer is its question, which has no place in a title,
-        and a number that is accepted is rounded to its scale.
+        nor has a quoted text, and a number that is accepted is rounded to its scale.
         """
-        if view.asks:
+        record = layer.traits.record if layer is not None else ""
+        if view.asks or view.quotes or record == WRITTEN:
             return Titles().decisions(mistake)
-        if layer is not None and not layer.traits.has_labels and mistake.predicted != NONE:
+        if layer is not None and record == NUMBERS and mistake.predicted != NONE:
             nearest = Scale.of(layer.options).nearest(float(mistake.predicted))
             mistake = replace(mistake, predicted=shortest(nearest))
         return self.decisions(mistake)
@@ -256,7 +261,7 @@ class ErrorDetail(QFrame):
             self._verdict.set(_(VERDICTS[item.verdict]), tone="good")
         sentence = _asked(item, detail) if self._state.view.asks else ""
         question = item.mistake.gold or item.mistake.predicted
-        self._title.setText(question if sentence else _headline(item))
+        self._title.setText(question if sentence else _headline(item, self._state.view))
         self._asked.setText(sentence)
         self._asked.setVisible(bool(sentence))
         in_text = item.mistake.place is not None
@@ -296,7 +301,7 @@ class ErrorDetail(QFrame):
             self._show_others(self._state.item)
 
     def _show_texts(self, item: ReviewItem, detail: Detail) -> None:
-        texts = detail.document.texts[:2]
+        texts = both_texts(detail.document)
         for number, view in enumerate(self._texts):
             view.setVisible(number < len(texts))
             if number >= len(texts):
@@ -308,6 +313,7 @@ class ErrorDetail(QFrame):
             spans, chosen = self._spans(item, detail, name)
             view.set_lanes(0)
             view.set_spans(spans)
+            view.set_arcs(self._arcs(item.mistake) if name == item.mistake.field else ())
             view.choose(chosen, show=chosen is not None)
         self._fit_texts()
 
@@ -334,37 +340,61 @@ class ErrorDetail(QFrame):
         mistake = item.mistake
         if mistake.place is None or mistake.field != field:
             return [], None
-        gold = _keys(detail.gold, field)
-        predicted = _keys(detail.predicted, field)
-        layer = self._state.layer
+        if mistake.ends is not None:
+            names = {(span.start, span.end): span.label for span in detail.document.input_spans}
+            spans = [
+                TextSpan(*place, names.get(place, ""), GREY, number, GOLD)
+                for number, place in enumerate(sorted(set(mistake.ends)), 1)
+            ]
+            return spans, None
+        view, layer = self._state.view, self._state.layer
+        scores = {
+            (s.start, s.end, view.caption(s)): s.score for s in detail.predicted if s.field == field
+        }
+        gold, predicted = _keys(detail.gold, field, view.caption), {*scores}
         if (
             layer is not None and layer.traits.editor == TOKENS
         ):  # only those that differ: all would be unreadable
             gold, predicted = gold - predicted, predicted - gold
             places = {key[:2] for key in gold}
             predicted = {key for key in predicted if key[:2] in places}
-        if mistake.at is not None:
+        if mistake.at is not None and not view.quotes:
             gold.add((*mistake.at, mistake.gold))
-        if mistake.predicted_at is not None:
+        if mistake.predicted_at is not None and not view.quotes:
             predicted.add((*mistake.predicted_at, mistake.predicted))
-        scores = {(s.start, s.end, s.label): s.score for s in detail.predicted if s.field == field}
         spans, chosen = [], None
         for kind, keys, own in (
             (GOLD, gold, (*(mistake.at or ()), mistake.gold)),
             (PREDICTED, predicted, (*(mistake.predicted_at or ()), mistake.predicted)),
         ):
             for number, key in enumerate(sorted(keys), 1):
-                mine = key == own
+                mine = key[:2] == own[:2] if view.quotes else key == own
                 tint = self._tint(key[2]) if mine else GREY
                 score = scores.get(key) if kind == PREDICTED else None
                 lane = int(kind == PREDICTED)
                 caption = key[2]  # of an answer: its question, which is above the text already
-                if self._state.view.asks:
+                if view.asks:
                     caption = _("predicted") if lane else _("gold")
                 span = TextSpan(*key[:2], caption, tint, number, kind, score, least_lane=lane)
                 spans.append(span)
                 chosen = span.name if mine and chosen is None else chosen
         return spans, chosen
+
+    def _arcs(self, mistake: Mistake) -> list[TextArc]:
+        """Of a relation: that of gold, and the predicted one with a dashed line."""
+        sides = (
+            (GOLD, mistake.gold, mistake.at, mistake.to),
+            (PREDICTED, mistake.predicted, mistake.predicted_at, mistake.predicted_to),
+        )
+        layer = self._state.layer
+        return [
+            TextArc(
+                first, second, name, self._tint(name), number,
+                layer is None or directed(layer, name), dashed=kind == PREDICTED,
+            )
+            for number, (kind, name, first, second) in enumerate(sides, 1)
+            if first is not None and second is not None
+        ]  # fmt: skip
 
     def _tint(self, name: str) -> int | str:
         label = self._look(name)
@@ -383,7 +413,8 @@ class ErrorDetail(QFrame):
         marked = [(self._mark(row, item), row.label, row.share) for row in rows]
         title = _("Threshold") if own else _(view.column) if texts else ""
         self._answers.rows_model.set_title(2, title)
-        self._answers.set_width(2, ANSWER if view.asks else WORD if title else MARK)
+        word = PAIR if item.mistake.ends is not None else WORD
+        self._answers.set_width(2, ANSWER if view.asks else word if title else MARK)
         self._answers.setColumnHidden(0, view.asks)
         self._answers.set_rows(marked)
         self._answers.fit_height(FEW_ROWS if view.asks else MOST_ROWS)
@@ -414,8 +445,10 @@ class ErrorDetail(QFrame):
         return _("{threshold} · gold", threshold=value) if gold else value
 
 
-def _keys(spans: tuple[Span, ...], field: str) -> set[tuple[int, int, str]]:
-    return {(span.start, span.end, span.label) for span in spans if span.field == field}
+def _keys(
+    spans: tuple[Span, ...], field: str, caption: Callable[[Span], str]
+) -> set[tuple[int, int, str]]:
+    return {(span.start, span.end, caption(span)) for span in spans if span.field == field}
 
 
 def _asked(item: ReviewItem, detail: Detail) -> str:
@@ -428,18 +461,22 @@ def _asked(item: ReviewItem, detail: Detail) -> str:
     return _("Gold: {gold} · Predicted: {predicted}", gold=gold, predicted=predicted)
 
 
-def _headline(item: ReviewItem) -> str:
+def _headline(item: ReviewItem, view: ResultView) -> str:
     mistake = item.mistake
     about: dict[str, Any] = {
         "text": item.quote.replace("\n", " ")[:60],
-        "gold": mistake.gold or NONE,
-        "predicted": mistake.predicted or NONE,
+        "gold": view.side(mistake, item.text, gold=True) or NONE,
+        "predicted": view.side(mistake, item.text, gold=False) or NONE,
+        "kind": view.kind_title(mistake.kind),
     }
     if mistake.place is None:
         return _("Gold {gold}, predicted {predicted}", **about)
+    if view.quotes:
+        return _("{kind}: “{text}” · Gold: {gold} · Predicted: {predicted}", **about)
     message = {
         LABEL: _("Label error: “{text}” is {gold}, predicted {predicted}"),
         BOUNDARY: _("Boundary error: “{text}”, {gold}"),
+        DIRECTION: _("Direction error: “{text}” is {gold}, predicted the other way round"),
         MISSED: _("Missed: “{text}”, {gold}"),
     }
     return message.get(mistake.kind, _("Spurious: “{text}”, predicted {predicted}")).format(**about)
@@ -502,3 +539,13 @@ class SimilarList(QFrame):
         self._table.setVisible(build is None and not state.message)
         self._table.set_rows(state.rows)
         self._table.fit_height(rows)
+
+
+def both_texts(document: Document) -> tuple[tuple[str, str], ...]:
+    """(field, content) of one or two texts; all choices of a document are in the second one, with
+    their numbers.
+    """
+    if not document.choices:
+        return document.texts[:2]
+    numbered = (f"{number}  {choice}" for number, choice in enumerate(document.choices, 1))
+    return ((TEXT, document.prompt), (CHOICE, "\n\n".join(numbered)))

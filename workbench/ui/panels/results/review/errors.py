@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QLineEdit
 
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
-from workbench.text.mistakes import BOUNDARY, KINDS, LABEL, MISSED, SPURIOUS, TITLES
+from workbench.text.mistakes import BOUNDARY, DIRECTION, KINDS, LABEL, MISSED, SPURIOUS, TITLES
 from workbench.text.result_view import DISTANCE
 from workbench.ui.panels.results.review.errors_state import ACCEPTED, OPEN, REVIEWED
 from workbench.ui.panels.results.review.state import NONE, VERDICTS
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 ICONS = {
     LABEL: ("tags", "warn"),
     BOUNDARY: ("circle-dot", "warn"),
+    DIRECTION: ("arrow-down-up", "warn"),
     MISSED: ("circle", "bad"),
     SPURIOUS: ("circle-x", "bad"),
 }

@@ -45,6 +45,8 @@ def describe(run: Run) -> Iterator[tuple[str, str]]:
         yield _("File"), str(file)
     else:
         yield _("Model"), str(spec.get("model_name") or spec.get("model") or "–")
+    if len(chain := spec.get("chain") or ()) > 1:
+        yield _("Trained from"), " → ".join(map(str, chain))
     if averaged := ensemble.names_of(run):
         yield _("Averaged runs"), ", ".join(averaged)
     yield _("Status"), term(run.status)
@@ -115,6 +117,8 @@ def _numbers(result: TrainResult | PromptResult) -> Iterator[tuple[str, object]]
         yield _("Steps"), result.steps
         yield _("Best step"), result.best_step
         yield _("Loss of the last epoch"), result.loss
+        yield _("Micro-batches, as memory was short"), result.micro_batch
+        yield _("Gradient checkpointing"), _("used") if result.checkpointing else None
         if result.adaptation is not None:
             yield from _adaptation(result.adaptation)
         for mix in layer_mixes(result.layer_weights):

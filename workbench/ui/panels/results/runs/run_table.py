@@ -38,7 +38,7 @@ TASK, GROUP, WHEN = 1, 2, 4
 
 
 class RunTable(QFrame):
-    """delete, apply, organise: actions of the page that open dialogs."""
+    """delete, apply, organise, resume: actions of the page that open dialogs."""
 
     def __init__(
         self,
@@ -49,11 +49,13 @@ class RunTable(QFrame):
         delete: Callable[[], None],
         apply: Callable[[], None],
         organise: Callable[[], None],
+        resume: Callable[[], None],
     ):
         super().__init__()
         self.setProperty("part", "side")
         self._selection, self._actions, self._listing = selection, actions, listing
         self._delete, self._apply, self._organise = delete, apply, organise
+        self._resume = resume
         self._wide = self._grouped = self._one_task = False
         self.table = self._make_table()
         self._menu = QMenu(self)
@@ -168,11 +170,11 @@ class RunTable(QFrame):
             _choice(
                 "inspect", _("&Inspect this run"), actions.inspect, not selection.cannot_inspect
             ),
-            _choice("apply", _("A&pply to files…"), self._apply, selection.usable),
+            _choice("apply", _("A&pply to files…"), self._apply, selection.can_answer),
             _choice("export", _("&Export model"), actions.export, selection.usable),
             SEPARATOR,
             _choice("again", _("Train &again"), actions.train_again, selection.can_train_again),
-            _choice("resume", _("Re&sume prompt"), actions.resume, selection.can_resume),
+            _choice("resume", _("C&ontinue this run"), self._resume, selection.can_resume),
             _choice("test", _("Show &test score"), actions.show_test, selection.can_show_test),
             _choice("errors", _("Review e&rrors"), actions.review_errors, bool(selection.errors)),
             _choice("average", _("A&verage two runs"), actions.average, not actions.no_average),

@@ -346,7 +346,10 @@ class ScoresView(QFrame):
                 _("no answer") if label == NONE and not matrix.unmatched else label
                 for label in matrix.labels
             ]
-            self._matrix.set_counts(names, matrix.cells, unmatched=matrix.unmatched)
+            cells = matrix.cells
+            if names[-1] != matrix.labels[-1] and not any(cells[-1]):
+                cells = cells[:-1]  # "no answer" is no gold label
+            self._matrix.set_counts(names, cells, unmatched=matrix.unmatched)
 
     def _show_by_label(self) -> None:
         selection = self._selection

@@ -1,0 +1,297 @@
+"""Hand out documents, label them apart, and merge: nothing is lost, nothing overwritten."""
+
+import os
+import random
+from contextlib import closing
+
+import pytest
+
+from workbench.base.errors import Cancelled, ProjectError, SpecError
+from workbench.base.watch import Watch
+from workbench.operations.annotation import annotate, relations
+from workbench.operations.documents import notes
+from workbench.operations.people import agreement, hand_out, merge, people
+from workbench.operations.people.hand_out import Overlap
+from workbench.operations.people.merge import Choices
+from workbench.operations.schema import labels
+from workbench.project.check import check
+from workbench.project.project import Project
+from workbench.storage.documents import documents
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+
+TEXT = "Ada met Bob in Rome."
+
+
+@pytest.fixture
+def lead(tmp_path):
+    with closing(Project.create(tmp_path / "lead.glossbench")) as project:
+        labels.add_layer(project, "class", "class", labels=["yes", "no"])
+        labels.add_layer(project, "names", "span", labels=["PER", "LOC"])
+        labels.add_layer(project, "links", "relation", labels=["met"])
+        records = [
+            Record(Document(f"d{n}", (("text", f"{TEXT} {n}"),), "test" if n == 5 else "train"))
+            for n in range(6)
+        ]
+        with project.edit("Import"):
+            documents.add(project.db, records, source_id=project.source("import"))
+        people.add(project, "Ben")
+        people.add(project, "Cleo")
+        yield project
+
+
+def handed(lead, tmp_path, parts, **more):
+    """Person → open project of the file that was handed out to them."""
+    files = {people.named(lead, name).id: tmp_path / f"{name}.glossbench" for name in parts}
+    ids = {people.named(lead, name).id: documents for name, documents in parts.items()}
+    hand_out.hand_out(lead, ids, files, **more)
+    return {name: Project.open(tmp_path / f"{name}.glossbench") for name in parts}
+
+
+def label(project, document, name):
+    layer = labels.layer_named(project, "class")
+    annotate.set_class(project, document, layer.label(name).id)
+    annotate.submit(project, document, [layer.id])
+
+
+def name_people(project, document, end=3):
+    """Two names and the relation between them."""
+    names, links = (labels.layer_named(project, name) for name in ("names", "links"))
+    person = names.label("PER").id
+    ada = annotate.add_span(project, document, 0, end, person)
+    bob = annotate.add_span(project, document, 8, 11, person)
+    relations.add_relation(project, ada, bob, links.label("met").id)
+    annotate.submit(project, document, [names.id, links.id])
+
+
+def of(project, name):
+    """Document key → class, spans and relations of a person."""
+    with project.db.labels_of(people.named(project, name).id):
+        return {
+            record.document.key: (
+                record.marks.get("class", ()),
+                tuple((s.start, s.end, s.label) for s in record.spans.get("names", ())),
+                tuple(
+                    (r.from_span.start, r.to_span.end) for r in record.relations.get("links", ())
+                ),
+            )
+            for record in documents.records(project.db)
+            if record.states
+        }
+
+
+def test_two_people_label_apart_and_both_versions_come_home(lead, tmp_path):
+    homes = handed(lead, tmp_path, {"Ben": [1, 2, 3], "Cleo": [3, 4]})
+    ben, cleo = homes["Ben"], homes["Cleo"]
+    assert [d.key for d in (r.document for r in documents.records(ben.db))] == ["d0", "d1", "d2"]
+    assert people.current(ben).uid == people.named(lead, "Ben").uid
+    assert [layer.uid for layer in labels.layers(ben)] == [x.uid for x in labels.layers(lead)]
+    for project, ids in ((ben, (1, 3)), (cleo, (3, 4))):
+        for id in ids:
+            label(project, id, "yes" if project is ben else "no")
+            name_people(project, id, 3 if project is ben else 7)
+    notes.set_note(ben, 1, "A doubtful one.")
+    ben.close(), cleo.close()
+
+    preview = merge.preview(lead, ben.path)
+    assert preview.documents == {"uid": 3, "key": 0, "text": 0, "new": 0}
+    assert [(row.name, row.is_new, row.new) for row in preview.people] == [("Ben", False, 6)]
+    assert of(lead, "Ben") == {}  # a preview changes nothing
+    done = merge.merge(lead, ben.path)
+    merge.merge(lead, cleo.path)
+
+    assert done == preview
+    said = (("yes",), ((0, 3, "PER"), (8, 11, "PER")), ((0, 11),))
+    assert of(lead, "Ben") == {"d0": said, "d2": said}
+    other = (("no",), ((0, 7, "PER"), (8, 11, "PER")), ((0, 11),))
+    assert of(lead, "Cleo") == {"d2": other, "d3": other}
+    assert notes.of_document(lead, 1).note() == "A doubtful one."
+    layer = labels.layer_named(lead, "names")
+    compared = agreement.compare(lead, layer, agreement.annotators(lead, layer), rounds=10)
+    assert compared.value("span_f1").value == 0.5
+    assert hand_out.assigned(lead)[people.named(lead, "Cleo").uid] == [3, 4]
+    lead.undo(2)
+    assert of(lead, "Ben") == of(lead, "Cleo") == {}
+    lead.redo(2)
+    assert of(lead, "Ben") == {"d0": said, "d2": said}
+    lead.close()
+    assert check(lead.path) == check(ben.path) == []
+
+
+def test_merging_twice_changes_nothing_and_a_later_version_replaces_the_merged_one(lead, tmp_path):
+    (ben,) = handed(lead, tmp_path, {"Ben": [1, 2]}).values()
+    label(ben, 1, "yes")
+    name_people(ben, 1)
+    merge.merge(lead, ben.path)
+    before, step = of(lead, "Ben"), lead.undo_step
+
+    again = merge.preview(lead, ben.path)
+    assert again.is_empty and [row.equal for row in again.people] == [3]
+    merge.merge(lead, ben.path)
+    assert of(lead, "Ben") == before
+    assert lead.undo_step == step  # an edit without a change is no step
+
+    names = labels.layer_named(ben, "names")
+    annotate.add_span(ben, 1, 15, 19, names.label("LOC").id)
+    with ben.edit("later"):
+        ben.db.writer.execute("update state set at = '2031-01-01T00:00:00Z'")
+    later = merge.merge(lead, ben.path)
+    assert [(row.new, row.replaced, row.equal, row.conflicts) for row in later.people] == [
+        (0, 1, 2, 0)
+    ]
+    spans = ((0, 3, "PER"), (8, 11, "PER"), (15, 19, "LOC"))
+    assert of(lead, "Ben") == {"d0": (("yes",), spans, ((0, 11),))}
+    lead.undo()
+    assert of(lead, "Ben") == before
+    ben.close(), lead.close()
+    assert check(lead.path) == []
+
+
+def test_what_was_changed_here_is_kept(lead, tmp_path):
+    (ben,) = handed(lead, tmp_path, {"Ben": [1, 2]}).values()
+    label(ben, 1, "yes")
+    merge.merge(lead, ben.path)
+    people.work_as(lead, people.named(lead, "Ben").id)
+    label(lead, 1, "no")
+    name_people(lead, 1)
+    label(ben, 2, "no")
+
+    done = merge.merge(lead, ben.path)
+
+    (row,) = done.people
+    assert (row.new, row.replaced, row.conflicts) == (1, 0, 1)
+    assert of(lead, "Ben")["d0"][0] == ("no",) and of(lead, "Ben")["d1"][0] == ("no",)
+    ben.close()
+
+
+def test_projects_without_a_common_origin_are_matched_by_key_and_text(lead, tmp_path):
+    with closing(Project.create(tmp_path / "other.glossbench")) as other:
+        labels.add_layer(other, "class", "class", labels=["yes", "maybe", "No"])
+        labels.add_layer(other, "names", "class", labels=["a"])
+        texts = {"d0": f"{TEXT} 0", "x1": f"{TEXT} 1", "new": "Another text.", "d5": "Another d5."}
+        records = [Record(Document(key, (("text", text),))) for key, text in texts.items()]
+        with other.edit("Import"):
+            documents.add(other.db, records, source_id=other.source("import"))
+        for id, name in ((1, "yes"), (2, "maybe"), (3, "No"), (4, "yes")):
+            label(other, id, name)
+    choices = Choices(labels={("class", "No"): "no"})
+
+    preview = merge.preview(lead, other.path, choices)
+    merge.merge(lead, other.path, choices)
+
+    assert preview.documents == {"uid": 0, "key": 1, "text": 1, "new": 2}
+    assert preview.labels == (("class", "maybe"),) and preview.renamed == (("names", "names (2)"),)
+    assert [(row.name, row.is_new) for row in preview.people] == [("me", True)]
+    said = {key: row[0] for key, row in of(lead, "me (2)").items()}
+    assert said == {"d0": ("yes",), "d1": ("maybe",), "new": ("no",), "d5 (2)": ("yes",)}
+    assert of(lead, "me") == {}  # two people of the same name are not one
+    assert merge.preview(lead, other.path, choices).is_empty
+    assert {layer.name for layer in labels.layers(lead)} >= {"names", "names (2)"}
+
+    lead.undo()
+    none = merge.merge(lead, other.path, Choices(people={"me": "me"}, add=False))
+    assert none.documents["new"] == 2 and set(of(lead, "me")) == {"d0", "d1"}
+    assert len(list(documents.records(lead.db))) == 6
+    with pytest.raises(SpecError, match="has no label"):
+        merge.preview(lead, other.path, Choices(labels={("class", "No"): "never"}))
+
+
+def test_a_text_that_was_changed_is_left_out_and_named(lead, tmp_path):
+    (ben,) = handed(lead, tmp_path, {"Ben": [1, 2]}).values()
+    label(ben, 1, "yes")
+    label(ben, 2, "yes")
+    with ben.edit("Change"):
+        ben.db.writer.execute("update document set text_hash = ? where id = 1", ("0" * 32,))
+        ben.db.writer.execute("delete from body where document_id = 1")
+        ben.db.writer.execute(
+            "insert into body(document_id, field, content) values(1, 'text', 'x')"
+        )
+        ben.db.writer.execute("update document set length = 1 where id = 1")
+        from workbench.text.document import Document as Doc
+
+        text_hash = Doc("d", (("text", "x"),)).text_hash
+        ben.db.writer.execute("update document set text_hash = ? where id = 1", (text_hash,))
+
+    done = merge.merge(lead, ben.path)
+
+    assert done.changed == ("d0",) and done.documents["new"] == 0
+    assert set(of(lead, "Ben")) == {"d1"}
+    ben.close()
+
+
+def test_bad_files_are_refused_whole(lead, tmp_path):
+    (ben,) = handed(lead, tmp_path, {"Ben": [1, 2]}).values()
+    label(ben, 1, "yes")
+    ben.close()
+    with pytest.raises(ProjectError, match="copy of this project"):
+        merge.merge(lead, lead.path)
+    text = tmp_path / "text.glossbench"
+    text.write_text("no project", encoding="utf-8")
+    with pytest.raises(ProjectError):
+        merge.merge(lead, text)
+    watch = Watch()
+    watch.cancel()
+    with pytest.raises(Cancelled):
+        merge.merge(lead, ben.path, watch=watch)
+    good = ben.path.read_bytes()
+    draw = random.Random(1)
+    for _ in range(10):
+        bad = bytearray(good)
+        for _ in range(20):
+            bad[draw.randrange(100, len(bad))] = draw.randrange(256)
+        ben.path.write_bytes(bytes(bad))
+        try:
+            merge.merge(lead, ben.path)
+            lead.undo()
+        except ProjectError:
+            assert of(lead, "Ben") == {}
+    assert sorted(path.name for path in tmp_path.glob(".*merge*")) == []
+    lead.close()
+    assert check(lead.path) == []
+
+
+def test_what_a_killed_merge_left_is_deleted_by_the_next(lead, tmp_path):
+    (ben,) = handed(lead, tmp_path, {"Ben": [1]}).values()
+    ben.close()
+    left = [tmp_path / f".lead.glossbench.999999.part.{end}" for end in ("merge", "lock")]
+    for path in left:
+        path.write_text("text")
+        os.utime(path, (1, 1))
+
+    merge.preview(lead, ben.path)
+
+    assert not any(path.exists() for path in left)
+    assert sorted(path.name for path in tmp_path.glob(".*.part*")) == []
+
+
+def test_files_are_written_all_or_none_and_without_test_labels(lead, tmp_path):
+    for id in (1, 6):
+        label(lead, id, "yes")
+    me = people.current(lead).id
+    (mine,) = handed(lead, tmp_path, {"me": [1, 6]}, test_labels=False).values()
+    assert {key: row[0] for key, row in of(mine, "me").items()} == {"d0": ("yes",)}
+    assert [record.document.split for record in documents.records(mine.db)] == ["train", "test"]
+    mine.close()
+    assert check(mine.path) == []
+
+    ben = people.named(lead, "Ben").id
+    files = {ben: tmp_path / "new.glossbench", me: mine.path}
+    with pytest.raises(ProjectError, match="exists already"):
+        hand_out.hand_out(lead, {ben: [1], me: [2]}, files)
+    assert not files[ben].exists()
+
+
+def test_documents_are_split_evenly_with_the_overlaps_asked_for():
+    ids = list(range(1, 101))
+    parts = hand_out.assign(ids, ["a", "b", "c"], [Overlap(0.2, 2), Overlap(0.05)], seed=3)
+
+    sizes = sorted(map(len, parts.values()))
+    owners = [sum(id in part for part in parts.values()) for id in ids]
+    assert {n: owners.count(n) for n in (1, 2, 3)} == {1: 75, 2: 20, 3: 5}
+    assert sum(sizes) == 130 and sizes[-1] - sizes[0] <= 1
+    assert parts == hand_out.assign(ids, ["a", "b", "c"], [Overlap(0.2, 2), Overlap(0.05)], seed=3)
+    grouped = hand_out.assign(ids, ["a", "b"], groups={id: str(id % 5) for id in ids})
+    assert all(len({id % 5 for id in a} & {id % 5 for id in b}) == 0 for a, b in [grouped.values()])
+    for bad in ([Overlap(0.7, 2), Overlap(0.4)], [Overlap(0.1, 4)]):
+        with pytest.raises(SpecError):
+            hand_out.assign(ids, ["a", "b", "c"], bad)

@@ -1,0 +1,82 @@
+"""The People view: who agrees with whom, and where they differ."""
+
+from contextlib import closing
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QCheckBox
+
+from workbench.operations.annotation import annotate
+from workbench.operations.people import people
+from workbench.operations.schema import labels
+from workbench.project.project import Project
+
+SAID = {
+    "me": ("good", "bad", "good"),
+    "Ben": ("good", "good", "good"),
+    "Cleo": ("bad", "bad", None),
+}
+
+
+@pytest.fixture
+def panel(app, project_file, qtbot):
+    with closing(Project.open(project_file)) as project:
+        layer = labels.layer_named(project, "class")
+        ids = [1, 2, 3]
+        for name, said in SAID.items():
+            if name != "me":
+                people.work_as(project, people.add(project, name).id)
+            for id, label in zip(ids, said, strict=True):
+                if label:
+                    annotate.set_class(project, id, layer.label(label).id)
+                    annotate.submit(project, id, [layer.id])
+        people.work_as(project, 1)
+    assert app.open_project(project_file, page="results")
+    panel = app.window.panel("results")
+    qtbot.mouseClick(panel.view._views.button("people"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: bool(panel.state.people.agreements), timeout=20_000)
+    return panel
+
+
+def view(panel):
+    from workbench.ui.panels.results.people.view import PeopleView
+
+    (found,) = panel.view.findChildren(PeopleView)
+    return found
+
+
+def keys(page):
+    return [row[1].key for row in page.documents.rows()]
+
+
+def test_values_pairs_and_documents_are_shown_and_lead_on(panel, qtbot):
+    page, state = view(panel), panel.state.people
+    measures = {value.name: value.value for _item, value in page.values.rows()}
+    assert measures["observed_agreement"] == pytest.approx((1 / 3 + 1 / 3 + 1) / 3)
+    assert page.pairs.model().rowCount() == 3
+    assert len(keys(page)) == 2 and state.verdict
+
+    page.matrix.opened.emit(1, 0)  # bad, good: the second document
+    assert [row[1].document_id for row in page.documents.rows()] == [2]
+    page.matrix.opened.emit(1, 0)
+    assert len(keys(page)) == 2
+
+    box = next(box for box in page.findChildren(QCheckBox) if box.text() == "Cleo")
+    qtbot.mouseClick(box, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: len(state.agreements[0].annotators) == 2, timeout=20_000)
+    assert [row[1].document_id for row in page.documents.rows()] == [2]
+
+    page.documents.choose({2})
+    qtbot.keyClick(page.documents, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: panel.context.app.page == "annotate", timeout=10_000)
+
+
+def test_a_new_label_is_measured_while_the_page_is_open(panel, qtbot):
+    state, project = panel.state.people, panel.state.project
+    layer = labels.layer_named(project, "class")
+    before = state.current.value("observed_agreement").value
+
+    annotate.set_class(project, 3, layer.label("bad").id)
+    qtbot.waitUntil(
+        lambda: state.current.value("observed_agreement").value != before, timeout=20_000
+    )

@@ -1,0 +1,394 @@
+"""`people`, `agreement`, and `project hand-out` and `project merge`."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _, ngettext
+from workbench.cli.documents.filters import matching, where_option
+from workbench.cli.output import as_json, emit, plain, say, table
+from workbench.cli.session import PROJECT, layer_option, project_argument, session
+from workbench.text.columns import Column, ValueKind
+
+if TYPE_CHECKING:
+    from workbench.operations.people.agreement import Agreement, Difference, Value
+    from workbench.operations.people.hand_out import Overlap
+    from workbench.project.project import Project
+
+
+@click.group()
+def people() -> None:
+    """People who label in a project."""
+
+
+@people.command("list")
+@project_argument
+@as_json
+def list_people(file: Path, as_json: bool) -> None:
+    """List the people of FILE with the documents that each submitted, and whose labels are gold."""
+    from workbench.cli.session import reading
+    from workbench.operations.people import people as operations
+
+    with reading(file) as project:
+        rows = operations.overview(project)
+    columns = (
+        Column(_("Name"), lambda row: row.person.name, key="name"),
+        Column(_("Initials"), lambda row: row.person.initials, key="initials"),
+        Column("", lambda row: row.person.colour, key="colour"),
+        Column(_("Submitted"), lambda row: row.submitted, kind=ValueKind.COUNT, key="submitted"),
+        Column(_("Gold of"), lambda row: row.gold, kind=ValueKind.NAMES, key="gold"),
+        Column(_("Labels here"), lambda row: row.is_current, kind=ValueKind.FLAG, key="current"),
+    )
+    table(columns, rows, as_json)
+
+
+_initials = click.option("--initials", default="", help=_("[default: those of the name]"))
+_colour = click.option("--colour", default="", metavar="#RRGGBB")
+_name = click.argument("name", metavar="NAME")
+
+
+@people.command("add")
+@project_argument
+@_name
+@_initials
+@_colour
+@as_json
+def add_person(file: Path, name: str, initials: str, colour: str, as_json: bool) -> None:
+    """Add a person to FILE."""
+    from workbench.operations.people import people as operations
+
+    with session(file) as opened:
+        person = operations.add(opened.project, name, initials=initials, colour=colour)
+    _told({"name": person.name}, _("{name} added.", name=person.name), as_json)
+
+
+@people.command("rename")
+@project_argument
+@_name
+@click.argument("new", metavar="NEW")
+@_initials
+@_colour
+@as_json
+def rename_person(
+    file: Path, name: str, new: str, initials: str, colour: str, as_json: bool
+) -> None:
+    """Change the name, the initials and the colour of a person of FILE."""
+    from workbench.operations.people import people as operations
+
+    with session(file) as opened:
+        person = operations.named(opened.project, name)
+        looks = {"initials": initials, "colour": colour or person.colour}
+        operations.change(opened.project, person.id, new, **looks)
+    _told({"name": new}, _("{old} is now {name}.", old=name, name=new), as_json)
+
+
+@people.command("work-as")
+@project_argument
+@_name
+@as_json
+def work_as(file: Path, name: str, as_json: bool) -> None:
+    """Label as another person of FILE from now on; the labels of each person stay apart."""
+    from workbench.operations.people import people as operations
+
+    with session(file) as opened:
+        operations.work_as(opened.project, operations.named(opened.project, name).id)
+    _told({"name": name}, _("Labels in this file are now those of {name}.", name=name), as_json)
+
+
+@people.command("gold")
+@project_argument
+@layer_option
+@_name
+@as_json
+def gold(file: Path, layer_name: str, name: str, as_json: bool) -> None:
+    """Make the labels of a person the gold of a layer: shown, trained on and exported."""
+    from workbench.operations.people import people as operations
+    from workbench.text.rows import row_id
+
+    with session(file) as opened:
+        layer = _layer(opened.project, layer_name)
+        person = operations.named(opened.project, name)
+        operations.set_gold(opened.project, row_id(layer), person.id)
+    message = _("Gold of {layer} is by {name}.", layer=layer.name, name=name)
+    _told({"layer": layer.name, "name": name}, message, as_json)
+
+
+@click.command()
+@project_argument
+@layer_option
+@click.option(
+    "--between",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help=_("A person or a run; may be repeated. [default: all people with labels]"),
+)
+@where_option
+@click.option("--differences", is_flag=True, help=_("List the documents on which they differ."))
+@as_json
+def agreement(
+    file: Path,
+    layer_name: str,
+    names: tuple[str, ...],
+    where: str,
+    differences: bool,
+    as_json: bool,
+) -> None:
+    """Measure how far people, and the predictions of runs, agree on a layer of FILE.
+
+    Intervals are those of 95% of 2,000 resamples of the documents. Ctrl+C cancels.
+    """
+    from workbench.operations.people import agreement as operations
+
+    with session(file, read_only=True) as opened:
+        layer = _layer(opened.project, layer_name)
+        chosen = operations.named(opened.project, layer, names)
+        with opened.working(_("Agreement"), quiet=as_json) as watch:
+            compared = operations.compare(
+                opened.project, layer, chosen, ids=matching(opened.project, where), watch=watch
+            )
+    if as_json:
+        emit(compared.to_json())
+    elif differences:
+        _show_differences(compared)
+    else:
+        _show(compared)
+
+
+def _shared(_context: object, _option: object, values: tuple[str, ...]) -> list[Overlap]:
+    from workbench.operations.people.hand_out import Overlap
+
+    overlaps = []
+    for value in values:
+        share, _colon, people = value.partition(":")
+        try:
+            number = float(share.removesuffix("%")) / (100 if share.endswith("%") else 1)
+            overlaps.append(Overlap(number, 0 if people in ("", "all") else int(people)))
+        except ValueError:
+            message = _("{value!r} is not of the form 20%:2 or 5%:all.", value=value)
+            raise click.BadParameter(message) from None
+    return overlaps
+
+
+@click.command("hand-out")
+@project_argument
+@click.argument("folder", type=PROJECT, metavar="DIR")
+@click.option(
+    "--to", "names", multiple=True, required=True, metavar="NAME", help=_("A person; repeat it.")
+)
+@where_option
+@click.option(
+    "--shared",
+    "overlaps",
+    multiple=True,
+    callback=_shared,
+    metavar="SHARE:PEOPLE",
+    help=_("A share of the documents that several label: 20%:2, 5%:all. May be repeated."),
+)
+@click.option(
+    "--together", default="", metavar="FIELD", help=_("Keep documents with one value together.")
+)
+@click.option("--seed", default=1, show_default=True)
+@click.option("--no-test-labels", is_flag=True, help=_("Without labels of the test split."))
+@as_json
+def hand_out(
+    file: Path,
+    folder: Path,
+    names: tuple[str, ...],
+    where: str,
+    overlaps: list[Overlap],
+    together: str,
+    seed: int,
+    no_test_labels: bool,
+    as_json: bool,
+) -> None:
+    """Split the documents of FILE among people, and write a project file into DIR for each.
+
+    The files have the documents, layers, guidelines and the person's own labels; no runs, and no
+    labels of others. People who are new are added. Each labels in their file; `project merge`
+    brings the labels home.
+    """
+    from workbench.operations.people import hand_out as operations
+    from workbench.operations.people import people as persons
+
+    with session(file) as opened:
+        project = opened.project
+        known = {person.name: person for person in persons.every(project)}
+        for name in names:
+            if name not in known:
+                known[name] = persons.add(project, name)
+        ids = operations.documents(project, matching(project, where))
+        groups = operations.groups(project, ids, together) if together else None
+        parts = operations.assign(ids, names, overlaps, seed=seed, groups=groups)
+        folder.mkdir(parents=True, exist_ok=True)
+        files = {
+            known[name].id: folder / operations.file_name(project, known[name]) for name in names
+        }
+        with opened.working(_("Hand out"), quiet=as_json) as watch:
+            operations.hand_out(
+                project,
+                {known[name].id: parts[name] for name in names},
+                files,
+                test_labels=not no_test_labels,
+                watch=watch,
+            )
+    rows = [
+        {"name": name, "documents": len(parts[name]), "path": str(files[known[name].id])}
+        for name in names
+    ]
+    columns = (
+        Column(_("Name"), lambda row: row["name"], key="name"),
+        Column(_("Documents"), lambda row: row["documents"], kind=ValueKind.COUNT, key="documents"),
+        Column(_("File"), lambda row: row["path"], key="path"),
+    )
+    table(columns, rows, as_json)
+
+
+@click.command()
+@project_argument
+@click.argument("other", type=PROJECT, metavar="OTHER")
+@click.option(
+    "--person",
+    "persons",
+    multiple=True,
+    metavar="THERE=HERE",
+    help=_("A person of OTHER who has another name in FILE. May be repeated."),
+)
+@click.option(
+    "--label",
+    "mapped",
+    multiple=True,
+    metavar="LAYER/THERE=HERE",
+    help=_("A label of OTHER that has another name in FILE. May be repeated."),
+)
+@click.option("--no-new", is_flag=True, help=_("Leave out documents that FILE does not have."))
+@click.option("--no-splits", is_flag=True, help=_("New documents without their splits."))
+@click.option("--dry-run", is_flag=True, help=_("Show what would be merged, without merging it."))
+@as_json
+def merge(
+    file: Path,
+    other: Path,
+    persons: tuple[str, ...],
+    mapped: tuple[str, ...],
+    no_new: bool,
+    no_splits: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Merge the labels of the project OTHER into FILE, in one undo step.
+
+    Documents are matched by their identity, else by key and text, else by text. The labels of each
+    person stay apart; what is in FILE is not overwritten. Merging again changes nothing.
+    """
+    from workbench.operations.people import merge as operations
+
+    choices = operations.Choices(
+        _pairs(persons),
+        {
+            (layer, label): new
+            for place, new in _pairs(mapped).items()
+            for layer, _slash, label in [place.partition("/")]
+        },
+        add=not no_new,
+        splits=not no_splits,
+    )
+    with session(file) as opened, opened.working(_("Merge"), quiet=as_json) as watch:
+        act = operations.preview if dry_run else operations.merge
+        merged = act(opened.project, other, choices, watch=watch)
+    if as_json:
+        emit(merged.to_json())
+        return
+    for sentence in operations.sentences(merged):
+        say(sentence)
+    columns = (
+        Column(_("Name"), lambda row: row.name),
+        Column(_("New"), lambda row: row.new, kind=ValueKind.COUNT),
+        Column(_("Replaced"), lambda row: row.replaced, kind=ValueKind.COUNT),
+        Column(_("Equal"), lambda row: row.equal, kind=ValueKind.COUNT),
+        Column(_("Not taken"), lambda row: row.conflicts, kind=ValueKind.COUNT),
+    )
+    table(columns, merged.people)
+
+
+def _pairs(texts: tuple[str, ...]) -> dict[str, str]:
+    pairs = {}
+    for text in texts:
+        there, equals, here = text.partition("=")
+        if not (there and equals and here):
+            raise SpecError(_("{text!r} is not of the form THERE=HERE.", text=text))
+        pairs[there] = here
+    return pairs
+
+
+def _layer(project: Project, name: str) -> Any:
+    from workbench.operations.people import agreement as operations
+
+    return operations.layer_named(project, name)
+
+
+def _show(compared: Agreement) -> None:
+    names = ", ".join(annotator.name for annotator in compared.annotators)
+    say(_("Layer {layer}: {names}", layer=compared.layer.name, names=names))
+    n = len(compared.documents)
+    say(
+        ngettext(
+            "{n:,} document labelled by two or more, {differences:,} with differences",
+            "{n:,} documents labelled by two or more, {differences:,} with differences",
+            n,
+            differences=len(compared.differences),
+        )
+    )
+    say()
+    rows = [(_("all"), value) for value in compared.values]
+    rows += [(label, value) for label, values in compared.by_label.items() for value in values]
+    table(
+        (
+            Column(_("Label"), lambda row: row[0]),
+            Column(_("Measure"), lambda row: row[1].title),
+            Column(_("Value"), lambda row: row[1].value, kind=ValueKind.NUMBER),
+            Column(_("95% interval"), lambda row: _interval(row[1])),
+        ),
+        rows,
+    )
+    if len(compared.annotators) > 2:
+        say()
+        table(_pair_columns(compared), _pair_rows(compared))
+
+
+def _interval(value: Value) -> str:
+    return "" if value.low is None else f"{value.low:.3f}–{value.high:.3f}"
+
+
+def _pair_columns(compared: Agreement) -> tuple[Column, ...]:
+    return (
+        Column(_("Pair"), lambda row: row[0]),
+        Column(compared.values[0].title, lambda row: row[1], kind=ValueKind.NUMBER),
+    )
+
+
+def _pair_rows(compared: Agreement) -> list[tuple[str, float | None]]:
+    who = [annotator.name for annotator in compared.annotators]
+    return [
+        (f"{who[left]} – {who[right]}", measures.get(compared.main))
+        for (left, right), measures in compared.pairs.items()
+    ]
+
+
+def _show_differences(compared: Agreement) -> None:
+    columns = [Column(_("Key"), lambda row: row.key)]
+    for number, annotator in enumerate(compared.annotators):
+        columns.append(Column(annotator.name, partial(_version, number)))
+    table((*columns, Column(_("Text"), lambda row: plain(row.text[:80]))), compared.differences)
+
+
+def _version(number: int, row: Difference) -> str:
+    return plain(row.versions[number])
+
+
+def _told(values: dict[str, str], message: str, as_json: bool) -> None:
+    emit(values) if as_json else say(message)

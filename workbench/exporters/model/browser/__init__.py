@@ -1,0 +1,1 @@
+"""The layout of transformers.js, and a page that runs the model offline."""

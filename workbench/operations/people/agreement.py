@@ -1,0 +1,601 @@
+"""How far people, and the predictions of runs, agree on the same documents of a layer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _
+from workbench.base.watch import QUIET, Watch
+from workbench.metrics import definitions
+from workbench.operations.schema import labels as schema
+from workbench.storage.annotation import people
+from workbench.storage.documents import documents
+from workbench.storage.labels import labels
+from workbench.storage.runs import runs as stored_runs
+from workbench.text import labels as kinds
+from workbench.text.labels import Layer
+from workbench.text.result_view import NONE
+from workbench.text.rows import row_id
+from workbench.text.segment import words
+
+if TYPE_CHECKING:  # these import numpy, which the start of the window must not
+    import numpy as np
+
+    from workbench.metrics.confusion import Confusion
+    from workbench.metrics.resampling import Statistic
+    from workbench.project.project import Project
+    from workbench.text.dataset import Record
+
+ROUNDS = 2000  # resamples of documents for the intervals
+PERSON, RUN = "person", "run"  # kinds of annotators
+
+
+@dataclass(frozen=True, slots=True)
+class Annotator:
+    """A person, or a run whose predictions are compared with people.
+
+    id: of the person or the run. documents: how many both submitted or predicted.
+    """
+
+    kind: str
+    id: int
+    name: str
+    documents: int = 0
+    is_gold: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A measure with its 95% interval over documents; None where it is not defined."""
+
+    name: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def title(self) -> str:
+        return definitions.title(self.name)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A document on which the annotators differ: its id, key and text, and what each says."""
+
+    document_id: int
+    key: str
+    text: str
+    versions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """The agreement of annotators in a layer.
+
+    documents: labelled by at least two. units: labels of all of them there. values: by measure,
+    the main one first. by_label: label → measures of it. pairs: (i, j) → the value of each measure
+    for two of `annotators`. confusion: of the first two, None for layers without labels.
+    """
+
+    layer: Layer
+    annotators: tuple[Annotator, ...]
+    documents: tuple[int, ...]
+    units: int
+    values: tuple[Value, ...]
+    by_label: Mapping[str, tuple[Value, ...]] = field(hash=False)
+    pairs: Mapping[tuple[int, int], Mapping[str, float | None]] = field(hash=False)
+    confusion: Confusion | None = field(hash=False)
+    differences: tuple[Difference, ...]
+
+    @property
+    def main(self) -> str:
+        return self.values[0].name
+
+    def value(self, name: str) -> Value:
+        """Raises KeyError if the layer has no such measure."""
+        return {value.name: value for value in self.values}[name]
+
+    def to_json(self) -> dict[str, object]:
+        """As `agreement --json` prints it."""
+        return {
+            "layer": self.layer.name,
+            "annotators": [
+                {
+                    "kind": who.kind,
+                    "name": who.name,
+                    "documents": who.documents,
+                    "gold": who.is_gold,
+                }
+                for who in self.annotators
+            ],
+            "documents": len(self.documents),
+            "units": self.units,
+            "measures": [asdict(value) for value in self.values],
+            "labels": {
+                label: [asdict(value) for value in values]
+                for label, values in self.by_label.items()
+            },
+            "pairs": [
+                {
+                    "first": self.annotators[left].name,
+                    "second": self.annotators[right].name,
+                    "measures": dict(measures),
+                }
+                for (left, right), measures in self.pairs.items()
+            ],
+            "differences": [
+                {"key": row.key, "text": row.text, "versions": list(row.versions)}
+                for row in self.differences
+            ],
+        }
+
+
+def layer_named(project: Project, name: str) -> Layer:
+    """The layer of this name; "" for the one in which most documents are labelled by two."""
+    layers = labels.layers(project.db)
+    if name or not layers:
+        return schema.layer_named(project, name)
+    counts = people.submitted(project.db)
+    return max(
+        layers,
+        key=lambda layer: sorted(
+            (n for (layer_id, _who), n in counts.items() if layer_id == layer.id), reverse=True
+        )[1:],
+    )
+
+
+def named(project: Project, layer: Layer, names: Sequence[str]) -> tuple[Annotator, ...]:
+    """The annotators of these names; without names all people with labels in the layer.
+
+    Raises SpecError, with the names that there are, for an unknown one.
+    """
+    every = annotators(project, layer)
+    if not names:
+        return tuple(who for who in every if who.kind == PERSON)
+    by_name = {who.name: who for who in reversed(every)}  # people before runs
+    for name in names:
+        if name not in by_name:
+            raise SpecError(
+                _("{name!r} has no labels in layer {layer}.", name=name, layer=layer.name),
+                hint=_("With labels: {names}", names=", ".join(who.name for who in every) or NONE),
+            )
+    return tuple(by_name[name] for name in dict.fromkeys(names))
+
+
+def annotators(project: Project, layer: Layer) -> tuple[Annotator, ...]:
+    """Who has labels of the layer: people with submitted documents, then runs with predictions."""
+    db, layer_id = project.db, row_id(layer)
+    counts, gold = people.submitted(db), project.gold(layer_id)
+    persons = [
+        Annotator(PERSON, person.id, person.name, count, person.id == gold)
+        for person in people.every(db)
+        if (count := counts.get((layer_id, person.id), 0))
+    ]
+    predicting = [
+        Annotator(RUN, run.id, run.name, count)
+        for run in stored_runs.all(db)
+        if run.layer_id == layer_id and (count := len(stored_runs.predicted(db, run.id)))
+    ]
+    return (*persons, *predicting)
+
+
+def compare(
+    project: Project,
+    layer: Layer,
+    chosen: Sequence[Annotator],
+    *,
+    ids: Iterable[int] | None = None,
+    rounds: int = ROUNDS,
+    watch: Watch = QUIET,
+) -> Agreement:
+    """The agreement of at least two annotators. Not for the main thread.
+
+    ids: only these documents. Predictions of texts that have changed since are left out. Raises
+    SpecError if no document is labelled by two of them, Cancelled through `watch`.
+    """
+    if len(chosen) < 2:
+        raise SpecError(
+            _("Agreement needs two annotators of layer {layer}.", layer=layer.name),
+            hint=_("Choose two people, or a person and a run."),
+        )
+    limits = None if ids is None else set(ids)
+    sides = []
+    for at, annotator in enumerate(chosen):
+        watch.at(0.4 * at / len(chosen))
+        sides.append(_versions(project, layer, annotator, limits))
+    counts: dict[int, int] = {}
+    for side in sides:
+        for id in side:
+            counts[id] = counts.get(id, 0) + 1
+    shared = sorted(id for id, count in counts.items() if count >= 2)
+    if not shared:
+        raise SpecError(
+            _(
+                "No document is labelled by two of the annotators in layer {layer}.",
+                layer=layer.name,
+            ),
+            hint=_("Give the same documents to two people, or choose others."),
+        )
+    rows = [[side.get(id) for side in sides] for id in shared]
+    measured = _MEASURES[layer.traits.record](layer, rows)
+    values, by_label = _measure(measured.statistic, len(rows), rounds, watch.part(0.4, 0.9))
+    pairs = {}
+    for left, right in combinations(range(len(chosen)), 2):
+        watch.at(0.9)
+        two = [[row[left], row[right]] for row in rows if row[left] and row[right]]
+        pairs[left, right] = _exact(layer, two)
+    return Agreement(
+        layer,
+        tuple(replace(who, documents=len(side)) for who, side in zip(chosen, sides, strict=True)),
+        tuple(shared),
+        measured.units,
+        values,
+        by_label,
+        pairs,
+        measured.confusion,
+        _differences(layer, rows),
+    )
+
+
+# ---------------------------------------------------------------- versions
+
+
+def _versions(
+    project: Project, layer: Layer, annotator: Annotator, ids: set[int] | None
+) -> dict[int, Record]:
+    """Document id → the document with the labels of the annotator in the layer."""
+    if annotator.kind == RUN:
+        return _predicted(project, layer, annotator.id, ids)
+    with project.db.labels_of(annotator.id):
+        records = documents.records(
+            project.db, layers=[layer.name], ids=ids, submitted_in=layer.name
+        )
+        return {row_id(record.document): record for record in records}
+
+
+def _predicted(
+    project: Project, layer: Layer, run_id: int, ids: set[int] | None
+) -> dict[int, Record]:
+    from workbench.text import result_view
+    from workbench.text.dataset import Record
+
+    answers = stored_runs.predictions(project.db, run_id, ids)
+    versions = {}
+    for record in documents.records(project.db, layers=[layer.name], ids=list(answers)):
+        id = row_id(record.document)
+        text_hash, prediction = answers[id]
+        if text_hash == record.document.text_hash:
+            view = result_view.of(prediction)
+            bare = Record(record.document, {layer.name: "submitted"})
+            versions[id] = view.as_gold(bare, layer.name, prediction, record.questions)
+    return versions
+
+
+# ---------------------------------------------------------------- measures
+
+
+@dataclass(frozen=True)
+class _Measured:
+    statistic: Statistic
+    units: int
+    confusion: Confusion | None = None
+
+
+Versions = Sequence[Sequence["Record | None"]]  # documents, annotators
+
+
+def _measure(
+    statistic: Statistic, count: int, rounds: int, watch: Watch
+) -> tuple[tuple[Value, ...], dict[str, tuple[Value, ...]]]:
+    import numpy as np
+
+    from workbench.metrics.resampling import LABEL, bounds, resampled
+
+    exact = statistic(np.ones((1, count)))
+    drawn = resampled(statistic, count, rounds, watch=watch)
+    values: list[Value] = []
+    of_labels: dict[str, list[Value]] = {}
+    for name, row in exact.items():
+        low, high = bounds(drawn[name])
+        if not name.startswith(LABEL):
+            values.append(_value(name, row[0], low, high))
+            continue
+        for at, label in enumerate(statistic.labels):
+            short = name.removeprefix(LABEL)
+            of_labels.setdefault(label, []).append(_value(short, row[0, at], low[at], high[at]))
+    return tuple(values), {label: tuple(row) for label, row in of_labels.items()}
+
+
+def _value(name: str, value: Any, low: Any, high: Any) -> Value:
+    import math
+
+    numbers = (None if math.isnan(number) else float(number) for number in (value, low, high))
+    return Value(name, *numbers)
+
+
+def _exact(layer: Layer, rows: Versions) -> dict[str, float | None]:
+    """The measures of two annotators without intervals; {} without a common document."""
+    import numpy as np
+
+    from workbench.metrics.resampling import LABEL
+
+    if not rows:
+        return {}
+    arrays = _MEASURES[layer.traits.record](layer, rows).statistic(np.ones((1, len(rows))))
+    return {
+        name: _value(name, row[0], row[0], row[0]).value
+        for name, row in arrays.items()
+        if not name.startswith(LABEL)
+    }
+
+
+def _of_marks(layer: Layer, rows: Versions) -> _Measured:
+    return _of_sets(layer, rows) if layer.traits.several else _of_classes(layer, rows)
+
+
+def _of_classes(layer: Layer, rows: Versions) -> _Measured:
+    from workbench.metrics.agreement import MISSING, class_agreement
+    from workbench.metrics.confusion import confusion
+
+    classes = [[_class(layer, record) for record in row] for row in rows]
+    names = _names(layer, (name for row in classes for name in row if name is not None))
+    number = {name: at for at, name in enumerate(names)}
+    ratings = _array(
+        [[MISSING if name is None else number[name] for name in row] for row in classes]
+    )
+    both = [(row[0], row[1], at) for at, row in enumerate(classes) if row[0] and row[1]]
+    left, right, where = zip(*both, strict=True) if both else ((), (), ())
+    return _Measured(
+        class_agreement(ratings, names),
+        int((ratings != MISSING).sum()),
+        confusion(left, right, names, documents=where),
+    )
+
+
+def _class(layer: Layer, record: Record | None) -> str | None:
+    if record is None:
+        return None
+    return next(iter(record.marks.get(layer.name, ())), NONE)
+
+
+def _of_sets(layer: Layer, rows: Versions) -> _Measured:
+    """Several classes: every label of every document is a decision."""
+    import numpy as np
+
+    from workbench.metrics.agreement import MISSING, class_agreement, item_agreement
+
+    sets = [[None if r is None else set(r.marks.get(layer.name, ())) for r in row] for row in rows]
+    names = _names(layer, (name for row in sets for side in row for name in side or ()))
+    ratings = [
+        [MISSING if side is None else int(name in side) for side in row]
+        for row in sets
+        for name in names
+    ]
+    decisions = class_agreement(
+        _array(ratings),
+        ("no", "yes"),
+        documents=np.repeat(np.arange(len(rows)), len(names)),
+        count=len(rows),
+    )
+    units = sum(len(side) for row in sets for side in row if side)
+    return _Measured(_Both(item_agreement(sets), decisions), units)
+
+
+@dataclass(frozen=True)
+class _Both:
+    """The measures of two statistics, those of the first one first; without those of labels."""
+
+    first: Statistic
+    second: Statistic
+    labels: tuple[str, ...] = ()
+
+    def __call__(self, weights: np.ndarray) -> Mapping[str, np.ndarray]:
+        from workbench.metrics.resampling import LABEL
+
+        arrays = {**self.first(weights), **self.second(weights)}
+        return {name: row for name, row in arrays.items() if not name.startswith(LABEL)}
+
+    def taken(self, rows: np.ndarray) -> _Both:
+        return _Both(self.first.taken(rows), self.second.taken(rows))
+
+
+def _of_numbers(layer: Layer, rows: Versions) -> _Measured:
+    from workbench.metrics.agreement import NumberAgreement
+
+    missing = float("nan")
+    values = [
+        [missing if r is None else r.numbers.get(layer.name, missing) for r in row] for row in rows
+    ]
+    numbers = _array(values, float)
+    return _Measured(NumberAgreement(numbers), int((numbers == numbers).sum()))
+
+
+def _of_spans(layer: Layer, rows: Versions) -> _Measured:
+    if layer.traits.in_chains:
+        return _of_chains(layer, rows)
+    from workbench.metrics.agreement import both_of, span_agreement
+    from workbench.metrics.confusion import span_confusion
+
+    versions = [[None if r is None else r.spans.get(layer.name, ()) for r in row] for row in rows]
+    texts = [_any(row).document for row in rows]
+    lengths = [{name: len(content) for name, content in text.texts} for text in texts]
+    statistic = span_agreement(versions, layer.names, lengths, [words(text.text) for text in texts])
+    left, right = next(both_of(versions))
+    units = sum(len(side) for row in versions for side in row if side)
+    return _Measured(statistic, units, span_confusion(left, right, statistic.labels))
+
+
+def _of_chains(layer: Layer, rows: Versions) -> _Measured:
+    from workbench.metrics import coreference
+    from workbench.metrics.agreement import PairMeans, both_of
+
+    versions = [[None if r is None else _chains(layer, r) for r in row] for row in rows]
+    pairs = tuple(coreference.ChainCounts.of(*pair) for pair in both_of(versions))
+    names = (coreference.CONLL, *(f"{measure}_f1" for measure in coreference.MEASURES))
+    units = sum(len(chain) for row in versions for side in row for chain in side or ())
+    return _Measured(PairMeans(pairs, names), units)
+
+
+def _chains(layer: Layer, record: Record) -> list[list[object]]:
+    chains: dict[int | None, list[object]] = {}
+    for span in record.spans.get(layer.name, ()):
+        chains.setdefault(span.chain, []).append((span.field, span.start, span.end, span.parts))
+    return list(chains.values())
+
+
+def _of_relations(layer: Layer, rows: Versions) -> _Measured:
+    def items(record: Record) -> list[object]:
+        return [relation.place for relation in record.relations.get(layer.name, ())]
+
+    return _of_items(rows, items)
+
+
+def _of_questions(layer: Layer, rows: Versions) -> _Measured:
+    """Of each question that both answer, the answer of one is scored by that of the other."""
+    from workbench.metrics.agreement import PairMeans, both_of
+    from workbench.metrics.answer_scores import EXACT, F1, AnswerStatistic
+
+    versions = [
+        [None if r is None else tuple(_answers(layer, r).items()) for r in row] for row in rows
+    ]
+    pairs = []
+    for left, right in both_of(versions):
+        sums = [
+            _answer_sums(dict(one), dict(other)) for one, other in zip(left, right, strict=True)
+        ]
+        pairs.append(AnswerStatistic(_array(sums, float)))
+    units = sum(len(side) for row in versions for side in row if side)
+    return _Measured(PairMeans(tuple(pairs), (F1, EXACT)), units)
+
+
+def _answers(layer: Layer, record: Record) -> dict[str, list[str]]:
+    """Question → the texts of its answers, [""] if the text holds none."""
+    text = record.document.text
+    return {
+        question.text: [text[start:end] for start, end in question.answers] or [""]
+        for question in record.questions.get(layer.name, ())
+        if not question.is_open
+    }
+
+
+def _answer_sums(
+    left: Mapping[str, list[str]], right: Mapping[str, list[str]]
+) -> tuple[float, float, float]:
+    """Sums of exact match and F1 over the questions that both answer, and their number."""
+    from workbench.metrics import answers
+
+    exact = shared = 0.0
+    both = left.keys() & right.keys()
+    for question in both:
+        every = [(one, other) for one in left[question] for other in right[question]]
+        exact += max(answers.exact_match(*pair) for pair in every)
+        shared += max(answers.f1(*pair) for pair in every)
+    return exact, shared, float(len(both))
+
+
+def _of_written(layer: Layer, rows: Versions) -> _Measured:
+    def items(record: Record) -> list[object]:
+        text = record.written.get(layer.name)
+        return [] if text is None else [" ".join(text.split())]
+
+    return _of_items(rows, items)
+
+
+def _of_items(rows: Versions, items: Callable[[Record], list[object]]) -> _Measured:
+    from workbench.metrics.agreement import item_agreement
+
+    sets: list[list[Any]] = [[None if r is None else items(r) for r in row] for row in rows]
+    units = sum(len(side) for row in sets for side in row if side)
+    return _Measured(item_agreement(sets), units)
+
+
+_MEASURES: Mapping[str, Callable[[Layer, Versions], _Measured]] = {
+    kinds.MARKS: _of_marks,
+    kinds.NUMBERS: _of_numbers,
+    kinds.SPANS: _of_spans,
+    kinds.RELATIONS: _of_relations,
+    kinds.ANSWERS: _of_questions,
+    kinds.WRITTEN: _of_written,
+}
+
+
+def _names(layer: Layer, used: Iterable[str]) -> tuple[str, ...]:
+    """The labels of the layer, then others that were used, sorted."""
+    return (*layer.names, *sorted(set(used) - {*layer.names}))
+
+
+def _array(rows: Sequence[Sequence[float]], kind: type = int) -> np.ndarray:
+    import numpy as np
+
+    return np.array(rows, kind).reshape(len(rows), len(rows[0]) if rows else 0)
+
+
+def _any(row: Sequence[Record | None]) -> Record:
+    return next(record for record in row if record is not None)
+
+
+# ---------------------------------------------------------------- differences
+
+
+def _differences(layer: Layer, rows: Versions) -> tuple[Difference, ...]:
+    differences = []
+    for row in rows:
+        said = [content(layer, record) for record in row if record is not None]
+        if any(other != said[0] for other in said[1:]):
+            document = _any(row).document
+            texts = ("" if record is None else as_text(layer, record) for record in row)
+            differences.append(
+                Difference(row_id(document), document.key, document.text, tuple(texts))
+            )
+    return tuple(differences)
+
+
+def content(layer: Layer, record: Record) -> object:
+    """What a version says in a layer; equal for versions that agree."""
+    name, part = layer.name, layer.traits.record
+    if part == kinds.MARKS:
+        return frozenset(record.marks.get(name, ()))
+    if part == kinds.NUMBERS:
+        return record.numbers.get(name)
+    if part == kinds.RELATIONS:
+        return frozenset(relation.place for relation in record.relations.get(name, ()))
+    if part == kinds.ANSWERS:
+        return frozenset(
+            (question.text, frozenset(question.answers), question.is_null)
+            for question in record.questions.get(name, ())
+        )
+    if part == kinds.WRITTEN:
+        return record.written.get(name)
+    if layer.traits.in_chains:
+        return frozenset(frozenset(chain) for chain in _chains(layer, record))
+    return frozenset(span.place for span in record.spans.get(name, ()))
+
+
+def as_text(layer: Layer, record: Record) -> str:
+    """A version in one line; NONE for no label."""
+    name, part, text = layer.name, layer.traits.record, record.document.content
+    if part == kinds.MARKS:
+        said = list(record.marks.get(name, ()))
+    elif part == kinds.NUMBERS:
+        said = [f"{record.numbers[name]:g}"] if name in record.numbers else []
+    elif part == kinds.RELATIONS:
+        said = [
+            f"{text(r.from_span.field)[r.from_span.start : r.from_span.end]} – {r.label} → "
+            f"{text(r.to_span.field)[r.to_span.start : r.to_span.end]}"
+            for r in record.relations.get(name, ())
+        ]
+    elif part == kinds.ANSWERS:
+        answers = _answers(layer, record)
+        said = [f"{question} {' / '.join(texts) or NONE}" for question, texts in answers.items()]
+    elif part == kinds.WRITTEN:
+        said = [record.written[name]] if name in record.written else []
+    else:
+        said = [
+            f"{span.label}: {text(span.field)[span.start : span.end]}"
+            for span in record.spans.get(name, ())
+        ]
+    return "; ".join(said) or NONE

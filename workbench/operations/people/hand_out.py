@@ -1,0 +1,187 @@
+"""Split documents among people, and write a project file for each of them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.base import paths
+from workbench.base.errors import ProjectError, SpecError
+from workbench.base.i18n import _
+from workbench.base.watch import QUIET, Watch
+from workbench.project.project import Project
+from workbench.storage.annotation import people as store
+from workbench.storage.documents import documents as stored
+from workbench.storage.documents import flags
+from workbench.storage.documents.flags import REVIEWS
+from workbench.storage.staging import copy_staged, other_project
+from workbench.text.rows import row_id
+
+if TYPE_CHECKING:
+    from workbench.operations.people.people import Person
+
+ASSIGNED = f"{REVIEWS}assigned "  # start of the name of a flag; the uid of the person follows
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """A share of the documents, 0 to 1, that several people label; people: how many, 0 for all."""
+
+    share: float
+    people: int = 0
+
+
+def assigned(project: Project) -> dict[str, list[int]]:
+    """The uid of each person → the documents that were handed out to them, ascending."""
+    ids_of: dict[str, list[int]] = {}
+    for flag in flags.starting_with(project.db, ASSIGNED):
+        ids_of.setdefault(flag.name.removeprefix(ASSIGNED), []).append(flag.document_id)
+    return {uid: sorted(set(ids)) for uid, ids in ids_of.items()}
+
+
+def documents(project: Project, ids: Iterable[int] | None = None) -> list[int]:
+    """All documents, or those of `ids` that there are, ascending."""
+    every = stored.splits(project.db)
+    return sorted(every if ids is None else set(ids) & every.keys())
+
+
+def groups(project: Project, ids: Iterable[int], key: str) -> dict[int, str]:
+    """Document → the value of an entry of its metadata; documents without it are left out.
+
+    Raises SpecError if no document has the entry.
+    """
+    values = {
+        row_id(record.document): str(record.document.meta[key])
+        for record in stored.records(project.db, layers=(), ids=ids)
+        if key in record.document.meta
+    }
+    if not values:
+        raise SpecError(_("No document has the metadata {key!r}.", key=key))
+    return values
+
+
+def assign(
+    ids: Sequence[int],
+    people: Sequence[str],
+    overlaps: Iterable[Overlap] = (),
+    *,
+    seed: int = 1,
+    groups: Mapping[int, str] | None = None,
+) -> dict[str, list[int]]:
+    """Person → documents, drawn at random: equal seeds give equal parts.
+
+    Every document goes to one person, but for the shares that several label; each person gets as
+    many as the others, within one. groups: document → value; the documents of one value go to
+    the same people. Raises SpecError if shares exceed 1, or need more people than there are.
+    """
+    if not people or len(set(people)) != len(people):
+        raise SpecError(_("Choose people, each of them once."))
+    overlaps = sorted(overlaps, key=lambda overlap: overlap.people or len(people), reverse=True)
+    if sum(overlap.share for overlap in overlaps) > 1 + 1e-9 or any(
+        not 0 <= overlap.share <= 1 for overlap in overlaps
+    ):
+        raise SpecError(_("The shares of shared documents exceed 100%."))
+    if any(overlap.people > len(people) for overlap in overlaps):
+        raise SpecError(_("More people are to share documents than there are."))
+    units: dict[object, list[int]] = {}
+    for id in ids:
+        units.setdefault(("group", groups[id]) if groups and id in groups else id, []).append(id)
+    every = list(units.values())
+    random.Random(seed).shuffle(every)
+    parts: dict[str, list[int]] = {person: [] for person in people}
+    counts = _shares(sum(map(len, every)), overlaps)
+    for unit in every:
+        level = next((at for at, (count, _n) in enumerate(counts) if count > 0), None)
+        several = 1 if level is None else counts[level][1] or len(people)
+        if level is not None:
+            counts[level] = counts[level][0] - len(unit), counts[level][1]
+        order = sorted(people, key=lambda person: (len(parts[person]), people.index(person)))
+        for person in order[:several]:
+            parts[person] += unit
+    return {person: sorted(part) for person, part in parts.items()}
+
+
+def _shares(total: int, overlaps: Iterable[Overlap]) -> list[tuple[int, int]]:
+    """(documents, people) of each overlap."""
+    return [(round(overlap.share * total), overlap.people) for overlap in overlaps]
+
+
+def file_name(project: Project, person: Person) -> str:
+    """The suggested name of the file for a person."""
+    name = "".join(char if char.isalnum() or char in " -_" else "_" for char in person.name)
+    return f"{project.name}-{name.strip() or person.uid}{paths.PROJECT_SUFFIX}"
+
+
+def hand_out(
+    project: Project,
+    parts: Mapping[int, Sequence[int]],
+    files: Mapping[int, Path],
+    *,
+    test_labels: bool = True,
+    origin: object = None,
+    watch: Watch = QUIET,
+) -> None:
+    """Write a project file for each person: documents, layers, guidelines and their own labels.
+
+    parts: id of the person → documents. files: id → a new file. test_labels: with labels of
+    documents of the test split. Runs, prompts, suggestions and the labels of others stay here.
+    The project remembers who has which documents, as an undo step. Raises ProjectError if a file
+    exists; then nothing is written.
+    """
+    every = {person.id: person for person in store.every(project.db)}
+    for path in files.values():
+        if Path(path).exists():
+            raise ProjectError(
+                _("{path} exists already.", path=path), hint=_("Choose another folder.")
+            )
+    written: list[Path] = []
+    try:
+        for at, (id, ids) in enumerate(parts.items()):
+            part = watch.part(at / len(parts), (at + 1) / len(parts))
+            written.append(Path(files[id]))
+            _write(project, every[id], ids, Path(files[id]), test_labels, part)
+    except BaseException:
+        for path in written:
+            for end in ("", "-wal", "-shm", ".lock"):
+                Path(f"{path}{end}").unlink(missing_ok=True)
+        raise
+    with project.edit(_("Hand out documents"), origin=origin, bulk=True):
+        known = assigned(project)
+        for id, ids in parts.items():
+            before = set(known.get(every[id].uid, ()))
+            for document in ids:
+                if document not in before:
+                    name = ASSIGNED + every[id].uid
+                    flags.add(project.db, document, name, project.annotator_id)
+
+
+def _write(
+    project: Project,
+    person: Person,
+    ids: Sequence[int],
+    path: Path,
+    test_labels: bool,
+    watch: Watch,
+) -> None:
+    new = Project.create(path)
+    try:
+        with new.write():
+            store.become(new.db, new.annotator_id, person)
+        with (
+            copy_staged.attached(new.db, project.path),
+            new.edit(_("Hand out documents"), bulk=True, watch=watch.part(0.8, 1.0)),
+        ):
+            other_project.copy_schema(new.db, new.annotator_id)
+            source = new.source("import", project.name)
+            same = other_project.schema_ids(new.db)
+            other_project.prepare(new.db, *same, {person.id: (new.annotator_id, source)})
+            other_project.choose(new.db, ids)
+            other_project.find_versions(new.db)
+            if not test_labels:
+                other_project.leave_out_split(new.db, "test")
+            other_project.copy(new.db, source_id=source, keys={}, watch=watch.part(0.0, 0.8))
+    finally:
+        new.close()

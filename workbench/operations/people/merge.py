@@ -1,0 +1,410 @@
+"""Merge the labels of another project file into this one, with a preview.
+
+Documents are matched by their identity, else by key and text, else by text. Labels of each person
+stay theirs; what a person labelled here is never overwritten. Everything is one undo step.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.base.errors import ProjectError, SpecError
+from workbench.base.i18n import _, ngettext
+from workbench.base.watch import QUIET, Watch
+from workbench.operations.people import people as operations
+from workbench.project import backup
+from workbench.project.check import check
+from workbench.project.project import Project
+from workbench.storage.annotation import people, provenance
+from workbench.storage.labels import labels
+from workbench.storage.staging import copy_staged, other_project
+from workbench.storage.staging.other_project import NEW, Matches, Version
+from workbench.text.rows import row_id
+
+if TYPE_CHECKING:
+    from workbench.storage.annotation.people import Person
+    from workbench.text.labels import Label, Layer
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What to do where the files differ; names of the other file → names of this one.
+
+    people: of the same person under two names. labels: (layer, label) → label. add: whether
+    documents that are not here are added. splits: whether these keep their splits.
+    """
+
+    people: Mapping[str, str] = field(default_factory=dict, hash=False)
+    labels: Mapping[tuple[str, str], str] = field(default_factory=dict, hash=False)
+    add: bool = True
+    splits: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class PersonMerge:
+    """Labels of a person, as numbers of versions: one is a layer of a document.
+
+    new: not here yet. replaced: merged before and changed there since. equal: the same here.
+    conflicts: different, and changed here or later here, so that it stays as it is here.
+    """
+
+    name: str
+    is_new: bool
+    new: int = 0
+    replaced: int = 0
+    equal: int = 0
+    conflicts: int = 0
+
+
+@dataclass(frozen=True)
+class MergePreview:
+    """What a merge does.
+
+    documents: how documents are matched: "uid", "key", "text", "new". changed: keys of documents
+    whose text differs here; their labels are not taken. layers: new layers. labels: (layer, label)
+    that are not here and will be added. renamed: layers of the same name but another kind, with
+    their new names.
+    """
+
+    documents: Mapping[str, int] = field(hash=False)
+    changed: tuple[str, ...]
+    people: tuple[PersonMerge, ...]
+    layers: tuple[str, ...]
+    labels: tuple[tuple[str, str], ...]
+    renamed: tuple[tuple[str, str], ...]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the merge would change nothing."""
+        added = self.documents[NEW] + sum(row.new + row.replaced for row in self.people)
+        return not (added or self.layers or self.labels)
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "documents": dict(self.documents),
+            "changed": list(self.changed),
+            "people": [asdict(row) for row in self.people],
+            "layers": list(self.layers),
+            "labels": [{"layer": layer, "label": label} for layer, label in self.labels],
+            "renamed": [{"layer": old, "new": new} for old, new in self.renamed],
+        }
+
+
+def sentences(merged: MergePreview) -> Iterator[str]:
+    """What a preview or a merge says beside its table of people."""
+    counts = merged.documents
+    here = sum(counts.values()) - counts[NEW]
+    yield ngettext("{n:,} document is here already", "{n:,} documents are here already", here)
+    yield ngettext("{n:,} new document", "{n:,} new documents", counts[NEW])
+    if n := len(merged.changed):
+        yield ngettext(
+            "The text of {n:,} document differs here; its labels are left out: {keys}",
+            "The texts of {n:,} documents differ here; their labels are left out: {keys}",
+            n,
+            keys=_shortened(merged.changed),
+        )
+    if merged.layers:
+        yield _("New layers: {names}", names=_shortened(merged.layers))
+    for old, new in merged.renamed:
+        yield _("Layer {old} is of another kind here; it becomes {new}.", old=old, new=new)
+    if merged.labels:
+        names = _shortened([f"{layer}/{label}" for layer, label in merged.labels])
+        yield _("New labels: {names}", names=names)
+
+
+def _shortened(names: Sequence[str], most: int = 10) -> str:
+    listed = ", ".join(names[:most])
+    return listed if len(names) <= most else f"{listed}, …"
+
+
+def preview(
+    project: Project, path: Path, choices: Choices | None = None, *, watch: Watch = QUIET
+) -> MergePreview:
+    """What `merge` would do; changes nothing. Not for the main thread. Raises as `merge`."""
+    with _opened(project, path, watch.part(0.0, 0.5)) as other:
+        plan = _Plan(project, other, choices or Choices())
+        with copy_staged.attached(project.db, other.path):
+            return plan.measured(plan.assumed(), watch.part(0.5, 1.0))
+
+
+def merge(
+    project: Project,
+    path: Path,
+    choices: Choices | None = None,
+    *,
+    origin: object = None,
+    watch: Watch = QUIET,
+) -> MergePreview:
+    """Merge another project file in one undo step; returns what was done.
+
+    The other file is copied and checked first. Not for the main thread. Raises ProjectError if it
+    cannot be read, is damaged or is this project itself; SpecError for names that do not exist;
+    Cancelled through `watch`: then nothing is changed.
+    """
+    with _opened(project, path, watch.part(0.0, 0.3)) as other:
+        plan = _Plan(project, other, choices or Choices())
+        with copy_staged.attached(project.db, other.path):
+            title = _("Merge {name}", name=path.name)
+            try:
+                with project.edit(title, origin=origin, bulk=True, watch=watch.part(0.8, 1.0)):
+                    merged = plan.measured(plan.added(path.name), watch.part(0.3, 0.5))
+                    remarks = plan.copy(path.name, watch.part(0.5, 0.8))
+                    if merged.is_empty and not remarks:
+                        raise _NothingToMerge
+            except _NothingToMerge:
+                pass  # nor is there a step to undo
+    return merged
+
+
+class _NothingToMerge(Exception):
+    """Rolls back the edit, which has only added its sources."""
+
+
+@contextmanager
+def _opened(project: Project, path: Path, watch: Watch) -> Iterator[Project]:
+    """A checked copy of the other file, which may be open elsewhere or of an older version."""
+    # What a killed process leaves is deleted by name, see `backup.delete_abandoned`.
+    draft = project.path.with_name(f".{project.path.name}.{os.getpid()}.part.merge")
+    try:
+        with closing(Project.open(path, read_only=True)) as other:
+            if other.uid == project.uid:
+                raise ProjectError(
+                    _("{path} is a copy of this project.", path=path),
+                    hint=_("Give people files written by “project hand-out”, and merge those."),
+                )
+            backup.save_copy(other, draft, watch=watch.part(0.0, 0.5))
+        problems = check(draft)
+        if problems:
+            raise ProjectError(
+                _("{path} is damaged: {problem}", path=path, problem=problems[0]),
+                hint=_("Nothing was merged. Try `glossbench project recover`."),
+            )
+        watch.at(0.9)
+        with closing(Project.open(draft)) as copy:
+            yield copy
+    finally:
+        for end in ("", "-wal", "-shm", "-journal"):
+            Path(f"{draft}{end}").unlink(missing_ok=True)
+        draft.with_suffix(".lock").unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class _Ids:
+    """Ids there → ids here; below zero for what is not here yet."""
+
+    layers: Mapping[int, int]
+    labels: Mapping[int, int]
+    people: Mapping[int, tuple[int, int]]
+
+
+class _Plan:
+    """How layers, labels and people of the other file correspond to those here."""
+
+    def __init__(self, project: Project, other: Project, choices: Choices):
+        self.project, self.choices = project, choices
+        self.here = labels.layers(project.db)
+        self.pairs = [(layer, self._layer(layer)) for layer in labels.layers(other.db)]
+        who = people.labelling(other.db)
+        self.people = [
+            (person, self._person(person)) for person in people.every(other.db) if person.id in who
+        ]
+        self._check_choices()
+
+    # ------------------------------------------------------------ correspondence
+
+    def _layer(self, other: Layer) -> Layer | None:
+        fitting = [
+            layer
+            for layer in self.here
+            if layer.uid == other.uid or (layer.name, layer.texts) == (other.name, other.texts)
+        ]
+        alike = [layer for layer in fitting if layer.kind == other.kind]
+        return min(alike, key=lambda layer: layer.uid != other.uid, default=None)
+
+    def _label(self, layer: Layer, other: Label) -> Label | None:
+        name = self.choices.labels.get((layer.name, other.name), other.name)
+        alike = [label for label in layer.labels if label.name == name]
+        if not alike and name == other.name:
+            alike = [label for label in layer.labels if label.uid == other.uid]
+        return alike[0] if alike else None
+
+    def _person(self, other: Person) -> Person | None:
+        every = operations.every(self.project)
+        if other.name in self.choices.people:
+            return operations.named(self.project, self.choices.people[other.name])
+        return next((person for person in every if person.uid == other.uid), None)
+
+    def _check_choices(self) -> None:
+        names = {person.name for person, _here in self.people}
+        for name in self.choices.people:
+            if name not in names:
+                raise SpecError(_("Nobody in the other file is called {name!r}.", name=name))
+        for (layer, label), new in self.choices.labels.items():
+            here = next((item for item in self.here if item.name == layer), None)
+            if here is None or new not in here.names:
+                raise SpecError(
+                    _("Layer {layer} has no label {label!r}.", layer=layer, label=new),
+                    hint=_("It is named for the label {label!r} of the other file.", label=label),
+                )
+
+    # ------------------------------------------------------------ ids
+
+    def assumed(self) -> _Ids:
+        """For a preview: what is not here yet has ids below zero."""
+        layer_ids, label_ids = {}, {}
+        for other, here in self.pairs:
+            layer_ids[row_id(other)] = -row_id(other) if here is None else row_id(here)
+            for label in other.labels:
+                known = None if here is None else self._label(here, label)
+                label_ids[row_id(label)] = -row_id(label) if known is None else row_id(known)
+        persons = {other.id: (here.id if here else -other.id, 0) for other, here in self.people}
+        return _Ids(layer_ids, label_ids, persons)
+
+    def added(self, name: str) -> _Ids:
+        """Within the edit: add the layers, labels and people that are not here."""
+        db = self.project.db
+        layer_ids, label_ids = {}, {}
+        for other, here in self.pairs:
+            if here is None:
+                layer_ids[row_id(other)] = self._add_layer(other)
+                here = labels.layer(db, layer_ids[row_id(other)])
+            layer_ids[row_id(other)] = row_id(here)
+            for label in other.labels:
+                known = self._label(here, label)
+                label_ids[row_id(label)] = row_id(known) if known else self._add_label(here, label)
+        persons = {}
+        for person, present in self.people:
+            id = present.id if present else self._add_person(person)
+            persons[person.id] = id, provenance.add_source(db, "merge", name, id)
+        return _Ids(layer_ids, label_ids, persons)
+
+    def _add_layer(self, other: Layer) -> int:
+        return labels.add_layer(
+            self.project.db,
+            self._free(other.name, {layer.name for layer in labels.layers(self.project.db)}),
+            other.kind,
+            texts=other.texts,
+            guideline=other.guideline,
+            options=dict(other.options),
+            uid=self._new_uid(other.uid, {layer.uid for layer in self.here}),
+        )
+
+    def _add_label(self, layer: Layer, label: Label) -> int:
+        return labels.add_label(
+            self.project.db,
+            row_id(layer),
+            label.name,
+            colour=label.colour,
+            description=label.description,
+            uid=self._new_uid(label.uid, {item.uid for one in self.here for item in one.labels}),
+        )
+
+    def _add_person(self, person: Person) -> int:
+        taken = {other.name for other in operations.every(self.project)}
+        looks = {"initials": person.initials, "colour": person.colour}
+        return people.add(self.project.db, self._free(person.name, taken), uid=person.uid, **looks)
+
+    @staticmethod
+    def _new_uid(uid: str, taken: set[str]) -> str:
+        """The uid of the other file, so that a second merge finds it again; "" if it is taken."""
+        return "" if uid in taken else uid
+
+    @staticmethod
+    def _free(name: str, taken: set[str]) -> str:
+        number, free = 2, name
+        while free in taken:
+            free, number = f"{name} ({number})", number + 1
+        return free
+
+    # ------------------------------------------------------------ what is done
+
+    def measured(self, ids: _Ids, watch: Watch) -> MergePreview:
+        """Fill the tables of what is copied, and count it."""
+        db = self.project.db
+        other_project.prepare(db, ids.layers, ids.labels, ids.people)
+        matches = other_project.match(db, add=self.choices.add)
+        watch.at(0.3)
+        other_project.find_versions(db)
+        equal, conflicts = self._leave_out(watch.part(0.5, 1.0))
+        counts: Counter[int] = Counter()
+        replaced: Counter[int] = Counter()
+        for (_layer, person), (new, again) in other_project.counts(db).items():
+            counts[person] += new
+            replaced[person] += again
+        rows = [
+            PersonMerge(
+                person.name if here is None else here.name,
+                here is None,
+                counts[ids.people[person.id][0]],
+                replaced[ids.people[person.id][0]] - equal[ids.people[person.id][0], True],
+                equal[ids.people[person.id][0], False] + equal[ids.people[person.id][0], True],
+                conflicts[ids.people[person.id][0]],
+            )
+            for person, here in self.people
+        ]
+        return self._described(matches, tuple(rows))
+
+    def _leave_out(self, watch: Watch) -> tuple[Counter[tuple[int, bool]], Counter[int]]:
+        """Versions that are equal or kept are not copied.
+
+        All versions of a person in a document go together, as relations refer to spans. Returns
+        the numbers of equal versions by person, and whether they are copied again all the same,
+        and those of versions that stay as they are here.
+        """
+        units: dict[tuple[int, int], list[other_project.Both]] = {}
+        for both in other_project.in_both(self.project.db, watch=watch):
+            version = both.version
+            units.setdefault((version.document_id, version.annotator_id), []).append(both)
+        equal: Counter[tuple[int, bool]] = Counter()
+        conflicts: Counter[int] = Counter()
+        left_out: list[Version] = []
+        for (_document, person), every in units.items():
+            differing = [both for both in every if not both.equal]
+            replaces = differing and all(both.newer and both.merged for both in differing)
+            equal[person, bool(replaces)] += len(every) - len(differing)
+            if not replaces:
+                conflicts[person] += len(differing)
+                left_out += [both.version for both in every]
+        other_project.leave_out(self.project.db, left_out)
+        return equal, conflicts
+
+    def _described(self, matches: Matches, rows: tuple[PersonMerge, ...]) -> MergePreview:
+        names = {layer.name for layer in self.here}
+        new_labels = [
+            (layer.name, label.name)
+            for layer, here in self.pairs
+            if here is not None
+            for label in layer.labels
+            if self._label(here, label) is None
+        ]
+        new = [layer.name for layer, here in self.pairs if here is None]
+        renamed = [(name, self._free(name, names)) for name in new if name in names]
+        return MergePreview(
+            dict(matches.counts),
+            matches.changed,
+            rows,
+            tuple(name for name in new if name not in names),
+            tuple(new_labels),
+            tuple(renamed),
+        )
+
+    def copy(self, name: str, watch: Watch) -> int:
+        """Returns the number of notes and flags that were copied."""
+        db = self.project.db
+        taken = other_project.taken_keys(db)
+        free = copy_staged.free_keys(db, list(taken.values()), "document")
+        keys = dict(zip(taken, free.values(), strict=True))
+        other_project.copy(
+            db,
+            source_id=provenance.add_source(db, "merge", name),
+            keys=keys,
+            splits=self.choices.splits,
+            watch=watch,
+        )
+        return other_project.copy_remarks(db)

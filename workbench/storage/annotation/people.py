@@ -1,0 +1,111 @@
+"""People: the annotators of a project, and whose labels are gold.
+
+Every row of labels and states has an annotator; those of the gold annotator of a layer are shown,
+edited, trained and exported. Initials and colour are an entry of `meta`, which files of all
+versions have.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from workbench.storage.connections.database import Database
+from workbench.storage.schema.values import new_id, new_uid
+from workbench.text.labels import LABEL_TABLES
+
+LOOKS = "people"  # key of `meta`: uid → initials and colour
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """uid: 16 hex digits, equal in all files in which the person labels. initials: of the name
+    unless chosen. colour: #RRGGBB, "" for the default one of the position.
+    """
+
+    id: int
+    uid: str
+    name: str
+    initials: str = ""
+    colour: str = ""
+
+
+def every(db: Database) -> tuple[Person, ...]:
+    """All annotators, in order of id."""
+    rows = db.reader().execute("select id, uid, name from annotator order by id").fetchall()
+    looks = _looks(db)
+    return tuple(_person(id, uid, name, looks.get(uid, {})) for id, uid, name in rows)
+
+
+def initials_of(name: str) -> str:
+    """Up to two letters: the first one of the first and of the last word."""
+    words = [word for word in name.split() if word[0].isalnum()]
+    return "".join(word[0] for word in dict.fromkeys((*words[:1], *words[-1:]))).upper()
+
+
+def add(db: Database, name: str, *, uid: str = "", initials: str = "", colour: str = "") -> int:
+    """Add an annotator and return the id. Within a transaction; cannot be undone."""
+    uid = uid or new_uid()
+    inserted = db.writer.execute("insert into annotator(uid, name) values(?, ?)", (uid, name))
+    id = new_id(inserted)
+    if initials or colour:
+        _set_look(db, uid, initials, colour)
+    return id
+
+
+def become(db: Database, id: int, person: Person) -> None:
+    """Make an annotator the same person as one of another file."""
+    values = (person.uid, person.name, id)
+    db.writer.execute("update annotator set uid = ?, name = ? where id = ?", values)
+    if person.colour or person.initials != initials_of(person.name):
+        _set_look(db, person.uid, person.initials, person.colour)
+
+
+def change(db: Database, id: int, name: str, *, initials: str = "", colour: str = "") -> None:
+    """Set the name and the look. Within a transaction; cannot be undone."""
+    db.writer.execute("update annotator set name = ? where id = ?", (name, id))
+    (uid,) = db.reader().execute("select uid from annotator where id = ?", (id,)).fetchone()
+    _set_look(db, uid, initials, colour)
+
+
+def submitted(db: Database) -> dict[tuple[int, int], int]:
+    """(layer id, annotator id) → number of submitted documents; pairs without any are left out."""
+    rows = db.reader().execute(
+        "select layer_id, annotator_id, count(*) from state where state = 'submitted'"
+        " group by layer_id, annotator_id"
+    )
+    return {(layer, annotator): count for layer, annotator, count in rows.fetchall()}
+
+
+def labelling(db: Database) -> set[int]:
+    """The annotators who have labels or states, also of drafts."""
+    tables = " union ".join(f"select annotator_id from {name}" for name in ("state", *LABEL_TABLES))
+    return {id for (id,) in db.reader().execute(tables).fetchall() if id is not None}
+
+
+def submitted_documents(db: Database) -> dict[int, int]:
+    """Annotator id → number of documents that were submitted in at least one layer."""
+    rows = db.reader().execute(
+        "select annotator_id, count(distinct document_id) from state where state = 'submitted'"
+        " group by annotator_id"
+    )
+    return dict(rows.fetchall())
+
+
+def _looks(db: Database) -> Mapping[str, Mapping[str, str]]:
+    try:
+        raw = json.loads(db.meta(LOOKS, "{}"))
+    except (TypeError, ValueError):
+        return {}
+    return {uid: look for uid, look in raw.items() if isinstance(look, dict)}
+
+
+def _person(id: int, uid: str, name: str, look: Mapping[str, str]) -> Person:
+    initials = str(look.get("initials") or initials_of(name))
+    return Person(id, uid, name, initials, str(look.get("colour") or ""))
+
+
+def _set_look(db: Database, uid: str, initials: str, colour: str) -> None:
+    look = {"initials": initials, "colour": colour}
+    db.set_meta(LOOKS, json.dumps({**_looks(db), uid: look}, sort_keys=True))

@@ -1,0 +1,464 @@
+"""Documents and labels of another project file, which is attached as `staging`.
+
+Temporary tables map its ids to those of this project: `other_document`, `other_layer`,
+`other_label`, `other_person`. `version` lists what is copied: the labels of one person in one layer
+of one document, with ids of both files.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from workbench.base.watch import QUIET, Watch
+from workbench.storage.documents.flags import REVIEWS
+from workbench.storage.queries import search
+from workbench.storage.schema.migrations import JOURNALED
+from workbench.storage.schema.tables import TABLES
+from workbench.storage.schema.without_triggers import without_triggers
+from workbench.text.labels import LABEL_TABLES
+
+if TYPE_CHECKING:
+    from workbench.storage.connections.database import Database
+
+CHUNK = 1_000  # documents per statement; a merge can be cancelled between two
+UID, KEY, TEXT, NEW = "uid", "key", "text", "new"  # how a document is matched
+
+_TABLES = {
+    "other_document": "oid integer primary key, id integer unique, how text",
+    "other_layer": "oid integer primary key, id integer",
+    "other_label": "oid integer primary key, id integer",
+    "other_person": "oid integer primary key, id integer, source integer",
+    "version": "document integer, layer integer, person integer, document_id integer,"
+    " layer_id integer, annotator_id integer, there integer default 0,"
+    " primary key (document, layer, person)) without rowid",
+    "span_id": "oid integer primary key, id integer",
+}
+_WHERE = {  # the rows of a version, in the other file and in this one
+    "staging": "s.document_id = v.document and s.layer_id = v.layer and s.annotator_id = v.person",
+    "main": "s.document_id = v.document_id and s.layer_id = v.layer_id"
+    " and s.annotator_id = v.annotator_id",
+}
+_RANGE = "v.document between :first and :last"
+
+
+@dataclass(frozen=True)
+class Matches:
+    """How the documents of the other file were found here.
+
+    counts: by UID, KEY and TEXT, and NEW for those that are not here. changed: keys of documents
+    whose text differs here; their labels are not taken.
+    """
+
+    counts: Mapping[str, int] = field(hash=False)
+    changed: tuple[str, ...]
+
+
+def prepare(
+    db: Database,
+    layers: Mapping[int, int],
+    labels: Mapping[int, int],
+    people: Mapping[int, tuple[int, int]],
+) -> None:
+    """Fill the maps of ids; `people`: id there → id and source here. Requires `attached`."""
+    conn = db.writer
+    for name, columns in _TABLES.items():
+        conn.execute(f"drop table if exists temp.{name}")
+        end = "" if columns.endswith("rowid") else ")"
+        conn.execute(f"create temp table {name}({columns}{end}")
+    here = "document_id, layer_id, annotator_id"
+    conn.execute(f"create index temp.version_here on version({here})")
+    for table, ids in (("other_layer", layers), ("other_label", labels)):
+        conn.executemany(f"insert into temp.{table} values(?, ?)", ids.items())
+    rows = [(other, *here) for other, here in people.items()]
+    conn.executemany("insert into temp.other_person values(?, ?, ?)", rows)
+
+
+def match(db: Database, *, add: bool = True) -> Matches:
+    """Fill `other_document`: the same uid, else the same key, else only the same text.
+
+    The text must be equal in any case. add: documents that are not here get new ids.
+    """
+    conn = db.writer
+    changed = conn.execute(
+        "select o.key from staging.document o join main.document d on d.uid = o.uid"
+        " where d.text_hash != o.text_hash order by o.id"
+    ).fetchall()
+    for how, same in ((UID, "d.uid = o.uid and "), (KEY, "d.key = o.key and "), (TEXT, "")):
+        conn.execute(
+            "insert or ignore into temp.other_document select o.id, d.id, ? from"
+            f" staging.document o join main.document d on {same}d.text_hash = o.text_hash"
+            " where o.id not in (select oid from temp.other_document)"
+            " and d.id not in (select id from temp.other_document) order by o.id, d.id",
+            (how,),
+        )
+    unmatched = (
+        "from staging.document o where o.id not in (select oid from temp.other_document)"
+        " and o.uid not in (select uid from main.document)"
+    )
+    if add:
+        (last,) = conn.execute(
+            "select max(ifnull((select max(id) from main.document), 0), ifnull((select seq from"
+            " main.sqlite_sequence where name = 'document'), 0))"
+        ).fetchone()
+        conn.execute(
+            "insert into temp.other_document"
+            f" select o.id, ? + row_number() over (order by o.id), ? {unmatched} order by o.id",
+            (last, NEW),
+        )
+    rows = conn.execute("select how, count(*) from temp.other_document group by how").fetchall()
+    counts = {**dict.fromkeys((UID, KEY, TEXT, NEW), 0), **dict(rows)}
+    if not add:
+        (counts[NEW],) = conn.execute(f"select count(*) {unmatched}").fetchone()
+    return Matches(counts, tuple(key for (key,) in changed))
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """The labels of one person in one layer of one document; ids of this project."""
+
+    document_id: int
+    layer_id: int
+    annotator_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """A version that is in both files. newer: it was changed later there. merged: what is here came
+    from a merge and was not changed since.
+    """
+
+    version: Version
+    equal: bool
+    newer: bool
+    merged: bool
+
+
+def find_versions(db: Database) -> None:
+    """Fill `version` with everything that the mapped people labelled in mapped layers."""
+    conn = db.writer
+    for table in ("state", *LABEL_TABLES):
+        more = " where s.state != 'pending'" if table == "state" else ""
+        conn.execute(
+            "insert or ignore into temp.version"
+            " select distinct s.document_id, s.layer_id, s.annotator_id, d.id, y.id, p.id, 0"
+            f" from staging.{table} s join temp.other_document d on d.oid = s.document_id"
+            " join temp.other_layer y on y.oid = s.layer_id"
+            f" join temp.other_person p on p.oid = s.annotator_id{more}"
+        )
+    for table in ("state", *LABEL_TABLES):
+        conn.execute(
+            "update temp.version as v set there = 1 where not there and exists"
+            f" (select 1 from main.{table} s where {_WHERE['main']})"
+        )
+
+
+def in_both(db: Database, *, watch: Watch = QUIET) -> Iterator[Both]:
+    """The versions that are in both files already, compared."""
+    conn = db.writer
+    ids = [
+        id
+        for (id,) in conn.execute(
+            "select distinct document from temp.version where there order by document"
+        )
+    ]
+    for page in watch.over(ids, CHUNK):
+        where = {"first": page[0], "last": page[-1]}
+        here, there = (_contents(conn, side, where) for side in ("main", "staging"))
+        merged = _from_merges(conn, where)
+        for version, (at, rows) in there.items():
+            at_here, rows_here = here.get(version, ("", frozenset()))
+            yield Both(version, rows == rows_here, at > at_here, version in merged)
+
+
+_CONTENTS = {
+    "mark": "{label}, s.value",
+    "span": '{label}, s.field, s.start, s."end", s.parts, s.attrs, s.group_id',
+    "answer": 's.question, s.field, s.start, s."end", s.text, s.is_null',
+    "relation": '{label}, f.start, f."end", t.start, t."end", s.attrs',
+}
+_ENDS = " join {side}.span f on f.id = s.from_span join {side}.span t on t.id = s.to_span"
+
+
+def _contents(
+    conn: sqlite3.Connection, side: str, where: Mapping[str, int]
+) -> dict[Version, tuple[str, frozenset[tuple[object, ...]]]]:
+    """Version → when its state was set, and its state and labels in terms of this project."""
+    label = (
+        "s.label_id"
+        if side == "main"
+        else "(select id from temp.other_label where oid = s.label_id)"
+    )
+    head = "select v.document_id, v.layer_id, v.annotator_id"
+    at: dict[Version, str] = {}
+    rows: dict[Version, set[tuple[object, ...]]] = {}
+    selected = f"from temp.version v cross join {side}.{{table}} s on {_WHERE[side]}"
+    for *ids, state, time in conn.execute(
+        f"{head}, s.state, s.at {selected.format(table='state')} where v.there and {_RANGE}", where
+    ):
+        at[Version(*ids)] = time
+        rows.setdefault(Version(*ids), set()).add(("state", state))
+    for table, columns in _CONTENTS.items():
+        ends = _ENDS.format(side=side) if table == "relation" else ""
+        query = f"{head}, {columns.format(label=label)} {selected.format(table=table)}{ends}"
+        for document, layer, annotator, *content in conn.execute(
+            f"{query} where v.there and {_RANGE}", where
+        ):
+            rows.setdefault(Version(document, layer, annotator), set()).add((table, *content))
+    return {version: (at.get(version, ""), frozenset(parts)) for version, parts in rows.items()}
+
+
+def _from_merges(conn: sqlite3.Connection, where: Mapping[str, int]) -> set[Version]:
+    """The versions here whose labels all came from merges."""
+    others: set[Version] = set()
+    every: set[Version] = set()
+    for table in LABEL_TABLES:
+        for *ids, kind in conn.execute(
+            "select distinct v.document_id, v.layer_id, v.annotator_id, c.kind from temp.version v"
+            f" cross join main.{table} s on {_WHERE['main']}"
+            f" join main.source c on c.id = s.source_id where v.there and {_RANGE}",
+            where,
+        ):
+            (every if kind == "merge" else others).add(Version(*ids))
+    return every - others
+
+
+def leave_out(db: Database, versions: Iterable[Version]) -> None:
+    """Take these out of `version`: they are not copied."""
+    db.writer.executemany(
+        "delete from temp.version where document_id = ? and layer_id = ? and annotator_id = ?",
+        ((item.document_id, item.layer_id, item.annotator_id) for item in versions),
+    )
+
+
+def counts(db: Database) -> dict[tuple[int, int], tuple[int, int]]:
+    """(layer, person), ids of this project → versions that are new, and that replace one here."""
+    rows = db.writer.execute(
+        "select layer_id, annotator_id, count(*) - sum(there), sum(there) from temp.version"
+        " group by layer_id, annotator_id"
+    )
+    return {(layer, person): (new, again) for layer, person, new, again in rows.fetchall()}
+
+
+# ---------------------------------------------------------------- copying
+
+_DOCUMENTS = {
+    "document": "insert into main.document(id, uid, key, split, fold_group, meta,"
+    " batch_source_id, text_hash, length, texts) select d.id, s.uid, ifnull(k.key, s.key),"
+    " {split}, s.fold_group, s.meta, :source, s.text_hash, s.length, s.texts"
+    " from staging.document s join temp.other_document d on d.oid = s.id"
+    " left join temp.other_key k on k.oid = s.id",
+    "body": "insert into main.body(document_id, field, content) select d.id, s.field, s.content"
+    " from staging.body s join temp.other_document d on d.oid = s.document_id",
+    "tokens": "insert into main.tokens(document_id, field, borders, sentences) select d.id,"
+    " s.field, s.borders, s.sentences from staging.tokens s"
+    " join temp.other_document d on d.oid = s.document_id",
+}
+_OF_VERSION = (
+    f"from temp.version v cross join staging.{{table}} s on {_WHERE['staging']}"
+    " join temp.other_person p on p.oid = v.person"
+)
+_LABEL = "left join temp.other_label l on l.oid = s.label_id"
+_WHO = "v.annotator_id, p.source, s.score"
+_LABELS = {
+    "mark": "insert into main.mark(document_id, layer_id, label_id, value, annotator_id, source_id,"
+    f" score) select v.document_id, v.layer_id, l.id, s.value, {_WHO} {_OF_VERSION} {_LABEL}",
+    "span": "insert into main.span(id, uid, document_id, field, layer_id, label_id, start,"
+    ' "end", parts, attrs, group_id, annotator_id, source_id, score) select s.id + :spans, s.uid,'
+    ' v.document_id, s.field, v.layer_id, l.id, s.start, s."end", s.parts, s.attrs, s.group_id,'
+    f" {_WHO} {_OF_VERSION} {_LABEL}",
+    "relation": "insert into main.relation(uid, document_id, layer_id, label_id, from_span,"
+    " to_span, attrs, annotator_id, source_id, score) select s.uid, v.document_id, v.layer_id,"
+    f" l.id, f.id, t.id, s.attrs, {_WHO} {_OF_VERSION} {_LABEL}"
+    " join temp.span_id f on f.oid = s.from_span join temp.span_id t on t.oid = s.to_span",
+    "answer": "insert into main.answer(document_id, layer_id, question, field, start,"
+    ' "end", text, is_null, attrs, annotator_id, source_id, score) select v.document_id,'
+    ' v.layer_id, s.question, s.field, s.start, s."end", s.text, s.is_null, s.attrs,'
+    f" {_WHO} {_OF_VERSION}",
+    "state": "insert into main.state(document_id, layer_id, annotator_id, state, at) select"
+    " v.document_id, v.layer_id, v.annotator_id, s.state, s.at"
+    f" {_OF_VERSION}",
+}
+
+
+def copy(
+    db: Database,
+    *,
+    source_id: int,
+    keys: Mapping[int, str],
+    splits: bool = True,
+    watch: Watch = QUIET,
+) -> None:
+    """Copy the new documents and all of `version`; requires an edit with `bulk`.
+
+    keys: other keys for new documents, by id there. splits: with their splits. Versions that are
+    here already are replaced, as are relations of the same person to their spans.
+    """
+    conn = db.writer
+    conn.execute("create temp table if not exists other_key(oid integer primary key, key text)")
+    conn.execute("delete from temp.other_key")
+    conn.executemany("insert into temp.other_key values(?, ?)", keys.items())
+    highest = {table: _highest(conn, table) for table in ("body", "span", *LABEL_TABLES)}
+    values = {"source": source_id, "spans": highest["span"]}
+    # The edit is a bulk step, which journals the new rows at its end: none has the id of another.
+    with without_triggers(conn, "insert", JOURNALED, (search.ADD_TRIGGER,)):
+        split = "s.split" if splits else "null"
+        for table, statement in _DOCUMENTS.items():
+            column = "id" if table == "document" else "document_id"
+            for some in _pages(conn, f"document where how = '{NEW}'", watch.part(0.0, 0.3)):
+                conn.execute(
+                    f"{statement.format(split=split)} where d.how = '{NEW}'"
+                    f" and s.{column} between :first and :last order by s.id",
+                    {**values, **some},
+                )
+        new = highest["body"] + 1, _highest(conn, "body")
+        texts = search.stored_texts(conn, *new, watch.part(0.3, 0.6))
+        search.add_texts(conn, texts, new[1] - new[0] + 1)
+        for table in ("span", "mark", "answer"):
+            for some in _pages(conn, "document", watch.part(0.6, 0.7)):
+                conn.execute(
+                    f"{_LABELS[table].format(table=table)} where {_RANGE}", {**values, **some}
+                )
+        _map_ends(conn, highest["span"])
+        _insert(conn, "relation", "1")
+        _insert(conn, "state", "not v.there")
+    conn.execute(
+        "update main.state as m set state = s.state, at = s.at"
+        f" {_OF_VERSION.format(table='state')} where v.there and m.document_id = v.document_id"
+        " and m.layer_id = v.layer_id and m.annotator_id = v.annotator_id"
+    )
+    _delete_replaced(conn, highest)
+    watch.at(1.0)
+
+
+def _insert(conn: sqlite3.Connection, table: str, condition: str) -> None:
+    conn.execute(f"{_LABELS[table].format(table=table)} where {condition}")
+
+
+def _map_ends(conn: sqlite3.Connection, shift: int) -> None:
+    """Fill `span_id` for the ends of relations: spans that were copied, else equal ones here."""
+    conn.execute(
+        "insert or ignore into temp.span_id select s.id, s.id + ?"
+        f" {_OF_VERSION.format(table='span')}",
+        (shift,),
+    )
+    ends = (
+        "(select r.from_span as id from staging.relation r union"
+        " select r.to_span from staging.relation r)"
+    )
+    conn.execute(
+        "insert or ignore into temp.span_id select s.id, m.id"
+        f" from {ends} e join staging.span s on s.id = e.id"
+        " join temp.other_document d on d.oid = s.document_id"
+        " join temp.other_layer y on y.oid = s.layer_id"
+        " join temp.other_person p on p.oid = s.annotator_id"
+        " join temp.other_label l on l.oid = s.label_id"
+        " join main.span m on m.document_id = d.id and m.layer_id = y.id"
+        ' and m.annotator_id = p.id and m.start = s.start and m."end" = s."end"'
+        " and m.field = s.field and m.label_id = l.id and m.parts is s.parts"
+    )
+
+
+def _delete_replaced(conn: sqlite3.Connection, highest: Mapping[str, int]) -> None:
+    """Delete the former rows of the versions that were copied again.
+
+    Notes on former spans stay, as notes on their documents.
+    """
+    former = (
+        "select s.id from temp.version v cross join main.span s on"
+        f" {_WHERE['main']} where v.there and s.id <= {highest['span']}"
+    )
+    for table in ("note", "flag"):
+        conn.execute(f"update main.{table} set span_id = null where span_id in ({former})")
+    for table in ("relation", "mark", "answer", "span"):
+        conn.execute(
+            f"delete from main.{table} where id in (select s.id from temp.version v"
+            f" cross join main.{table} s on {_WHERE['main']} where v.there and s.id <= ?)",
+            (highest[table],),
+        )
+
+
+def copy_remarks(db: Database) -> int:
+    """Copy notes and flags of people that are not here yet; returns their number."""
+    conn = db.writer
+    (before,) = conn.execute("select total_changes()").fetchone()
+    place = (
+        "join temp.other_document d on d.oid = s.document_id"
+        " left join temp.other_person p on p.oid = s.annotator_id"
+        " left join temp.span_id e on e.oid = s.span_id"
+    )
+    conn.execute(
+        "insert into main.note(uid, document_id, body, annotator_id, at, span_id) select s.uid,"
+        f" d.id, s.body, p.id, s.at, e.id from staging.note s {place}"
+        " where s.uid not in (select uid from main.note)"
+    )
+    conn.execute(
+        "insert into main.flag(document_id, name, annotator_id, at, span_id) select d.id,"
+        f" s.name, p.id, s.at, e.id from staging.flag s {place}"
+        f" where substr(s.name, 1, {len(REVIEWS)}) != '{REVIEWS}' and not exists (select 1 from"
+        " main.flag f where f.document_id = d.id and f.name = s.name"
+        " and (f.annotator_id is p.id) and (f.span_id is null or s.span_id is not null))"
+    )
+    (after,) = conn.execute("select total_changes()").fetchone()
+    return int(after - before)
+
+
+def taken_keys(db: Database) -> dict[int, str]:
+    """New documents whose key another document here has: id there → key."""
+    rows = db.writer.execute(
+        "select o.id, o.key from staging.document o join temp.other_document d on d.oid = o.id"
+        f" where d.how = '{NEW}' and o.key in (select key from main.document) order by o.id"
+    )
+    return dict(rows.fetchall())
+
+
+def _pages(conn: sqlite3.Connection, which: str, watch: Watch) -> Iterator[dict[str, int]]:
+    ids = [id for (id,) in conn.execute(f"select oid from temp.other_{which} order by oid")]
+    for page in watch.over(ids, CHUNK):
+        yield {"first": page[0], "last": page[-1]}
+
+
+def _highest(conn: sqlite3.Connection, table: str) -> int:
+    return int(conn.execute(f"select ifnull(max(id), 0) from main.{table}").fetchone()[0])
+
+
+# ---------------------------------------------------------------- a part of a project
+
+
+def copy_schema(db: Database, gold: int) -> None:
+    """Copy the layers, labels and patterns, with their ids, into an empty project."""
+    conn = db.writer
+    for table in ("layer", "label", "pattern"):
+        columns = [f'"{name}"' for name in TABLES[table]]
+        values = [str(int(gold)) if name == '"gold"' else name for name in columns]
+        conn.execute(
+            f"insert into main.{table}({', '.join(columns)})"
+            f" select {', '.join(values)} from staging.{table} order by id"
+        )
+
+
+def schema_ids(db: Database) -> tuple[dict[int, int], dict[int, int]]:
+    """The ids of layers and of labels, as maps to themselves."""
+    layers, labels = (
+        {id: id for (id,) in db.writer.execute(f"select id from main.{table}")}
+        for table in ("layer", "label")
+    )
+    return layers, labels
+
+
+def choose(db: Database, ids: Sequence[int]) -> None:
+    """Fill `other_document` with these documents, which keep their ids in an empty project."""
+    db.writer.executemany(
+        "insert or ignore into temp.other_document values(?1, ?1, ?2)", ((id, NEW) for id in ids)
+    )
+
+
+def leave_out_split(db: Database, split: str) -> None:
+    """Take the versions of documents of this split out of `version`."""
+    db.writer.execute(
+        "delete from temp.version where document in"
+        " (select id from staging.document where split = ?)",
+        (split,),
+    )

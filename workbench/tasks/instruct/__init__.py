@@ -1,0 +1,1 @@
+"""An answer to each instruction, written by a causal language model."""

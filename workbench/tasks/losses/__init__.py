@@ -1,0 +1,1 @@
+"""What targets count in the loss, and in a batch."""

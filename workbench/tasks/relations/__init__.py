@@ -1,0 +1,1 @@
+"""Relations: a label, or none, for pairs of spans."""

@@ -1,0 +1,1 @@
+"""Semantic roles: the arguments of marked predicates, as tags of words."""

@@ -1,0 +1,1 @@
+"""A text for each document, written by an encoder–decoder."""

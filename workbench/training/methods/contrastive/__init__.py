@@ -1,0 +1,1 @@
+"""Contrastive tuning: pairs of documents tune the encoder, then the head is trained alone."""

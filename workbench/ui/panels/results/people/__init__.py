@@ -1,0 +1,1 @@
+"""People: how far they and runs agree."""

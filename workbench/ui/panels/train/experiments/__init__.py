@@ -1,0 +1,1 @@
+"""Experiments: several runs that are compared, one page each."""
