@@ -769,6 +769,9 @@ NOT_CALLED_HERE = {
     "cli/models/servers.py": {"list_servers": "a command"},
     "cli/annotation/relabel.py": {"reorder": "a command"},
     "cli/annotation/sources.py": {"list_sources": "a command"},
+    "operations/people/adjudication.py": dict.fromkeys(
+        ("decide_alike", "equal_cases", "participants", "undo_decision"), "for the commands"
+    ),
     "project/check.py": {"check_open": "the check of an open project, for programs"},
     "ui/panels/inspect/base.py": {"ExaminedView": "a base class of views of plugins"},
 }

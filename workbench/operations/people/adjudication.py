@@ -1,0 +1,674 @@
+"""Adjudication: decide where people differ, and write the result as the person “gold”.
+
+A decision is a flag of its document. What everybody says is written with the first decision of a
+document; where nobody differs, by `begin`. The labels of the people themselves never change.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _, ngettext
+from workbench.base.watch import QUIET, Watch
+from workbench.operations.annotation import annotate
+from workbench.operations.people import cases, people
+from workbench.operations.people.cases import (
+    BOTH,
+    DISCUSS,
+    EDITED,
+    NEITHER,
+    Case,
+    Difference,
+    Reader,
+    Take,
+)
+from workbench.operations.people.differences import BOUNDARY, KINDS, TITLES, Kind, Mark
+from workbench.operations.people.gold import GoldWriter
+from workbench.storage.annotation import people as store
+from workbench.storage.annotation import versions as stored
+from workbench.storage.documents import documents, flags
+from workbench.storage.labels import labels
+from workbench.storage.schema.values import name_in
+from workbench.text.labels import Layer
+from workbench.text.rows import row_id
+from workbench.text.segment import words
+from workbench.text.sentences import SENTENCE, joined_over, unit_at, units_of
+
+if TYPE_CHECKING:
+    from workbench.project.project import Project
+    from workbench.storage.annotation.people import Person
+    from workbench.text.document import Document
+
+__all__ = [
+    "BOTH", "EDITED", "KINDS", "NEITHER", "TITLES", "Difference", "Kind", "Mark", "Take",
+]  # fmt: skip
+
+GOLD = "gold"  # the name of the person
+GOLD_UID = "676f6c6400000000"  # “gold” in ASCII: the same person in all files
+PAGE = 500  # documents read at once
+PREVIEW = 120  # code points of a text in a list
+LONGEST_NOTE = 2000  # code points
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A sentence of the text `field`, in code points; spans are never cut. agreed: what starts in
+    it; differences: numbers of those of the sheet that start in it.
+    """
+
+    start: int
+    end: int
+    agreed: tuple[Mark, ...]
+    differences: tuple[int, ...]
+    field: str
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A document with the versions of all people.
+
+    submitted: when each of them submitted it last in these layers (ISO 8601, UTC), "" for those
+    who did not. lines: of all texts, in order. agreed and differences: also of the whole document.
+    done: nothing is open, and gold is submitted.
+    """
+
+    document: Document
+    annotators: tuple[Person, ...]
+    layers: tuple[Layer, ...]
+    submitted: tuple[str, ...]
+    lines: tuple[Line, ...]
+    agreed: tuple[Mark, ...]
+    differences: tuple[Difference, ...]
+    done: bool
+
+    @property
+    def open(self) -> int:
+        return sum(difference.taken is None for difference in self.differences)
+
+    def find(self, key: str) -> Difference | None:
+        """The difference with this key; None if it is gone."""
+        return next((item for item in self.differences if item.key == key), None)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRow:
+    """A document with differences. kinds: kind → open ones. discussed: differences with a note."""
+
+    document_id: int
+    key: str
+    text: str
+    open: int
+    total: int
+    kinds: Mapping[Kind, int]
+    discussed: int
+    submitted: bool
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Documents with differences. layers, kinds: name → (decided, total). agreed: documents on
+    which nobody differs and which are not gold yet, so that `begin` would take them.
+    """
+
+    rows: tuple[DocumentRow, ...]
+    layers: Mapping[str, tuple[int, int]]
+    kinds: Mapping[str, tuple[int, int]]
+    agreed: int
+
+    @property
+    def decided(self) -> int:
+        return sum(decided for decided, _total in self.layers.values())
+
+    @property
+    def total(self) -> int:
+        return sum(total for _decided, total in self.layers.values())
+
+
+# ---------------------------------------------------------------- who and what
+
+
+def participants(project: Project) -> tuple[Person, ...]:
+    """All people who submitted a document, without gold."""
+    counts, gold = store.submitted_documents(project.db), gold_person(project)
+    return tuple(
+        person
+        for person in people.every(project)
+        if counts.get(person.id) and (gold is None or person.id != gold.id)
+    )
+
+
+def layers_of(project: Project, persons: Sequence[Person]) -> tuple[Layer, ...]:
+    """The layers in which these people submitted documents."""
+    ids, counts = {person.id for person in persons}, store.submitted(project.db)
+    labelled = {layer for (layer, person), count in counts.items() if count and person in ids}
+    return tuple(layer for layer in labels.layers(project.db) if layer.id in labelled)
+
+
+def gold_person(project: Project) -> Person | None:
+    """The person whose labels are the result; None before the first `begin`."""
+    every = people.every(project)
+    by_uid = next((person for person in every if person.uid == GOLD_UID), None)
+    return by_uid or next((person for person in every if person.name == GOLD), None)
+
+
+def _reader(project: Project, persons: Sequence[Person], layers: Sequence[Layer]) -> Reader:
+    gold = gold_person(project)
+    if len(persons) < 2 or len({person.id for person in persons}) < len(persons):
+        raise SpecError(_("Adjudication needs at least two people, each of them once."))
+    if gold is not None and any(person.id == gold.id for person in persons):
+        raise SpecError(
+            _("{name} is the result of adjudication.", name=gold.name),
+            hint=_("Choose the people who labelled the documents."),
+        )
+    if not layers:
+        raise SpecError(_("None of these people has submitted a document."))
+    return Reader(project, persons, layers)
+
+
+# ---------------------------------------------------------------- overview
+
+
+def overview(
+    project: Project,
+    persons: Sequence[Person],
+    layers: Sequence[Layer],
+    *,
+    watch: Watch = QUIET,
+) -> Overview:
+    """The documents in which the people differ, and how many decisions are left.
+
+    Not for the main thread. Raises SpecError for fewer than two people, Cancelled through `watch`.
+    """
+    reader = _reader(project, persons, layers)
+    gold = _gold_states(project, reader)
+    of_layers: Counter[str] = Counter()
+    of_kinds: Counter[str] = Counter()
+    decided: Counter[str] = Counter()
+    rows, agreed = [], 0
+    for surveyed in _survey(reader, watch.part(0.0, 0.9)):
+        agreed += any(True for _version in _without_asking(reader, surveyed, gold))
+        every = surveyed.differences
+        for item in every:
+            of_layers[item.layer.name] += 1
+            of_kinds[item.kind] += 1
+            for name in (f"layer {item.layer.name}", item.kind):
+                decided[name] += item.taken is not None
+        if every:
+            rows.append(_row(surveyed, gold))
+    return Overview(
+        _with_texts(project, rows),
+        {name: (decided[f"layer {name}"], total) for name, total in of_layers.items()},
+        {kind: (decided[kind], of_kinds[kind]) for kind in KINDS if kind in of_kinds},
+        agreed,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Surveyed:
+    """A document that people submitted; case: None if no layer was submitted by two of them."""
+
+    document_id: int
+    states: Sequence[stored.StateRow]
+    case: Case | None
+
+    @property
+    def differences(self) -> tuple[Difference, ...]:
+        return tuple(self.case.differences) if self.case is not None else ()
+
+
+def _survey(reader: Reader, watch: Watch) -> Iterator[_Surveyed]:
+    states = reader.states()
+    for page in watch.over(sorted(states), PAGE):
+        shared = []
+        for id in page:
+            counts = Counter(row.layer_id for row in states[id] if row.state == "submitted")
+            if max(counts.values(), default=0) > 1:
+                shared.append(id)
+        by_id = dict(zip(shared, reader.cases(shared, states), strict=True))
+        for id in page:
+            yield _Surveyed(id, states[id], by_id.get(id))
+
+
+GoldStates = Mapping[int, Mapping[int, str]]  # document → layer → state
+
+
+def _gold_states(project: Project, reader: Reader, ids: Iterable[int] | None = None) -> GoldStates:
+    states: dict[int, dict[int, str]] = {}
+    gold = gold_person(project)
+    who = [] if gold is None else [gold.id]
+    for row in stored.states(project.db, map(row_id, reader.layers), who, ids):
+        states.setdefault(row.document_id, {})[row.layer_id] = row.state
+    return states
+
+
+def _is_submitted(case: Case, gold: GoldStates) -> bool:
+    """Whether gold is submitted in all layers that anybody submitted."""
+    states = gold.get(case.document_id, {})
+    labelled = (number for number, of in case.layers.items() if of.labelled)
+    return all(states.get(number) == "submitted" for number in labelled)
+
+
+def _row(surveyed: _Surveyed, gold: GoldStates) -> DocumentRow:
+    """Without key and text."""
+    every = surveyed.differences
+    remaining = Counter(item.kind for item in every if item.taken is None)
+    return DocumentRow(
+        surveyed.document_id,
+        "",
+        "",
+        remaining.total(),
+        len(every),
+        dict(remaining),
+        sum(bool(item.note) for item in every),
+        surveyed.case is not None and _is_submitted(surveyed.case, gold),
+    )
+
+
+def _without_asking(
+    reader: Reader, surveyed: _Surveyed, gold: GoldStates
+) -> Iterator[tuple[int, int, int]]:
+    """The versions (document, layer, person) that gold takes: of layers in which gold has nothing
+    yet and nobody differs. Relations go with the spans that they connect.
+    """
+    id, states = surveyed.document_id, surveyed.states
+    order = {person.id: at for at, person in enumerate(reader.people)}
+    versions: dict[int, list[stored.StateRow]] = {}
+    for row in sorted(states, key=lambda row: (row.state != "submitted", order[row.annotator_id])):
+        if row.state in ("submitted", "discarded"):
+            versions.setdefault(row.layer_id, []).append(row)
+    differing = {row_id(difference.layer) for difference in surveyed.differences}
+    for group in reader.groups:
+        numbers = [row_id(layer) for layer in group if row_id(layer) in versions]
+        if differing.intersection(numbers) or any(n in gold.get(id, {}) for n in numbers):
+            continue
+        takes = {number: versions[number][0] for number in numbers}
+        if all(_has_spans(reader, takes[number], versions) for number in numbers):
+            yield from ((id, number, row.annotator_id) for number, row in takes.items())
+
+
+def _has_spans(
+    reader: Reader, row: stored.StateRow, versions: Mapping[int, Sequence[stored.StateRow]]
+) -> bool:
+    """Whether who labelled relations also submitted the spans that they connect."""
+    spans = reader.spans_of(row.layer_id)
+    return spans is None or any(
+        other.annotator_id == row.annotator_id for other in versions.get(spans, ())
+    )
+
+
+def _with_texts(project: Project, rows: Iterable[DocumentRow]) -> tuple[DocumentRow, ...]:
+    by_id = {row.document_id: row for row in rows}
+    named = []
+    for record in documents.records(project.db, layers=(), ids=by_id):
+        document = record.document
+        text = " ".join(document.text[: 2 * PREVIEW].split())[:PREVIEW]
+        named.append(replace(by_id[row_id(document)], key=document.key, text=text))
+    return tuple(named)
+
+
+def differences(
+    project: Project,
+    persons: Sequence[Person],
+    layers: Sequence[Layer],
+    *,
+    open_only: bool = True,
+    watch: Watch = QUIET,
+) -> tuple[Difference, ...]:
+    """The differences of all documents, by kind, so that equal cases follow each other.
+
+    Not for the main thread. Raises as `overview`.
+    """
+    reader = _reader(project, persons, layers)
+    chosen = [
+        difference
+        for surveyed in _survey(reader, watch.part(0.0, 0.9))
+        for difference in surveyed.differences
+        if difference.taken is None or not open_only
+    ]
+    return tuple(sorted(_worded(project, chosen), key=_order))
+
+
+def _order(item: Difference) -> tuple[object, ...]:
+    return KINDS.index(item.kind), repr(signature(item)), item.document_id, item.order
+
+
+def _worded(project: Project, chosen: Iterable[Difference]) -> list[Difference]:
+    """The differences with the words of their marks, by document."""
+    by_document: dict[int, list[Difference]] = {}
+    for difference in chosen:
+        by_document.setdefault(difference.document_id, []).append(difference)
+    return [
+        cases.difference_with_words(difference, record.document)
+        for record in documents.records(project.db, layers=(), ids=by_document)
+        for difference in by_document[row_id(record.document)]
+    ]
+
+
+# ---------------------------------------------------------------- a document
+
+
+def sheet(
+    project: Project, document_id: int, persons: Sequence[Person], layers: Sequence[Layer]
+) -> Sheet:
+    """A document with all versions. Raises KeyError if there is no such document."""
+    reader = _reader(project, persons, layers)
+    document = documents.get(project.db, document_id)
+    states = reader.states([document_id])
+    (case,) = reader.cases([document_id], states)
+    texts = dict(document.texts)
+    agreed = [
+        cases.with_words(_shown(mark, of.spans), texts)
+        for of in case.layers.values()
+        for mark in of.agreed
+    ]
+    every = sorted(case.differences, key=lambda difference: difference.order)
+    worded = tuple(cases.difference_with_words(item, document) for item in every)
+    gold = _gold_states(project, reader, [document_id])
+    return Sheet(
+        document,
+        reader.people,
+        reader.layers,
+        tuple(_submitted_at(states.get(document_id, ()), person) for person in persons),
+        tuple(_lines(document, agreed, worded)),
+        tuple(agreed),
+        worded,
+        _is_submitted(case, gold) and all(item.taken is not None for item in worded),
+    )
+
+
+def _shown(mark: Mark, spans: cases.LayerCase | None) -> Mark:
+    try:
+        return cases.resolved(mark, spans) or mark
+    except cases.Undecided:
+        return mark
+
+
+def _submitted_at(rows: Iterable[stored.StateRow], person: Person) -> str:
+    own = (r.at for r in rows if r.annotator_id == person.id and r.state == "submitted")
+    return max(own, default="")
+
+
+def _lines(
+    document: Document, agreed: Sequence[Mark], every: Sequence[Difference]
+) -> Iterator[Line]:
+    spans = [mark for mark in agreed if mark.start is not None and mark.ends is None]
+    for field in document.fields:
+        ranges = [mark.offsets for mark in spans if mark.field == field]
+        ranges += [
+            (item.start, item.end)
+            for item in every
+            if item.field == field and item.start is not None and item.end is not None
+            and not item.layer.traits.between_spans and not item.layer.traits.in_chains
+        ]  # fmt: skip
+        length = len(document.content(field))
+        units = joined_over(units_of(document, SENTENCE, field), ranges) or ((0, length),)
+        inside: list[list[Mark]] = [[] for _unit in units]
+        numbers: list[list[int]] = [[] for _unit in units]
+        for mark in agreed:
+            if mark.field == field and mark.start is not None:
+                inside[unit_at(units, mark.start)].append(mark)
+        for number, item in enumerate(every):
+            if item.field == field and item.start is not None:
+                numbers[unit_at(units, item.start)].append(number)
+        for (start, end), marks, some in zip(units, inside, numbers, strict=True):
+            yield Line(start, end, tuple(marks), tuple(some), field)
+
+
+# ---------------------------------------------------------------- begin and decide
+
+
+def begin(
+    project: Project,
+    persons: Sequence[Person],
+    layers: Sequence[Layer],
+    *,
+    origin: object = None,
+    watch: Watch = QUIET,
+) -> int:
+    """Make “gold” the gold of the layers, in one undo step; returns how many documents were taken.
+
+    Layers of documents in which nobody differs, or which only one submitted, become gold as they
+    are. What gold has already is not changed, so it can be called again after a merge. Not for the
+    main thread. Raises as `overview`.
+    """
+    reader = _reader(project, persons, layers)
+    states = _gold_states(project, reader)
+    versions = [
+        version
+        for surveyed in _survey(reader, watch.part(0.0, 0.4))
+        for version in _without_asking(reader, surveyed, states)
+    ]
+    gold = gold_person(project) or people.add(project, GOLD, uid=GOLD_UID)
+    title = _("Begin adjudication")
+    with project.edit(title, origin=origin, bulk=True, watch=watch.part(0.8, 1.0)):
+        for layer in reader.layers:
+            if project.gold(row_id(layer)) != gold.id:
+                labels.update_layer(project.db, row_id(layer), gold=gold.id)
+        if versions:
+            source = project.source("person")
+            part = watch.part(0.4, 0.8)
+            stored.copy(project.db, versions, annotator_id=gold.id, source_id=source, watch=part)
+    return len({document for document, _layer, _person in versions})
+
+
+def _writer(project: Project, reader: Reader) -> GoldWriter:
+    """Raises SpecError unless gold of the layers is the result of adjudication."""
+    gold = gold_person(project)
+    for layer in reader.layers:
+        if gold is None or project.gold(row_id(layer)) != gold.id:
+            raise SpecError(
+                _("Gold of {layer} is not the result of adjudication.", layer=layer.name),
+                hint=_("Begin adjudication first."),
+            )
+    if gold is None:
+        raise SpecError(_("None of these people has submitted a document."))
+    return GoldWriter(project, reader, gold)
+
+
+def decide(
+    project: Project, sheet: Sheet, difference: Difference, take: Take, *, origin: object = None
+) -> None:
+    """Make what is taken gold, in one undo step. EDITED leaves gold at the place as it is, for
+    editing.
+
+    Raises WorkbenchError if the labels have changed since the sheet was read, or the decision is
+    not possible; SpecError before `begin`, and for relations whose spans are open.
+    """
+    title = _("Adjudicate {layer}", layer=difference.layer.name)
+    _decide(project, sheet, [difference], take, title, origin, QUIET)
+
+
+def undo_decision(
+    project: Project, sheet: Sheet, difference: Difference, *, origin: object = None
+) -> None:
+    """Open a difference again: its labels are taken out of gold, in one undo step. Raises as
+    `decide`.
+    """
+    title = _("Reopen difference in {layer}", layer=difference.layer.name)
+    _decide(project, sheet, [difference], None, title, origin, QUIET)
+
+
+def decide_alike(
+    project: Project,
+    sheet: Sheet,
+    differences: Sequence[Difference],
+    take: Take,
+    *,
+    origin: object = None,
+    watch: Watch = QUIET,
+) -> None:
+    """Decide differences of any documents in the same way, in one undo step.
+
+    sheet: of any of them. Raises as `decide`; then nothing is decided. Cancelled through `watch`.
+    """
+    if take == EDITED:
+        raise SpecError(_("Labels can be edited in one document at a time."))
+    n = len(differences)
+    title = ngettext("Adjudicate {n} case alike", "Adjudicate {n} cases alike", n)
+    _decide(project, sheet, differences, take, title, origin, watch)
+
+
+def _decide(
+    project: Project,
+    sheet: Sheet,
+    every: Sequence[Difference],
+    take: Take | None,
+    title: str,
+    origin: object,
+    watch: Watch,
+) -> None:
+    reader = _reader(project, sheet.annotators, sheet.layers)
+    by_document: dict[int, list[Difference]] = {}
+    for difference in every:
+        by_document.setdefault(difference.document_id, []).append(difference)
+    ids, states = sorted(by_document), reader.states(by_document)
+    with project.edit(title, origin=origin, watch=watch.part(0.9, 1.0)):
+        writer = _writer(project, reader)
+        for page in watch.part(0.0, 0.9).over(ids, PAGE):
+            for case in reader.cases(page, states):
+                for difference in by_document[case.document_id]:
+                    writer.take(case, case.find(difference.key), take)
+
+
+def discuss(project: Project, difference: Difference, text: str, *, origin: object = None) -> None:
+    """Note on a difference what is to be discussed; "" removes the note."""
+    text, name = " ".join(text.split())[:LONGEST_NOTE], f"{DISCUSS}{difference.key} "
+    before = flags.starting_with(project.db, name, difference.document_id)
+    if [flag.name for flag in before] == ([f"{name}{text}"] if text else []):
+        return
+    with project.edit(_("Note on a difference"), origin=origin):
+        flags.delete(project.db, [flag.id for flag in before])
+        if text:
+            flags.add(
+                project.db, difference.document_id, name + name_in(text), project.annotator_id
+            )
+
+
+def submit(project: Project, sheet: Sheet, *, origin: object = None) -> tuple[str, ...]:
+    """Submit a document as gold. Returns warnings: layers that lack a label stay drafts, relations
+    whose spans are not gold are left out.
+
+    Raises SpecError while a difference is open.
+    """
+    reader = _reader(project, sheet.annotators, sheet.layers)
+    case = reader.case(row_id(sheet.document))
+    if n := sum(difference.taken is None for difference in case.differences):
+        raise SpecError(
+            ngettext(
+                "{n} difference of {key} is open.", "{n} differences of {key} are open.", n,
+                key=sheet.document.key,
+            ),
+            hint=_("Decide each of them first."),
+        )  # fmt: skip
+    title = _("Submit {key} as gold", key=sheet.document.key)
+    with project.edit(title, origin=origin):
+        writer = _writer(project, reader)
+        writer.start(case)
+        left_out = writer.left_out(case)
+        labelled = [number for number, of in case.layers.items() if of.labelled]
+        warnings = annotate.submit(project, case.document_id, labelled)
+    if left_out:
+        message = ngettext(
+            "{n} relation was left out: its spans are not gold.",
+            "{n} relations were left out: their spans are not gold.",
+            left_out,
+        )
+        return *warnings, message
+    return warnings
+
+
+# ---------------------------------------------------------------- equal cases
+
+
+def equal_cases(
+    project: Project,
+    difference: Difference,
+    persons: Sequence[Person],
+    layers: Sequence[Layer],
+    *,
+    watch: Watch = QUIET,
+) -> tuple[Difference, ...]:
+    """Other open differences of the same layer, labels and kind, those with the same words first.
+
+    Of boundaries, also the words at the edge, or their word class, must be equal. difference: with
+    the words of its marks, as in a sheet. Not for the main thread. Raises as `overview`.
+    """
+    reader = _reader(project, persons, layers)
+    alike = [
+        item
+        for surveyed in _survey(reader, watch)
+        for item in surveyed.differences
+        if item.taken is None
+        and (item.layer.id, item.kind) == (difference.layer.id, difference.kind)
+        and (item.document_id, item.key) != (difference.document_id, difference.key)
+        and _labels_of(item) == _labels_of(difference)
+    ]
+    signed, words = signature(difference), _words(difference)
+    equal = [item for item in _worded(project, alike) if signature(item) == signed]
+    return tuple(sorted(equal, key=lambda item: _words(item) != words))
+
+
+def _labels_of(item: Difference) -> tuple[object, ...]:
+    """The labels in each version; those without labels are told apart by their values."""
+    return tuple(
+        None if version is None else tuple(sorted(mark.label for mark in version))
+        for version in item.versions
+    )
+
+
+def _words(item: Difference) -> tuple[object, ...]:
+    return tuple(
+        None if version is None else tuple(sorted(mark.text.casefold() for mark in version))
+        for version in item.versions
+    )
+
+
+def signature(item: Difference) -> tuple[object, ...]:
+    """Equal for differences that are equal cases. item: with the words of its marks."""
+    traits = item.layer.traits
+    same: tuple[object, ...] = (item.layer.id, item.kind, _labels_of(item))
+    if traits.in_chains or traits.asks or not traits.has_labels:
+        return *same, _words(item)
+    if item.kind == BOUNDARY and not traits.between_spans:
+        return *same, _edges(item)
+    return same
+
+
+def _edges(item: Difference) -> tuple[object, ...]:
+    """Per version the classes of the words before and after what all versions cover."""
+    versions = [version for version in item.versions if version]
+    start = max(min(mark.offsets[0] for mark in version) for version in versions)
+    end = min(max(mark.offsets[1] for mark in version) for version in versions)
+    edges: list[object] = []
+    for version in item.versions:
+        if not version:
+            edges.append(version)
+        elif len(version) > 1 or version[0].parts or start >= end:
+            edges.append(tuple(mark.text.casefold() for mark in version))
+        else:
+            first, text = version[0].offsets[0], version[0].text
+            edges.append((_classes(text[: max(0, start - first)]), _classes(text[end - first :])))
+    return tuple(edges)
+
+
+ARTICLES = frozenset(
+    "a an the der die das den dem des ein eine einen einem einer eines le la les l un une des el"
+    " los las una unos unas il lo gli i o os as um uma de het een".split()
+)  # of English, German, French, Spanish, Italian, Portuguese and Dutch
+
+
+def _classes(text: str) -> tuple[str, ...]:
+    """The class of each word: an article, a number, a capitalized word; others are themselves."""
+    return tuple(_class(text[start:end]) for start, end in words(text))
+
+
+def _class(word: str) -> str:
+    if word.casefold() in ARTICLES:
+        return "<article>"
+    if word[0].isnumeric():
+        return "<number>"
+    return "<capitalized>" if word[0].isupper() else word.casefold()

@@ -1,0 +1,464 @@
+"""What several people say of the same documents: their labels, differences and decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
+from workbench.operations.people import differences as compared
+from workbench.operations.people.differences import Kind, Mark, Version
+from workbench.storage.annotation import versions as stored
+from workbench.storage.documents import flags
+from workbench.storage.documents.flags import REVIEWS
+from workbench.storage.labels import labels
+from workbench.storage.schema.values import parts_out
+from workbench.text.labels import ANSWERS, RELATIONS, SPANS, TABLES, Layer
+from workbench.text.relations import directed, span_layer
+from workbench.text.rows import row_id
+from workbench.text.spans import TEXT
+
+if TYPE_CHECKING:
+    from workbench.project.project import Project
+    from workbench.storage.annotation.people import Person
+    from workbench.text.document import Document
+
+Take = int | Literal["both", "neither", "edited"]  # a number: the version of that person
+BOTH: Literal["both"] = "both"
+NEITHER: Literal["neither"] = "neither"
+EDITED: Literal["edited"] = "edited"
+DECIDED = f"{REVIEWS}adjudicated "  # start of the name of a flag: key, space, what was taken
+DISCUSS = f"{REVIEWS}discuss "  # start of the name of a flag: key, space, the note
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A difference between versions of a layer of a document.
+
+    key: equal in other files, and as long as the same people say the same. start, end: code points
+    of the text `field` that the versions cover, None for labels of the whole document. versions:
+    one per person, None for a person who did not submit the layer. note: what is to be discussed.
+    """
+
+    key: str
+    document_id: int
+    layer: Layer
+    kind: Kind
+    start: int | None
+    end: int | None
+    versions: tuple[Version, ...]
+    taken: Take | None = None
+    note: str = ""
+    field: str = TEXT
+
+    def marks(self, take: Take) -> tuple[Mark, ...]:
+        """The labels that a decision makes gold. Raises WorkbenchError if it is not possible."""
+        if take not in self.takes:
+            raise WorkbenchError(
+                _(
+                    "{take} is not possible for this difference in {layer}.",
+                    take=take if isinstance(take, str) else take + 1,
+                    layer=self.layer.name,
+                )
+            )
+        if take == EDITED:
+            return ()
+        if isinstance(take, int):
+            return self.versions[take] or ()
+        if self.layer.traits.in_chains:
+            join = compared.both_chains if take == BOTH else compared.common_chains
+            return join(self.versions)
+        if take == NEITHER:
+            return ()
+        return self.every_mark
+
+    @property
+    def takes(self) -> tuple[Take, ...]:
+        """The decisions that are possible: versions that there are, and those of the layer."""
+        traits = self.layer.traits
+        own: list[Take] = [at for at, version in enumerate(self.versions) if version is not None]
+        if traits.asks:
+            answered = [version for version in self.versions if version]
+            is_null = any(mark.start is None for version in answered for mark in version)
+            return *own, *(() if is_null else (BOTH,)), *self._if_missed, EDITED
+        if traits.several:
+            return *own, BOTH, NEITHER, EDITED
+        if traits.in_text or traits.empty_is_answer:
+            return *own, NEITHER, EDITED
+        return *own, EDITED
+
+    @property
+    def every_mark(self) -> tuple[Mark, ...]:
+        """Those of all versions, each once."""
+        return tuple(dict.fromkeys(mark for version in self.versions for mark in version or ()))
+
+    @property
+    def _if_missed(self) -> tuple[Take, ...]:
+        return (NEITHER,) if any(version == () for version in self.versions) else ()
+
+    @property
+    def order(self) -> tuple[object, ...]:
+        """Sort key within a document: classes and values, then by place, then relations."""
+        between = self.layer.traits.between_spans
+        return between, self.start is not None, self.field, self.start or 0, row_id(self.layer)
+
+
+@dataclass(slots=True)
+class LayerCase:
+    """A layer of a document: what is agreed, and the differences; spans: of a relation layer, the
+    case of the layer whose spans it connects.
+    """
+
+    layer: Layer
+    versions: tuple[Version, ...]
+    agreed: tuple[Mark, ...]
+    differences: tuple[Difference, ...]
+    spans: LayerCase | None = None
+
+    @property
+    def labelled(self) -> bool:
+        """Whether anybody submitted it."""
+        return any(version is not None for version in self.versions)
+
+
+class Undecided(Exception):
+    """A relation connects a span on which people differ, and which is not decided."""
+
+
+@dataclass(slots=True)
+class Case:
+    """A document: its layers by id, spans before the relations that connect them."""
+
+    document_id: int
+    layers: dict[int, LayerCase]
+
+    @property
+    def differences(self) -> Iterator[Difference]:
+        for case in self.layers.values():
+            yield from case.differences
+
+    def find(self, key: str) -> Difference:
+        """Raises WorkbenchError if the labels have changed since."""
+        for difference in self.differences:
+            if difference.key == key:
+                return difference
+        raise WorkbenchError(
+            _("The labels of this document have changed: the difference is gone."),
+            hint=_("Open the document again."),
+        )
+
+
+def with_spans(project: Project, layers: Sequence[Layer]) -> tuple[Layer, ...]:
+    """The layers, and those whose spans their relations connect; relations last."""
+    names = {layer.name for layer in layers}
+    names |= {span_layer(layer) for layer in layers if layer.traits.between_spans}
+    every = [layer for layer in labels.layers(project.db) if layer.name in names]
+    return tuple(sorted(every, key=lambda layer: layer.traits.between_spans))
+
+
+class Reader:
+    """Reads the labels of people in layers, which include the spans of relations."""
+
+    def __init__(self, project: Project, people: Sequence[Person], layers: Sequence[Layer]):
+        self.project, self.people = project, tuple(people)
+        self.layers = with_spans(project, layers)
+        self._names = {
+            row_id(label): label.name
+            for layer in labels.layers(project.db)
+            for label in layer.labels
+        }
+        self._number = {person.id: at for at, person in enumerate(people)}
+        self._directed = {
+            (row_id(layer), name): directed(layer, name)
+            for layer in self.layers
+            if layer.traits.between_spans
+            for name in layer.names
+        }
+        self._spans_of = {
+            row_id(layer): next(
+                (row_id(of) for of in self.layers if of.name == span_layer(layer)), None
+            )
+            for layer in self.layers
+            if layer.traits.between_spans
+        }
+
+    def spans_of(self, layer_id: int) -> int | None:
+        """The layer whose spans the relations of a layer connect; None for other layers."""
+        return self._spans_of.get(layer_id)
+
+    @property
+    def groups(self) -> list[list[Layer]]:
+        """The layers: those whose relations connect the spans of one together with it."""
+        groups: dict[int, list[Layer]] = {}
+        for layer in self.layers:
+            groups.setdefault(self.spans_of(row_id(layer)) or row_id(layer), []).append(layer)
+        return list(groups.values())
+
+    # ------------------------------------------------------------ rows
+
+    def states(self, ids: Iterable[int] | None = None) -> dict[int, list[stored.StateRow]]:
+        """Document → when people submitted or discarded it in the layers."""
+        rows: dict[int, list[stored.StateRow]] = {}
+        layer_ids, people = map(row_id, self.layers), self._number
+        for row in stored.states(self.project.db, layer_ids, people, ids):
+            rows.setdefault(row.document_id, []).append(row)
+        return rows
+
+    def marks(
+        self, ids: Iterable[int], people: Iterable[int]
+    ) -> dict[tuple[int, int, int], list[Mark]]:
+        """(document, layer, annotator) → labels, without the words that they cover."""
+        chosen, every, who = list(ids), list(map(row_id, self.layers)), list(people)
+        tables = dict.fromkeys(layer.traits.table for layer in self.layers)
+        marks: dict[tuple[int, int, int], list[Mark]] = {}
+        for table in tables:
+            for id, document, layer, by, *values in stored.rows(
+                self.project.db, table, chosen, every, who
+            ):
+                if (mark := self._mark(table, id, layer, values)) is not None:
+                    marks.setdefault((document, layer, by), []).append(mark)
+        return marks
+
+    def _mark(self, table: str, id: int, layer: int, values: Sequence[Any]) -> Mark | None:
+        """The label of a row (`stored.rows`); None for an open question."""
+        if table == TABLES[SPANS]:
+            return self._span(id, layer, *values)
+        if table == TABLES[RELATIONS]:
+            return self._relation(id, layer, *values)
+        if table == TABLES[ANSWERS]:
+            return _answer(id, layer, *values)
+        label, value = values
+        if label is None:
+            return Mark(layer, "", text=f"{value:g}", value=value, id=id)
+        return Mark(layer, self._names[label], text=self._names[label], id=id)
+
+    def _span(
+        self,
+        id: int,
+        layer: int,
+        label: int | None,
+        field: str,
+        start: int,
+        end: int,
+        parts: str | None,
+        chain: int | None = None,
+    ) -> Mark:
+        name, ranges = self._names.get(label or 0, ""), parts_out(parts)
+        return Mark(layer, name, start, end, field=field, parts=ranges, chain=chain, id=id)
+
+    def _relation(self, id: int, layer: int, label: int | None, *ends: Any) -> Mark:
+        of, name = self._spans_of.get(layer) or 0, self._names.get(label or 0, "")
+        first, second = self._span(0, of, *ends[:5]), self._span(0, of, *ends[5:])
+        if not self._directed.get((layer, name), True) and second.place < first.place:
+            first, second = second, first
+        return relation(layer, name, (first, second), id)
+
+    # ------------------------------------------------------------ cases
+
+    def cases(
+        self, ids: Sequence[int], states: Mapping[int, Sequence[stored.StateRow]]
+    ) -> list[Case]:
+        """The documents, as far as anybody submitted them, with the decisions."""
+        marks = self.marks(ids, self._number)
+        decisions = remarks(self.project, DECIDED, ids)
+        notes = remarks(self.project, DISCUSS, ids)
+        return [
+            self._case(id, states.get(id, ()), marks, decisions.get(id, {}), notes.get(id, {}))
+            for id in ids
+        ]
+
+    def case(self, document_id: int) -> Case:
+        (case,) = self.cases([document_id], self.states([document_id]))
+        return case
+
+    def _case(
+        self,
+        id: int,
+        states: Iterable[stored.StateRow],
+        marks: Mapping[tuple[int, int, int], Sequence[Mark]],
+        decisions: Mapping[str, str],
+        notes: Mapping[str, str],
+    ) -> Case:
+        submitted = {(row.layer_id, row.annotator_id) for row in states if row.state == "submitted"}
+        case = Case(id, {})
+        for layer in self.layers:
+            number = row_id(layer)
+            versions: tuple[Version, ...] = tuple(
+                tuple(marks.get((id, number, person.id), ()))
+                if (number, person.id) in submitted
+                else None
+                for person in self.people
+            )
+            aligned = compared.align(layer, versions)
+            every = (
+                self._difference(id, layer, raw, decisions, notes) for raw in aligned.differences
+            )
+            spans = case.layers.get(self._spans_of.get(number) or 0)
+            of = LayerCase(layer, versions, aligned.agreed, tuple(every), spans)
+            if spans is not None:
+                _take_equal_relations(of)
+            case.layers[number] = of
+        return case
+
+    def _difference(
+        self,
+        id: int,
+        layer: Layer,
+        raw: compared.Disagreement,
+        decisions: Mapping[str, str],
+        notes: Mapping[str, str],
+    ) -> Difference:
+        key = compared.key_of(layer, raw, [person.uid for person in self.people])
+        placed = [m for v in raw.versions for m in v or () if m.start is not None]
+        start = min((mark.offsets[0] for mark in placed), default=None)
+        end = max((mark.offsets[1] for mark in placed), default=None)
+        field = placed[0].field if placed else TEXT
+        taken = self._take(decisions.get(key, ""))
+        return Difference(
+            key, id, layer, raw.kind, start, end, raw.versions, taken, notes.get(key, ""), field
+        )
+
+    def _take(self, name: str) -> Take | None:
+        if name == BOTH:
+            return BOTH
+        if name == NEITHER:
+            return NEITHER
+        if name == EDITED:
+            return EDITED
+        return next((at for at, person in enumerate(self.people) if person.uid == name), None)
+
+    def take_name(self, take: Take) -> str:
+        """As `_take` reads it."""
+        return self.people[take].uid if isinstance(take, int) else take
+
+
+def _answer(
+    id: int,
+    layer: int,
+    question: str,
+    field: str,
+    start: int | None,
+    end: int | None,
+    text: str | None,
+    is_null: int,
+    attrs: str | None,
+) -> Mark | None:
+    if text is not None:
+        return Mark(layer, "", text=text, value=text, id=id)
+    if start is None and not is_null:
+        return None  # an open question
+    return Mark(layer, question, start, end, field=field, value=attrs or "", id=id)
+
+
+def remarks(project: Project, prefix: str, ids: Sequence[int]) -> dict[int, dict[str, str]]:
+    """Document → key of a difference → the rest of the name of its newest flag."""
+    one = ids[0] if len(ids) == 1 else None
+    chosen = set(ids)
+    rows: dict[int, dict[str, str]] = {}
+    for flag in flags.starting_with(project.db, prefix, one):
+        if flag.document_id in chosen:
+            key, _space, rest = flag.name.removeprefix(prefix).partition(" ")
+            rows.setdefault(flag.document_id, {})[key] = rest
+    return rows
+
+
+def relation(layer: int, label: str, ends: tuple[Mark, Mark], id: int | None = None) -> Mark:
+    """A relation, which covers the text from its first to its last span."""
+    first, second = ends
+    places = [first.offsets, second.offsets] if first.field == second.field else [first.offsets]
+    start, end = min(start for start, _end in places), max(end for _start, end in places)
+    return Mark(layer, label, start, end, field=first.field, ends=ends, id=id)
+
+
+# ---------------------------------------------------------------- relations between decided spans
+
+
+def resolved(mark: Mark, spans: LayerCase | None, gold: Sequence[Mark] = ()) -> Mark | None:
+    """The relation between those spans that gold has, after the decisions on its two spans.
+
+    None if gold has no such span. gold: the spans of gold, for places that were edited. Raises
+    Undecided if a decision on a span is missing.
+    """
+    if mark.ends is None or spans is None:
+        return mark
+    first, second = (_resolved_end(end, spans, gold) for end in mark.ends)
+    if first is None or second is None or first == second:
+        return None
+    return relation(mark.layer_id, mark.label, (first, second))
+
+
+def _resolved_end(end: Mark, case: LayerCase, gold: Sequence[Mark]) -> Mark | None:
+    same = [mark for mark in case.agreed if mark.ranges == end.ranges]
+    if same:
+        return min(same, key=lambda mark: mark.label != end.label)
+    at_place = [
+        (mark.label != end.label, at)
+        for at, difference in enumerate(case.differences)
+        for version in difference.versions
+        for mark in version or ()
+        if mark.ranges == end.ranges
+    ]
+    if not at_place:
+        return None
+    difference = case.differences[min(at_place)[1]]
+    if difference.taken is None or (difference.taken == EDITED and not gold):
+        raise Undecided
+    if difference.taken == EDITED:
+        agreed = set(case.agreed)
+        chosen: Sequence[Mark] = [mark for mark in gold if mark not in agreed]
+    else:
+        chosen = difference.marks(difference.taken)
+    best = max(
+        chosen,
+        key=lambda mark: (compared.shared_chars(mark, end), mark.label == end.label),
+        default=None,
+    )
+    return best if best is not None and compared.shared_chars(best, end) else None
+
+
+def _take_equal_relations(case: LayerCase) -> None:
+    """Relations whose ends differed agree once decisions on their spans have made them equal."""
+    agreed, differences = list(case.agreed), []
+    for difference in case.differences:
+        try:
+            equal = difference.taken is None and {
+                frozenset(resolved(mark, case.spans) for mark in version or ())
+                for version in difference.versions
+                if version is not None
+            }
+        except Undecided:
+            equal = False
+        if equal and len(equal) == 1 and None not in next(iter(equal)):
+            agreed += next(iter(version for version in difference.versions if version))
+        else:
+            differences.append(difference)
+    case.agreed, case.differences = tuple(agreed), tuple(differences)
+
+
+# ---------------------------------------------------------------- words
+
+
+def with_words(mark: Mark, texts: Mapping[str, str]) -> Mark:
+    """The mark with the words that it covers; texts: field → text."""
+    if mark.ends is not None:
+        first, second = (with_words(end, texts) for end in mark.ends)
+        return replace(
+            mark, text=f"{first.text} – {mark.label} → {second.text}", ends=(first, second)
+        )
+    if mark.start is None:
+        return mark if mark.text else replace(mark, text="–")
+    text = texts.get(mark.field, "")
+    words = " … ".join(text[start:end] for start, end in mark.ranges[1])
+    return replace(mark, text=words)
+
+
+def difference_with_words(difference: Difference, document: Document) -> Difference:
+    """The difference with the words that its marks cover."""
+    texts = dict(document.texts)
+    versions = tuple(
+        None if version is None else tuple(with_words(mark, texts) for mark in version)
+        for version in difference.versions
+    )
+    return replace(difference, versions=versions)

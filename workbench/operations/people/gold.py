@@ -1,0 +1,347 @@
+"""Writes decisions of an adjudication as labels of the person “gold”. Within an edit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _
+from workbench.operations.people import cases
+from workbench.operations.people.cases import (
+    DECIDED,
+    EDITED,
+    Case,
+    Difference,
+    LayerCase,
+    Reader,
+    Take,
+    Undecided,
+)
+from workbench.operations.people.differences import Mark, partition
+from workbench.storage.annotation import annotations as annotation_rows
+from workbench.storage.annotation import answers, relations
+from workbench.storage.annotation import versions as stored
+from workbench.storage.documents import flags
+from workbench.storage.schema.values import json_out
+from workbench.storage.staging.record_writer import RecordWriter
+from workbench.text import labels as kinds
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+from workbench.text.labels import Layer
+from workbench.text.questions import Question
+from workbench.text.relations import Relation
+from workbench.text.rows import row_id
+from workbench.text.spans import Span
+
+if TYPE_CHECKING:
+    from workbench.project.project import Project
+    from workbench.storage.annotation.people import Person
+
+_NOWHERE = Document("", ())  # only the labels of a record are written
+
+
+class GoldWriter:
+    """Created inside an edit."""
+
+    def __init__(self, project: Project, reader: Reader, gold: Person):
+        self._project, self._db = project, project.db
+        self._reader, self._gold = reader, gold.id
+        self._source: int | None = None
+        self._writer: RecordWriter | None = None
+
+    # ------------------------------------------------------------ decisions
+
+    def take(self, case: Case, difference: Difference, take: Take | None) -> None:
+        """Write a decision; None: it is open again. Raises SpecError for a relation whose spans
+        are open, or are not gold.
+        """
+        self.start(case)
+        layer, between = difference.layer, self._relation_cases(case, difference.layer)
+        before = [self._wanted(case, of) for of in between]
+        present = [set(self._marks(case, of.layer)) for of in between]
+        if take != EDITED:
+            self._replace(case, difference, () if take is None else difference.marks(take))
+        elif layer.traits.asks:
+            self._keep_question(case, difference)
+        self._decide(case, difference, take)
+        if between:
+            now = self._reader.case(case.document_id)
+            case.layers = now.layers
+            pairs = zip(self._relation_cases(case, layer), before, present, strict=True)
+            for of, wanted, rows in pairs:
+                self._follow(case, of, wanted, rows)
+        self._draft(case, layer, reopen=take is None)
+
+    def start(self, case: Case) -> None:
+        """Write what is agreed in the layers in which gold has nothing yet, as drafts."""
+        states = stored.states(
+            self._db, case.layers, [self._gold], [case.document_id]
+        )  # also of layers that were discarded
+        begun = {row.layer_id for row in states}
+        for number, of in case.layers.items():
+            if of.labelled and number not in begun and not self._marks(case, of.layer):
+                self._add(case, of.layer, self._resolved(case, of, of.agreed))
+                self._draft(case, of.layer)
+
+    def left_out(self, case: Case) -> int:
+        """Number of agreed relations that cannot be gold, as their spans are not."""
+        return sum(
+            len(of.agreed) - len(self._resolved(case, of, of.agreed))
+            for of in case.layers.values()
+            if of.spans is not None
+        )
+
+    # ------------------------------------------------------------ rows
+
+    def _marks(self, case: Case, layer: Layer) -> list[Mark]:
+        """The labels of gold in a layer."""
+        rows = self._reader.marks([case.document_id], [self._gold])
+        return rows.get((case.document_id, row_id(layer), self._gold), [])
+
+    def _replace(self, case: Case, difference: Difference, chosen: Sequence[Mark]) -> None:
+        layer, of = difference.layer, case.layers[row_id(difference.layer)]
+        if layer.traits.asks:
+            self._answer(case, difference, chosen)
+            return
+        gold, every = self._marks(case, layer), list(difference.every_mark)
+        if of.spans is not None:
+            chosen, every = self._checked(case, of, chosen), self._resolved(case, of, every)
+        target = set(chosen)
+        if layer.traits.in_chains:
+            gone = [mark for mark in gold if self._is_of(mark, difference, of, every)]
+            target, added = set(), list(chosen)
+        elif layer.traits.several or layer.traits.in_text:
+            gone = [mark for mark in gold if self._is_of(mark, difference, of, every)]
+            added = [mark for mark in chosen if mark not in gold]
+        else:
+            gone, added = gold, [mark for mark in chosen if mark not in gold]
+        self._delete(layer, [mark for mark in gone if mark not in target])
+        self._add(case, layer, added)
+
+    @staticmethod
+    def _is_of(mark: Mark, difference: Difference, of: LayerCase, every: Iterable[Mark]) -> bool:
+        """Whether a label of gold came from a difference: a version, or what replaced it."""
+        if mark in every:
+            return True
+        if difference.taken != EDITED or mark in of.agreed or mark.start is None:
+            return False
+        others = (m for d in of.differences if d.key != difference.key for m in d.every_mark)
+        start, end = mark.offsets
+        inside = start < (difference.end or 0) and (difference.start or 0) < end
+        return inside and mark.field == difference.field and mark not in others
+
+    def _delete(self, layer: Layer, marks: Iterable[Mark]) -> None:
+        ids = [mark.id for mark in marks if mark.id is not None]
+        if ids:
+            stored.delete(self._db, layer.traits.table, ids)
+
+    def _add(self, case: Case, layer: Layer, marks: Sequence[Mark]) -> None:
+        if not marks:
+            return
+        if self._writer is None:
+            self._writer = RecordWriter(self._db, self._source_id(), self._gold)
+        record = self._record(case, layer, marks)
+        self._writer.write_labels([(case.document_id, record)])
+
+    def _source_id(self) -> int:
+        if self._source is None:
+            self._source = self._project.source("person")
+        return self._source
+
+    def _record(self, case: Case, layer: Layer, marks: Sequence[Mark]) -> Record:
+        name, part = layer.name, layer.traits.record
+        if part == kinds.MARKS:
+            return Record(_NOWHERE, marks={name: tuple(mark.label for mark in marks)})
+        if part == kinds.NUMBERS:
+            return Record(_NOWHERE, numbers={name: float(marks[0].value or 0)})
+        if part == kinds.WRITTEN:
+            return Record(_NOWHERE, written={name: str(marks[0].value)})
+        if part == kinds.ANSWERS:
+            return Record(_NOWHERE, questions={name: tuple(questions_of(marks))})
+        if part == kinds.RELATIONS:
+            return Record(_NOWHERE, relations={name: tuple(map(_relation, marks))})
+        spans: Iterable[Span] = map(_span, marks)
+        if layer.traits.in_chains:
+            spans = self._in_new_chains(case, layer, marks)
+        return Record(_NOWHERE, spans={name: tuple(spans)})
+
+    def _in_new_chains(self, case: Case, layer: Layer, marks: Sequence[Mark]) -> Iterable[Span]:
+        free = relations.free_chain(self._db, case.document_id, row_id(layer))
+        chains = sorted(partition(marks), key=lambda chain: min(mark.place for mark in chain))
+        for number, chain in enumerate(chains, free):
+            for mark in sorted(chain, key=lambda mark: mark.place):
+                yield replace(_span(mark), chain=number)
+
+    def _decide(self, case: Case, difference: Difference, take: Take | None) -> None:
+        """Remember the decision as a flag of the document."""
+        name = f"{DECIDED}{difference.key} "
+        before = flags.starting_with(self._db, name, case.document_id)
+        flags.delete(self._db, [flag.id for flag in before])
+        if take is not None:
+            name += self._reader.take_name(take)
+            flags.add(self._db, case.document_id, name, self._project.annotator_id)
+        of = case.layers[row_id(difference.layer)]
+        of.differences = tuple(
+            replace(item, taken=take) if item.key == difference.key else item
+            for item in of.differences
+        )
+
+    def _draft(self, case: Case, layer: Layer, *, reopen: bool = False) -> None:
+        """The layer is begun; reopen: also if it was submitted."""
+        where = self._db, case.document_id, row_id(layer), self._gold
+        if annotation_rows.state(*where) != "submitted" or reopen:
+            annotation_rows.set_state(
+                self._db, [case.document_id], row_id(layer), self._gold, "draft"
+            )
+
+    # ------------------------------------------------------------ answers
+
+    def _asked(self, case: Case, difference: Difference) -> answers.AskedQuestion | None:
+        text, attrs = next((mark.label, mark.value) for mark in difference.every_mark)
+        for asked in answers.asked(self._db, case.document_id):
+            entries = dict(asked.question.attrs)
+            if (asked.layer_id, asked.question.text, entries) == (
+                row_id(difference.layer), text, json_out(str(attrs or "") or None),
+            ):  # fmt: skip
+                return asked
+        return None
+
+    def _answer(self, case: Case, difference: Difference, chosen: Sequence[Mark]) -> None:
+        """Give the question of a difference these answers; without any, it is no question."""
+        asked = self._asked(case, difference)
+        if not chosen:
+            if asked is not None:
+                answers.delete_question(self._db, asked)
+        elif asked is None:
+            self._add(case, difference.layer, chosen)
+        else:
+            (question,) = questions_of(chosen)
+            answers.set_answers(
+                self._db, asked, question, annotator_id=self._gold, source_id=self._source_id()
+            )
+
+    def _keep_question(self, case: Case, difference: Difference) -> None:
+        """A question that is to be edited is there, open."""
+        if self._asked(case, difference) is None:
+            (question,) = questions_of(difference.every_mark[:1])
+            answers.add_question(
+                self._db, case.document_id, row_id(difference.layer),
+                replace(question, answers=(), is_null=False),
+                annotator_id=self._gold, source_id=self._source_id(),
+            )  # fmt: skip
+
+    # ------------------------------------------------------------ relations
+
+    @staticmethod
+    def _relation_cases(case: Case, layer: Layer) -> list[LayerCase]:
+        """The layers whose relations connect the spans of a layer."""
+        spans = case.layers.get(row_id(layer))
+        return [of for of in case.layers.values() if of.spans is spans is not None]
+
+    def _spans(self, case: Case, of: LayerCase) -> list[Mark]:
+        return self._marks(case, of.spans.layer) if of.spans is not None else []
+
+    def _resolved(self, case: Case, of: LayerCase, marks: Iterable[Mark]) -> list[Mark]:
+        """The marks as they are written: relations between spans of gold. Others are left out."""
+        if of.spans is None:
+            return list(marks)
+        return [mark for mark in self._ends(case, of, marks).values() if mark is not None]
+
+    def _ends(self, case: Case, of: LayerCase, marks: Iterable[Mark]) -> dict[Mark, Mark | None]:
+        gold, ends = self._spans(case, of), dict[Mark, Mark | None]()
+        for mark in marks:
+            try:
+                ends[mark] = self._in_gold(cases.resolved(mark, of.spans, gold), gold)
+            except Undecided:
+                ends[mark] = None
+        return ends
+
+    @staticmethod
+    def _in_gold(mark: Mark | None, gold: Sequence[Mark]) -> Mark | None:
+        """The relation between the spans of gold at its places; None if one is not there."""
+        if mark is None or mark.ends is None:
+            return mark
+        ends: list[Mark | None] = []
+        for end in mark.ends:
+            same = [span for span in gold if span.ranges == end.ranges]
+            ends.append(next((span for span in same if span.label == end.label), None))
+            if ends[-1] is None and same:
+                ends[-1] = same[0]
+        if ends[0] is None or ends[1] is None:
+            return None
+        return cases.relation(mark.layer_id, mark.label, (ends[0], ends[1]))
+
+    def _checked(self, case: Case, of: LayerCase, marks: Sequence[Mark]) -> list[Mark]:
+        gold = self._spans(case, of)
+        checked = []
+        for mark in marks:
+            try:
+                relation = self._in_gold(cases.resolved(mark, of.spans, gold), gold)
+            except Undecided:
+                raise SpecError(
+                    _("People differ on the spans of this relation, which are not decided yet."),
+                    hint=_("Decide the spans first."),
+                ) from None
+            if relation is None:
+                raise SpecError(
+                    _("A span of this relation is not gold."),
+                    hint=_("Take its span first, or leave the relation out."),
+                )
+            checked.append(relation)
+        return checked
+
+    def _wanted(self, case: Case, of: LayerCase) -> dict[Mark, Mark | None]:
+        """The agreed and the decided relations of a layer, as they are written."""
+        marks = list(of.agreed)
+        for difference in of.differences:
+            if difference.taken is not None:
+                marks += difference.marks(difference.taken)
+        return self._ends(case, of, marks)
+
+    def _follow(
+        self, case: Case, of: LayerCase, before: dict[Mark, Mark | None], present: set[Mark]
+    ) -> None:
+        """Connect the relations of a layer to the spans that are gold now. Decisions whose spans
+        are not gold any more are open again.
+        """
+        now = self._wanted(case, of)
+        former = {mark for mark in before.values() if mark is not None}
+        rows = self._marks(case, of.layer)
+        wanted = {mark for mark in now.values() if mark is not None}
+        self._delete(of.layer, [m for m in rows if m in former and m not in wanted])
+        missing = [
+            mark
+            for mark in dict.fromkeys(now.values())
+            if mark is not None and mark not in rows and (mark in present or mark not in former)
+        ]
+        self._add(case, of.layer, missing)
+        for difference in of.differences:
+            if difference.taken is None or difference.taken == EDITED:
+                continue
+            if any(now.get(mark) is None for mark in difference.marks(difference.taken)):
+                self._decide(case, difference, None)
+
+
+def questions_of(marks: Iterable[Mark]) -> Iterable[Question]:
+    """The questions of answers, in order."""
+    by_question: dict[tuple[str, object], list[Mark]] = {}
+    for mark in marks:
+        by_question.setdefault((mark.label, mark.value), []).append(mark)
+    for (text, attrs), own in by_question.items():
+        answered = tuple(mark.offsets for mark in own if mark.start is not None)
+        yield Question(text, answered, not answered, json_out(str(attrs or "") or None))
+
+
+def _span(mark: Mark) -> Span:
+    start, end = mark.offsets
+    return Span(start, end, mark.label, mark.field, parts=mark.parts, chain=mark.chain)
+
+
+def _relation(mark: Mark) -> Relation:
+    """Raises ValueError for a mark without ends."""
+    if mark.ends is None:
+        raise ValueError(f"{mark.label!r} connects nothing")
+    first, second = map(_span, mark.ends)
+    return Relation(mark.label, first, second)
