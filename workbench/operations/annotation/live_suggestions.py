@@ -106,11 +106,8 @@ def of_run(project: Project, run_id: int, layer_id: int, doc: DocumentView) -> l
         tasks.info(results.task_of(run))
     except (KeyError, WorkbenchError):
         return []  # deleted since, or without its task
-    document, id = doc.document, row_id(doc.document)
-    if layer.traits.asks or layer.traits.between_spans:  # it read what this layer has only
-        records = documents.records(project.db, layers=(layer.name,), ids=[id])
-        document = next((record.document for record in records), document)
-    answer = predict.stored(project, run, [document]).get(id)
+    document = document_of_layer(project, layer, doc.document)
+    answer = predict.stored(project, run, [document]).get(row_id(document))
     if answer is None:
         return []
     suggestions = suggest.rows_of(project, run, layer, Record(document), answer)
@@ -147,6 +144,16 @@ def _row(
         suggestion.score, run, name or ref, 0, "open", kind, ref, None, now(),
         suggestion.value if suggestion.question is None else suggestion.question,
     )  # fmt: skip
+
+
+def document_of_layer(project: Project, layer: Layer, document: Document) -> Document:
+    """The document as a run of the layer reads it: with the questions or spans of this layer
+    only.
+    """
+    if not (layer.traits.asks or layer.traits.between_spans):
+        return document
+    records = documents.records(project.db, layers=(layer.name,), ids=[row_id(document)])
+    return next((record.document for record in records), document)
 
 
 def open_ones(

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from workbench.text.dataset import Record
     from workbench.text.fields import Prediction
     from workbench.text.labels import Layer
+    from workbench.text.relations import Relation
     from workbench.text.result_view import Answer, ResultView
 
 
@@ -106,10 +107,14 @@ def _relations(
             continue
         ends = item.relation.from_span, item.relation.to_span
         if allowed(layer, item.label, ends[0].label, ends[1].label):
-            field = field_of_ends(ends, directed=directed(layer, item.label))
-            place = row_id(record.document), row_id(layer), ids[item.label]
-            rows.append(NewSuggestion(*place, field=field, score=item.score))
+            rows.append(of_relation(row_id(record.document), layer, ids[item.label], item.relation))
     return rows
+
+
+def of_relation(document_id: int, layer: Layer, label_id: int, relation: Relation) -> NewSuggestion:
+    ends = relation.from_span, relation.to_span
+    field = field_of_ends(ends, directed=directed(layer, relation.label))
+    return NewSuggestion(document_id, row_id(layer), label_id, field=field, score=relation.score)
 
 
 def suggest(

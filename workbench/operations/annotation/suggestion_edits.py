@@ -12,7 +12,8 @@ from workbench.operations.annotation import relations as relate
 from workbench.operations.annotation.annotate import make_room, start_draft
 from workbench.project.project import Project
 from workbench.storage.annotation import annotations as annotation_rows
-from workbench.storage.annotation import answers, document_values, relations
+from workbench.storage.annotation import answers, document_values
+from workbench.storage.annotation import relations as relation_rows
 from workbench.storage.annotation import suggestions as proposals
 from workbench.storage.annotation.suggestions import NewSuggestion, SuggestionRow
 from workbench.storage.labels import labels
@@ -86,7 +87,7 @@ def _chain(project: Project, suggestion: SuggestionRow) -> int | None:
         return None
     chain = proposals.gold_chain(project.db, suggestion)
     where = suggestion.document_id, suggestion.layer_id
-    return chain if chain is not None else relations.free_chain(project.db, *where)
+    return chain if chain is not None else relation_rows.free_chain(project.db, *where)
 
 
 def _value(suggestion: SuggestionRow | NewSuggestion) -> float | str | None:
@@ -172,10 +173,12 @@ def take_answer(
     *,
     spans: Iterable[int] = (),
     classes: Iterable[int] = (),
+    relations: Iterable[int] = (),
     origin: object = None,
 ) -> None:
-    """Make the predictions of a run (`suggestions`) gold in one step, replacing gold `spans` and
-    labels `classes` (ids). Mentions of one predicted chain become a chain of their own.
+    """Make the predictions of a run (`suggestions`) gold in one step, replacing gold `spans`,
+    labels `classes` and `relations` (ids). Mentions of one predicted chain become a chain of their
+    own. Raises WorkbenchError if the rules of the layer do not allow a relation.
 
     The source is the run, with its scores; the state of the document does not change.
     """
@@ -188,11 +191,18 @@ def take_answer(
             annotation_rows.delete_span(project.db, id)
         for id in classes:
             annotation_rows.clear_mark(project.db, document_id, layer_id, who["annotator_id"], id)
+        for id in relations:
+            relation_rows.delete_relation(project.db, id)
         chains: dict[int, int] = {}  # predicted number → gold number
         for suggestion in suggestions:
             if suggestion.label_id is None:
                 if (value := _value(suggestion)) is not None:
                     document_values.set_value(project.db, document_id, layer_id, value, **who)
+            elif (ends := suggestion.ends) is not None:
+                relate.take_relation(
+                    project, document_id, layer, suggestion.label_id, ends,
+                    source_id=source, score=suggestion.score,
+                )  # fmt: skip
             elif suggestion.start is None:
                 annotation_rows.set_mark(
                     project.db, document_id, layer_id, suggestion.label_id,
@@ -209,9 +219,9 @@ def take_answer(
                 )  # fmt: skip
                 if suggestion.chain is not None:
                     if suggestion.chain not in chains:
-                        chains[suggestion.chain] = relations.free_chain(
+                        chains[suggestion.chain] = relation_rows.free_chain(
                             project.db, document_id, layer_id
                         )
                     chain = chains[suggestion.chain]
-                    relations.set_chain(project.db, [span], chain, source_id=source)
+                    relation_rows.set_chain(project.db, [span], chain, source_id=source)
         start_draft(project, document_id, layer_id)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.text import result_view
 from workbench.text.document import TEXT
+from workbench.text.fields import Relations
+from workbench.text.relations import directed
 from workbench.text.rows import row_id
 from workbench.text.spans import Span, flatten
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import SpanRow
+    from workbench.text.relations import Relation
     from workbench.text.result_view import Answer
     from workbench.ui.panels.annotate.session import DocumentSession
 
@@ -34,6 +37,7 @@ class Differences(NamedTuple):
     spans: false positives; missed: ids of gold spans that were not predicted.
     labels: of the document, predicted and not gold; missed_labels: gold and not predicted, in a
     layer with several labels per document. value: the predicted number or text, if gold is another.
+    relations: predicted and not gold; missed_relations: ids of gold ones that were not predicted.
     """
 
     spans: tuple[UnmatchedPrediction, ...] = ()
@@ -42,6 +46,8 @@ class Differences(NamedTuple):
     missed_labels: tuple[str, ...] = ()
     value: float | str | None = None
     chains: tuple[tuple[UnmatchedPrediction, ...], ...] = ()
+    relations: tuple[Relation, ...] = ()
+    missed_relations: frozenset[int] = frozenset()
 
 
 def differences(session: DocumentSession) -> Differences:
@@ -53,6 +59,8 @@ def differences(session: DocumentSession) -> Differences:
         return _different_labels(session, answers)
     if view.asks:
         return Differences()
+    if view.field is Relations:
+        return _different_relations(session, answers)
     values = (a.written if a.value is None else a.value for a in answers)
     if (value := next(values, None)) is not None:
         gold_value = session.doc.value(session.run_layer) if session.run_layer is not None else None
@@ -82,6 +90,35 @@ def differences(session: DocumentSession) -> Differences:
     read = _learned(session, mine)
     missed = frozenset(id for key, id in gold.items() if key not in answered and id in read)
     return Differences(extra, missed)
+
+
+def _different_relations(session: DocumentSession, answers: Sequence[Answer]) -> Differences:
+    """A relation is the same if its label and the places of its spans are; without a direction,
+    in either order.
+    """
+    layer = next((layer for layer in session.layers if layer.id == session.run_layer), None)
+    if layer is None:
+        return Differences()
+
+    def key(label: str, ends: Iterable[Span | SpanRow]) -> tuple[object, ...]:
+        places = [(end.field, end.start, end.end) for end in ends]
+        return label, *(places if directed(layer, label) else sorted(places))
+
+    predicted = {
+        key(relation.label, (relation.from_span, relation.to_span)): relation
+        for relation in (answer.relation for answer in answers)
+        if relation is not None
+    }
+    gold = {}
+    for row in session.shown_doc.relations:
+        ends = [session.span_of.get(id) for id in (row.from_span, row.to_span)]
+        known = session.label_of.get(row.label_id) if row.label_id is not None else None
+        if row.layer_id == layer.id and known is not None and None not in ends:
+            gold[key(known[1].name, (end for end in ends if end is not None))] = row.id
+    return Differences(
+        relations=tuple(relation for place, relation in predicted.items() if place not in gold),
+        missed_relations=frozenset(id for place, id in gold.items() if place not in predicted),
+    )
 
 
 def _different_chains(

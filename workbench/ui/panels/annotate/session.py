@@ -530,7 +530,11 @@ class DocumentSession(State):
             return None
         from workbench.operations.runs import predict
 
-        return predict.stored(self.project, self.run, [doc.document]).get(row_id(doc.document))
+        document = doc.document
+        layer = next((layer for layer in self.layers if layer.id == self.run_layer), None)
+        if layer is not None:
+            document = live_suggestions.document_of_layer(self.project, layer, document)
+        return predict.stored(self.project, self.run, [document]).get(row_id(document))
 
     # ------------------------------------------------------------ labelling
 

@@ -11,8 +11,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from workbench.ui.widgets.text.span_layout import SUGGESTED
-
 MOST_LEVELS = 5  # drawn above a line; the list has all
 _STEP = 10.0  # between the legs over a span, pixels
 _INSET = 4.0  # of the outermost leg from the end of its span
@@ -28,8 +26,8 @@ class TextArc(NamedTuple):
     """A relation to show, between two spans of one text, in code points [start, end).
 
     `tint` is an argument of `theme.label_colours`; `directed` draws an arrow at the end. `names`
-    are the names of both spans; `allowed`: the rules of the layer allow it; `dashed`: suggested or
-    predicted.
+    are the names of both spans; `allowed`: the rules of the layer allow it; `kind`: RELATION,
+    SUGGESTED or PREDICTED.
     """
 
     from_span: Range
@@ -40,12 +38,16 @@ class TextArc(NamedTuple):
     directed: bool = True
     names: tuple[tuple[str, int], ...] = ()
     allowed: bool = True
-    dashed: bool = False
+    kind: str = RELATION
+
+    @property
+    def dashed(self) -> bool:
+        return self.kind != RELATION
 
     @property
     def name(self) -> tuple[str, int]:
         """Identifies the relation across changes."""
-        return SUGGESTED if self.dashed else RELATION, self.id
+        return self.kind, self.id
 
 
 class ArcIndex:

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 from workbench.base.i18n import _
 from workbench.text.labels import Label, Layer
 from workbench.text.relations import directed
-from workbench.ui.panels.annotate.session import GOLD
+from workbench.ui.panels.annotate.differences import differences
+from workbench.ui.panels.annotate.session import GOLD, Name
 from workbench.ui.style import formats
 from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.text import span_layout
 from workbench.ui.widgets.text.arc_layout import TextArc
 
 if TYPE_CHECKING:
-    from workbench.operations.annotation.annotate import RelationRow, SpanRow, SuggestionRow
+    from workbench.operations.annotation.annotate import RelationRow, SpanRow
     from workbench.text.spans import Span
     from workbench.ui.panels.annotate.document_text import DocumentText
     from workbench.ui.panels.annotate.relations.relations import RelationTool
@@ -58,20 +59,43 @@ class ShownArcs:
         for suggestion in () if tool.session.errors else tool.session.suggestions:
             if suggestion.ends is not None:
                 field = suggestion.ends[0].field
-                arcs.setdefault(field, []).append(self._suggested(suggestion, suggestion.ends))
+                known = tool.session.label_of.get(suggestion.label_id or 0)
+                name = span_layout.SUGGESTED, suggestion.id
+                arcs.setdefault(field, []).append(
+                    self._dashed(known, suggestion.ends, suggestion.score, name)
+                )
+        for number, relation in enumerate(differences(tool.session).relations, 1):
+            label, ends = (
+                self._reviewed_label(relation.label),
+                (relation.from_span, relation.to_span),
+            )
+            name = span_layout.PREDICTED, number
+            arcs.setdefault(ends[0].field, []).append(
+                self._dashed(label, ends, relation.score, name)
+            )
         return arcs
 
-    def _suggested(self, row: SuggestionRow, ends: tuple[Span, Span]) -> TextArc:
-        """Dashed, with its score."""
-        known = self.tool.session.label_of.get(row.label_id) if row.label_id is not None else None
+    def _reviewed_label(self, name: str) -> tuple[Layer, Label] | None:
+        session = self.tool.session
+        known = session.label_of.values()
+        return next((p for p in known if p[0].id == session.run_layer and p[1].name == name), None)
+
+    def _dashed(
+        self,
+        known: tuple[Layer, Label] | None,
+        ends: tuple[Span, Span],
+        score: float | None,
+        name: Name,
+    ) -> TextArc:
+        """A suggested or predicted relation, with its score."""
+        kind, id = name
         label = known[1] if known else None
-        name = label.name if label else "?"
+        title = label.name if label else "?"
         tint = (label.colour or label.position) if label else self._no_label
-        score = "" if row.score is None else f" · {formats.decimal(row.score, 2)}"
+        text = "" if score is None else f" · {formats.decimal(score, 2)}"
         first, second = ((span.start, span.end) for span in ends)
-        has_direction = known is None or directed(known[0], name)
-        title = f"{name}{score} ?"
-        return TextArc(first, second, title, tint, row.id, has_direction, dashed=True)
+        has_direction = known is None or directed(known[0], title)
+        return TextArc(first, second, f"{title}{text} ?", tint, id, has_direction, kind=kind)
 
     def _make(self, row: RelationRow, span: SpanRow, other: SpanRow) -> TextArc:
         known = self.tool.session.label_of.get(row.label_id) if row.label_id is not None else None

@@ -56,7 +56,9 @@ class ErrorReview(Callout):
             if session.document_id in session.errors
             else 0
         )
-        extra, missed, labels, missed_labels, value, chains = differing = differences(session)
+        extra, missed, labels, missed_labels, value, chains, new, missed_relations = differing = (
+            differences(session)
+        )
         every = len(session.errors)
         editor = tool.editor
         mistakes = editor.mistakes if editor is not None else ""
@@ -87,6 +89,14 @@ class ErrorReview(Callout):
         if chains:
             n = len(chains)
             message.append(ngettext("{n} chain differs.", "{n} chains differ.", n))
+        if new:
+            n = len(new)
+            message.append(
+                ngettext("{n} spurious relation (dashed).", "{n} spurious relations (dashed).", n)
+            )
+        if missed_relations:
+            n = len(missed_relations)
+            message.append(ngettext("{n} missed relation.", "{n} missed relations.", n))
         if mistakes:
             message.append(mistakes)
         if session.predicted is None:

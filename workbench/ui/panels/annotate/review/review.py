@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 from workbench.base.i18n import _
-from workbench.operations.annotation import suggestion_edits
+from workbench.operations.annotation import suggest, suggestion_edits
 from workbench.operations.annotation.annotate import NewSuggestion
 from workbench.text.rows import row_id
 from workbench.ui.panels.annotate.differences import Differences, differences
@@ -101,6 +101,7 @@ class ReviewTool(Tool):
             answer,
             spans=differing.missed,
             classes=[ids[label] for label in differing.missed_labels],
+            relations=differing.missed_relations,
             origin=origin,
         )
         return True
@@ -111,7 +112,8 @@ class ReviewTool(Tool):
         layer = next(layer for layer in self.session.layers if layer.id == self.session.run_layer)
         ids = {label.name: row_id(label) for label in layer.labels}
         spans = [mention for chain in differing.chains for mention in chain] or differing.spans
-        names = [*(span.label for span in spans), *differing.labels]
+        named = (*spans, *differing.relations)
+        names = [*(item.label for item in named), *differing.labels]
         gone = next((name for name in names if name not in ids), None)
         if gone is not None:
             message = _(
@@ -129,6 +131,10 @@ class ReviewTool(Tool):
         scores = {answer.label: answer.score for answer in self.session.predicted_answers}
         suggestions += [
             NewSuggestion(*here, ids[label], score=scores.get(label)) for label in differing.labels
+        ]
+        suggestions += [
+            suggest.of_relation(here[0], layer, ids[relation.label], relation)
+            for relation in differing.relations
         ]
         if isinstance(differing.value, str):
             suggestions.append(NewSuggestion(*here, None, written=differing.value))

@@ -33,7 +33,7 @@ from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import TurningRow, bar, card, column, layout_of, row, scrolled
 from workbench.ui.widgets.tables.delegates import STATE_TONES
 from workbench.ui.widgets.tables.table import Column, Table
-from workbench.ui.widgets.text.arc_layout import TextArc
+from workbench.ui.widgets.text.arc_layout import RELATION, TextArc
 from workbench.ui.widgets.text.span_layout import GOLD, PREDICTED, TextSpan
 from workbench.ui.widgets.text.view import TextView
 
@@ -383,14 +383,14 @@ class ErrorDetail(QFrame):
     def _arcs(self, mistake: Mistake) -> list[TextArc]:
         """Of a relation: that of gold, and the predicted one with a dashed line."""
         sides = (
-            (GOLD, mistake.gold, mistake.at, mistake.to),
+            (RELATION, mistake.gold, mistake.at, mistake.to),
             (PREDICTED, mistake.predicted, mistake.predicted_at, mistake.predicted_to),
         )
         layer = self._state.layer
         return [
             TextArc(
                 first, second, name, self._tint(name), number,
-                layer is None or directed(layer, name), dashed=kind == PREDICTED,
+                layer is None or directed(layer, name), kind=kind,
             )
             for number, (kind, name, first, second) in enumerate(sides, 1)
             if first is not None and second is not None
