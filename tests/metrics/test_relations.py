@@ -41,6 +41,16 @@ def test_boundaries_are_exact_and_labels_of_spans_do_not_count():
     assert relations.scores(gold, [(Relation("l", A, Span(4, 7, "Y")),)])["relation_f1"] == 1.0
 
 
+def test_strict_scores_count_the_labels_of_both_spans_by_hand():
+    """Gold l(A, B), l(B, C); predicted both places, B with the label Y in the second."""
+    gold = [(Relation("l", A, B), Relation("l", B, C))]
+    predicted = [(Relation("l", A, B), Relation("l", Span(4, 7, "Y"), C))]
+
+    scores = relations.scores(gold, predicted)
+
+    assert (scores["relation_f1"], scores["relation_strict_f1"]) == (1.0, 0.5)
+
+
 def test_without_relations_all_scores_are_zero():
     assert set(relations.scores([()], [()]).values()) == {0.0}
 

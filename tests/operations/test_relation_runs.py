@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from workbench.base.errors import WorkbenchError
 from workbench.operations.annotation import (
     annotate,
     document_view,
@@ -13,8 +14,9 @@ from workbench.operations.annotation import (
     suggest,
     suggestion_edits,
 )
-from workbench.operations.evaluation import errors
-from workbench.operations.runs import predict
+from workbench.operations.evaluation import end_to_end, errors
+from workbench.operations.runs import predict, span_runs
+from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.schema import labels
 from workbench.storage.annotation import suggestions
 from workbench.storage.documents import documents
@@ -184,3 +186,50 @@ def test_errors_are_corrected_by_pair(scheme):
     detail = errors.detail(scheme, run, 1)
     assert [span.label for span in detail.document.input_spans] == ["PER", "PER", "LOC"]
     assert detail.prediction is not None and len(detail.rows(items[0].mistake)) == 1
+
+
+def span_run(project, name="names", layer="names", task="spans"):
+    layer_id = store.layer_by_name(project.db, layer).id
+    spec = {"task": task, "layer": layer}
+    with project.write("Store"):
+        return runs.add(project.db, name, "train", layer_id=layer_id, spec=spec, status="done")
+
+
+def test_end_to_end_scores_count_spans_that_were_not_predicted_as_missed(scheme, monkeypatch):
+    """Gold knows(Ada, Bob), in(Ada, Paris). Predicted spans: Ada, and Paris as PER; so one of two
+    relations can be predicted, and its span has the wrong label.
+    """
+    spans = {row.start: row.id for row in document_view.view(scheme, 1).spans}
+    label = ids(scheme)
+    relations.add_relation(scheme, spans[0], spans[8], label["links", "knows"])
+    relations.add_relation(scheme, spans[0], spans[15], label["links", "in"])
+    annotate.submit(scheme, 1, [store.layer_by_name(scheme.db, "links").id])
+    run, finder = runs.all(scheme.db)[0], span_run(scheme)
+    person = Span(15, 20, "PER")
+    before = predict.stored(scheme, run, [record(scheme).document])
+
+    def answers(_kind, _project, _queue, chosen, documents, **_more):
+        if chosen.id == finder.id:
+            return [Prediction((SpanScores((ADA, person)),)) for _document in documents], None
+        assert [document.input_spans for document in documents] == [(ADA, person)]
+        return [Prediction((Relations((Relation("in", ADA, person, 0.8),)),))], None
+
+    monkeypatch.setattr(type(kinds.of(run)), "predict", answers)
+    evaluation = end_to_end.evaluate(scheme, None, run, finder, "dev")
+
+    scores = evaluation.scores
+    assert scores["relation_precision"] == 1.0 and scores["relation_recall"] == 0.5
+    assert scores["relation_f1"] == pytest.approx(2 / 3) and scores["relation_strict_f1"] == 0.0
+    assert evaluation.interval("relation_f1") is not None
+    assert predict.stored(scheme, run, [record(scheme).document]) == before
+
+
+def test_only_runs_of_the_connected_spans_can_be_chosen(scheme):
+    run, finder = runs.all(scheme.db)[0], span_run(scheme)
+
+    assert [other.name for other in span_runs.span_runs(scheme, run)] == ["names"]
+    assert span_runs.span_runs(scheme, finder) == ()
+    with pytest.raises(WorkbenchError, match="does not predict spans of layer 'names'"):
+        suggest.suggest(scheme, None, run, spans=run)
+    with pytest.raises(WorkbenchError, match="predicts no relations"):
+        end_to_end.evaluate(scheme, None, finder, run, "dev")

@@ -85,6 +85,10 @@ ARGUMENTS = N_(
     "and its role equal gold. All arguments pooled."
 )
 UNLABELLED = N_("As F1, whatever the label.")
+STRICT_TRIPLES = N_(
+    "As F1, and the labels of both spans equal gold (“Rel+”). Lower than F1 if predicted "
+    "spans have wrong labels."
+)
 ZHONG = "PURE (Zhong & Chen 2021)"
 
 ANSWER_EXACT = N_(
@@ -242,6 +246,7 @@ DEFINITIONS: dict[str, Definition] = {
     "argument_unlabelled_f1": Definition(N_("Unlabelled F1"), UNLABELLED, ZERO, "CoNLL-2005"),
     "relation_macro_f1": Definition(N_("Macro F1 of relations"), MACRO, ZERO, ZHONG),
     "relation_unlabelled_f1": Definition(N_("Unlabelled F1"), UNLABELLED, ZERO, ZHONG),
+    "relation_strict_f1": Definition(N_("Strict F1"), STRICT_TRIPLES, ZERO, ZHONG),
     "pearson": Definition(
         N_("Pearson"),
         N_("Linear correlation of gold and predicted numbers, from −1 to 1."),

@@ -78,6 +78,15 @@ FIT = "fit"  # in place of a threshold
         "on dev."
     ),
 )
+@click.option(
+    "--spans",
+    default="",
+    metavar="RUN",
+    help=_(
+        "For relations and roles: also score end to end, between the spans that this run predicts "
+        "in place of those of the layer."
+    ),
+)
 @as_json
 def evaluate(
     file: Path,
@@ -87,6 +96,7 @@ def evaluate(
     queries: tuple[str, ...],
     temperature: str | None,
     thresholds: tuple[str, ...],
+    spans: str,
     as_json: bool,
 ) -> None:
     """Evaluate a run on the current gold labels of a split.
@@ -95,11 +105,14 @@ def evaluate(
     can be used while a window has the project open.
     """
     from workbench.operations.evaluation import quality, quality_report
-    from workbench.operations.runs import results, trained_on
+    from workbench.operations.runs import results, span_runs, trained_on
 
     changes = _DecodingChanges.of(temperature, thresholds)
     with session(file) if changes else _for_scores(file, run, split) as opened:
         chosen = results.run_named(opened.project, run)
+        finding = results.run_named(opened.project, spans) if spans else None
+        if finding is not None:
+            span_runs.check(opened.project, chosen, finding)
         for query in queries:
             checked(opened.project, query)
         evaluation = _scored(opened, chosen, split)
@@ -111,10 +124,12 @@ def evaluate(
         evaluation = quality.with_intervals(evaluation, evidence)
         overlap = trained_on.TrainingTexts(opened.project).among(chosen, split, evidence.documents)
         more = quality_report.quality_report(opened.project, chosen, split, patterns, queries)
+        whole = _end_to_end(opened, chosen, finding, split) if finding is not None else None
     message = {
         **_scores_json(chosen, split, evaluation),
         "quality": more,
         "trained_on": [to_plain(on) for on in overlap],
+        **({"end_to_end": whole} if whole is not None else {}),
     }
     _warn_of_slices(more["slices"])
     if as_json:
@@ -123,6 +138,10 @@ def evaluate(
     warn_of_training_texts(run, overlap, len(evidence))
     show_intervals(evaluation)
     _show_quality(more)
+    if whole is not None:
+        say()
+        title = _("Run {run} with the spans that {spans} predicts", run=run, spans=spans)
+        show_scores(title, whole)
 
 
 @click.command()
@@ -188,6 +207,17 @@ def _scored(opened: CommandSession, run: Run, split: str) -> Evaluation:
 
     with opened.progress(_("Scoring")) as watch:
         return results.evaluate(opened.project, opened.queue, run, split, watch=watch)
+
+
+def _end_to_end(opened: CommandSession, run: Run, spans: Run, split: str) -> dict[str, Any]:
+    from workbench.operations.evaluation import end_to_end
+
+    with opened.progress(_("Scoring")) as watch:
+        evaluation = end_to_end.evaluate(
+            opened.project, opened.queue, run, spans, split, watch=watch
+        )
+    report = intervals_json(evaluation)
+    return {"spans": spans.name, **scores_json(run, evaluation), "report": report}
 
 
 def _show_quality(quality: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.annotation import questions, suggestion_edits
 from workbench.operations.annotation.annotate import NewSuggestion
-from workbench.operations.runs import predict, results, run_folders
+from workbench.operations.runs import predict, results, run_folders, span_runs
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.storage.annotation.suggestions import field_of_ends
 from workbench.storage.documents import documents
@@ -131,7 +131,7 @@ def suggest(
 
     Open suggestions of this run are replaced; rejected ones and those equal to gold are omitted.
     spans: the run whose predicted spans a run of relations connects, by default those of the layer.
-    Raises WorkbenchError if the project is open read-only.
+    Raises WorkbenchError if the project is open read-only, or `spans` does not predict such spans.
     """
     if project.read_only:
         raise WorkbenchError(_("The project is open read-only."), hint=project.read_only_reason)
@@ -139,6 +139,7 @@ def suggest(
     records = waiting_documents(project, layer, split=split, ids=ids)
     unlabelled = [record.document for record in records]
     if spans is not None:
+        span_runs.check(project, run, spans)
         unlabelled = predict.with_spans(project, queue, spans, unlabelled, watch=watch)
     answers, rounded = predict.for_suggestions(project, queue, run, unlabelled, watch=watch)
     rows = [

@@ -419,15 +419,23 @@ class Workspace:
 
         return results.run_named(self.project, name)
 
-    def evaluate(self, run: Run | str, split: str = "dev") -> Evaluation:
+    def evaluate(
+        self, run: Run | str, split: str = "dev", *, spans: Run | str | None = None
+    ) -> Evaluation:
         """The scores of a run on the current gold labels of a split.
 
         Documents that the run has not seen yet are predicted first. Split test counts as a view of
-        the test score.
+        the test score. spans: the run whose predicted spans a run of relations connects, for scores
+        end to end.
         """
+        from workbench.operations.evaluation import end_to_end
         from workbench.operations.runs import results
 
         chosen = self._run(run)
+        if spans is not None:
+            return end_to_end.evaluate(
+                self.project, self.queue, chosen, self._run(spans), split, watch=self._watch()
+            )
         return results.evaluate(self.project, self.queue, chosen, split, watch=self._watch())
 
     def predict(

@@ -168,7 +168,7 @@ def evaluate(
     An evaluation on test counts as a view of the test score and requires a project open for
     writing.
     """
-    gold = _something_to_score(project, run, split)
+    gold = something_to_score(project, run, split)
     documents = [item.document for item in gold]
     answers = predict.predictions(project, queue, run, documents, watch=watch)
     evaluation = scoring.evaluate(task_of(run), split, gold, _of(answers, gold))
@@ -177,7 +177,8 @@ def evaluate(
     return evaluation
 
 
-def _something_to_score(project: Project, run: Run, split: str) -> tuple[GoldDocument, ...]:
+def something_to_score(project: Project, run: Run, split: str) -> tuple[GoldDocument, ...]:
+    """As `scored`. Raises WorkbenchError if there is no document."""
     gold = scored(project, run, split)
     if not gold:
         layer = layer_of(project, run).name
@@ -200,13 +201,15 @@ def original(run: Run, split: str) -> Evaluation | None:
     return run_results.evaluations(run).get(split)
 
 
-def record_test_view(project: Project, run_id: int, scored: Evaluation) -> None:
-    """Count a view of the test score; the first one is stored with the run."""
+def record_test_view(project: Project, run_id: int, scored: Evaluation | None = None) -> None:
+    """Count a view of the test score; the first one is stored with the run. Without `scored` only
+    the view is counted, as for a score with other inputs.
+    """
     with project.write():
         run = runs.get(project.db, run_id)
         values: dict[str, Any] = {"seen_test": run.seen_test + 1}
         before = original(run, "test")
-        if before is None or not before.is_complete:
+        if scored is not None and (before is None or not before.is_complete):
             first = {"test": replace(scored, at=now())}
             evaluations = {**run_results.outcome(run).evaluations, **first}
             values["result"] = {**run.result, "evaluations": evaluation.to_json(evaluations)}

@@ -122,7 +122,7 @@ class RelationGold:
 class RelationTask(TaskInfo):
     """A task with `RelationGold`: a relation is correct if both spans and the label are.
 
-    prefix: of the names of its scores.
+    prefix: of the names of its scores. typed: whether the labels of spans count in one of them.
     """
 
     layer_kinds = ("relation",)
@@ -132,11 +132,13 @@ class RelationTask(TaskInfo):
         ScoreInfo("relation_f1", N_("Relation F1"), hub="f1"),
         ScoreInfo("relation_macro_f1", N_("Macro F1 of relations")),
         ScoreInfo("relation_unlabelled_f1", N_("Unlabelled F1")),
+        ScoreInfo("relation_strict_f1", N_("Strict F1"), selects=False),
     )
     main = "relation_f1"
     second = "relation_unlabelled_f1"
     beside = ("relation_precision", "relation_recall")
     prefix = "relation"
+    typed = True
     outputs = ("Relations",)
     scored = False
     least_labels = 1
@@ -182,7 +184,7 @@ class RelationTask(TaskInfo):
     ) -> dict[str, float]:
         from workbench.metrics import relations
 
-        return relations.scores(*_sides(golds, predictions), self.prefix)
+        return relations.scores(*_sides(golds, predictions), self.prefix, strict=self.typed)
 
     def per_label(
         self, golds: Sequence[RelationGold], predictions: Sequence[Prediction]
@@ -199,7 +201,9 @@ class RelationTask(TaskInfo):
     ) -> RelationCounts:
         from workbench.metrics.relations import RelationCounts
 
-        return RelationCounts.of(*_sides(golds, predictions), labels, self.prefix)
+        return RelationCounts.of(
+            *_sides(golds, predictions), labels, self.prefix, strict=self.typed
+        )
 
     def confidences(
         self, golds: Sequence[RelationGold], predictions: Sequence[Prediction]
@@ -264,7 +268,7 @@ class RelationsInfo(RelationTask):
     definition = N_(
         "A relation counts as correct if the boundaries of both spans, its label and its direction "
         "are (micro-averaged); labels without a direction count in either order. Unlabelled F1 "
-        "ignores the label."
+        "ignores the label; strict F1 also demands the labels of both spans."
     )
     windows = True
     few_steps = 200

@@ -58,6 +58,7 @@ class RolesInfo(RelationTask):
     second = "argument_unlabelled_f1"
     beside = ("argument_precision", "argument_recall")
     prefix = "argument"
+    typed = False
     windows = True
     learning_rate = learning_rates.WORDS
     logits = {"logits": "token"}

@@ -11,6 +11,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.watch import Watch
 from workbench.jobs.events import Finished
 from workbench.operations.annotation import suggest as suggestions
+from workbench.operations.evaluation import end_to_end
 from workbench.operations.experiments import repeat
 from workbench.operations.prompts import prompt
 from workbench.operations.runs import (
@@ -72,8 +73,26 @@ class RunActions:
                 look = partial(context.go, "annotate", run=run.id, suggestions=True)
                 context.note(suggestions.describe(outcome), look, action=_("Show suggestions"))
 
-        work = partial(suggestions.suggest, self.project, context.queue, run, ids=ids)
+        work = partial(
+            suggestions.suggest, self.project, context.queue, run,
+            ids=ids, spans=selection.spans_run,
+        )  # fmt: skip
         context.task("suggest", work, suggested, failed=self._not_done)
+
+    def score_whole(self) -> None:
+        """Score the selected run on dev between the spans that the chosen run predicts."""
+        selection = self.selection
+        run, spans = selection.shown_run, selection.spans_run
+        if spans is None or not selection.can_score_whole:
+            return
+        selection.update(busy=_("Scoring end to end…"))
+
+        def scored(evaluation: Evaluation) -> None:
+            known = {**selection.end_to_end, (run.id, spans.id): evaluation}
+            selection.update(busy="", end_to_end=known)
+
+        work = partial(end_to_end.evaluate, self.project, self.context.queue, run, spans, "dev")
+        self.context.task("end-to-end", work, scored, failed=self._not_done)
 
     def import_predictions(self, path: Path) -> None:
         """Add a file of predictions made elsewhere as a run, and show it."""

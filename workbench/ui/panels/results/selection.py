@@ -32,6 +32,7 @@ from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.missing import of_run as missing_task
 from workbench.operations.runs.run_list import RunFilter, differ, groups, tags
 from workbench.ui.panels.results.runs.details import (
+    END_TO_END,
     Details,
     ScoreRow,
     again_text,
@@ -78,6 +79,9 @@ class RunSelection(State):
         self.advice = Advice()  # on the selected run
         self.problem = ""  # why the selected run cannot be shown in detail
         self.tests: dict[int, Evaluation] = {}  # test scores shown since the page was built, by run
+        self.spans_id: int | None = None  # the run whose spans are connected, None for the layer
+        # scores on dev between the spans that a run predicts, by run and that run
+        self.end_to_end: dict[tuple[int, int], Evaluation] = {}
         self.by_label = DEV_TODAY  # (split, gold): scores shown in the table by label
         self.busy = ""  # title of the running operation on the selected run
         self._stale, self._watched = True, False
@@ -115,8 +119,9 @@ class RunSelection(State):
         """Select one run for details, or several to compare."""
         if ids == self.chosen and not self._stale:
             return
-        by_label = self.by_label if ids == self.chosen else DEV_TODAY
-        self.update(chosen=ids, details=None, problem="", by_label=by_label)
+        same = ids == self.chosen
+        by_label, spans = (self.by_label, self.spans_id) if same else (DEV_TODAY, None)
+        self.update(chosen=ids, details=None, problem="", by_label=by_label, spans_id=spans)
         self.update(advice=Advice())
         self._load()
 
@@ -392,7 +397,33 @@ class RunSelection(State):
             split: (self.evaluation(split, "run"), self.evaluation(split, "today"))
             for split in self.splits_shown
         }
+        if (whole := self.whole) is not None:
+            evaluations[END_TO_END] = None, whole
         return score_rows(self.details.results.run, evaluations)
+
+    @property
+    def span_runs(self) -> tuple[Run, ...]:
+        """The runs whose spans the selected run of relations can connect."""
+        return self.details.span_runs if self.details is not None else ()
+
+    @property
+    def spans_run(self) -> Run | None:
+        """The one whose spans it connects; None for those of the layer."""
+        return next((run for run in self.span_runs if run.id == self.spans_id), None)
+
+    @property
+    def whole(self) -> Evaluation | None:
+        """The scores of the selected run between the chosen spans; None if they are not computed,
+        or gold has changed since.
+        """
+        run, spans, current = self.run, self.spans_run, self.evaluation("dev", "today")
+        scored = self.end_to_end.get((run.id, spans.id)) if run and spans else None
+        same = current is not None and scored and scored.fingerprint == current.fingerprint
+        return scored if same else None
+
+    @property
+    def can_score_whole(self) -> bool:
+        return self.spans_run is not None and self.can_answer and not self.busy
 
     @property
     def splits_shown(self) -> tuple[str, ...]:

@@ -41,6 +41,7 @@ from workbench.ui.style.run_text import main_score, missing_task, score_text, ti
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.controls.button import Button, Segments, icon_button
 from workbench.ui.widgets.controls.chip import Chip
+from workbench.ui.widgets.controls.field import combo, fill
 from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
@@ -205,7 +206,20 @@ class ResultsView(WatchingView):
         self._busy = words("", "small", "accent")
         self._waiting = WaitLine(QueuePosition(state.context, of_project(state.project, "predict")))
         tabs = row((self._tabs_of_run(), 1), self._busy, self._waiting)
+        self._spans = combo(name=_("Spans that the relations connect"))
+        self._spans.activated.connect(
+            lambda _at: self._selection.update(spans_id=self._spans.currentData())
+        )
+        self._whole = Button(
+            _("Score end to end"),
+            "chart-column",
+            small=True,
+            on=state.actions.score_whole,
+            tip=_("Predict the spans of dev, then the relations between them, and score these"),
+        )
+        self._spans_line = row(words(_("Spans")), (self._spans, 1), self._whole, None, gap=8)
         callouts = (
+            self._spans_line,
             self._asked,
             self._message,
             self._note,
@@ -427,6 +441,7 @@ class ResultsView(WatchingView):
         )
         self._asked.set(message.format(n=formats.count(len(state.asked))) if state.asked else "")
         self._for_these.setEnabled(self._suggest.isEnabled())
+        self._show_spans()
         text, tone = self._what_to_say(run)
         self._message.set(
             text,
@@ -435,6 +450,15 @@ class ResultsView(WatchingView):
         )
         self._keep.setVisible(bool(text) and self._selection.can_keep_checkpoint)
         self._resume.setVisible(bool(text) and self._selection.can_resume)
+
+    def _show_spans(self) -> None:
+        """The spans that a run of relations connects: those of the layer, or of a run."""
+        selection = self._selection
+        runs, chosen = selection.span_runs, selection.spans_run
+        self._spans_line.setVisible(bool(runs))
+        named = [(run.id, f"{run.name} · {title_of(run)}") for run in runs]
+        fill(self._spans, [(None, _("Labelled spans")), *named], chosen.id if chosen else None)
+        self._whole.setEnabled(selection.can_score_whole)
 
     def _show_advice(self) -> None:
         """What the training suggests to do next, beside its scores."""

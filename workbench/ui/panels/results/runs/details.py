@@ -11,7 +11,7 @@ from workbench.base.i18n import ngettext
 from workbench.base.terms import term
 from workbench.metrics.evaluation import UNKNOWN
 from workbench.operations.evaluation import scoring
-from workbench.operations.runs import results
+from workbench.operations.runs import results, span_runs
 from workbench.operations.runs.advice import Advice, advice
 from workbench.operations.runs.rerun import ScoreDifference, differences
 from workbench.operations.runs.trained_on import TrainingTexts
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from workbench.operations.runs.trained_on import TrainedOn
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
+
+
+END_TO_END = "end to end"  # in place of a split: dev, with the spans that another run predicts
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,7 @@ class Details:
     again: tuple[ScoreDifference, ...] = ()  # from the run that this one repeats
     overlaps: tuple[TrainOverlap, ...] = ()  # of dev and test, with those in the training data
     advice: Advice = Advice()
+    span_runs: tuple[Run, ...] = ()  # those whose spans a run of relations can connect
 
     @property
     def task(self) -> TaskInfo | None:
@@ -96,6 +100,7 @@ def details(project: Project, run_id: int) -> Details:
         differences(project, run) if current is not None and current.n else (),
         _overlaps(project, run),
         advice(project, run),
+        span_runs.span_runs(project, run),
     )
 
 

@@ -16,7 +16,13 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QVBo
 
 from workbench.base.i18n import _, ngettext
 from workbench.text.result_view import NONE
-from workbench.ui.panels.results.runs.details import Details, SchemeRow, ScoreRow, span_rows
+from workbench.ui.panels.results.runs.details import (
+    END_TO_END,
+    Details,
+    SchemeRow,
+    ScoreRow,
+    span_rows,
+)
 from workbench.ui.panels.results.runs.gold_text import (
     SPLITS,
     differs,
@@ -533,4 +539,6 @@ def _outcome(name: str, row: SchemeRow) -> str:
 def _score_name(row: ScoreRow) -> str:
     if row.split == "dev":
         return row.name
+    if row.split == END_TO_END:
+        return _("{score}, end to end", score=row.name)
     return _("{score}, test", score=row.name)
