@@ -390,26 +390,19 @@ def resolved(mark: Mark, spans: LayerCase | None, gold: Sequence[Mark] = ()) -> 
 
 
 def _resolved_end(end: Mark, case: LayerCase, gold: Sequence[Mark]) -> Mark | None:
-    same = [mark for mark in case.agreed if mark.ranges == end.ranges]
-    if same:
-        return min(same, key=lambda mark: mark.label != end.label)
-    at_place = [
-        (mark.label != end.label, at)
-        for at, difference in enumerate(case.differences)
-        for version in difference.versions
-        for mark in version or ()
-        if mark.ranges == end.ranges
-    ]
-    if not at_place:
-        return None
-    difference = case.differences[min(at_place)[1]]
+    if end in case.agreed:
+        return end
+    difference = next((item for item in case.differences if end in item.every_mark), None)
+    if difference is None:  # who labelled the relations did not submit the spans
+        return next((mark for mark in case.agreed if mark.ranges == end.ranges), None)
     if difference.taken is None or (difference.taken == EDITED and not gold):
         raise Undecided
     if difference.taken == EDITED:
-        agreed = set(case.agreed)
-        chosen: Sequence[Mark] = [mark for mark in gold if mark not in agreed]
+        chosen: Sequence[Mark] = [mark for mark in gold if mark not in case.agreed]
     else:
         chosen = difference.marks(difference.taken)
+    if end in chosen:
+        return end
     best = max(
         chosen,
         key=lambda mark: (compared.shared_chars(mark, end), mark.label == end.label),

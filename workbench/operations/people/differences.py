@@ -254,6 +254,7 @@ def _near(owned: Owned, *, alone: bool = False) -> list[tuple[int, int]]:
 def _span_rules(owned: Owned) -> Iterable[tuple[str, Pairs]]:
     """The same place, then overlaps of the same label, then other overlaps, largest first."""
     pairs, marks = _near(owned), [mark for _at, mark in owned]
+    yield APART, [(a, b) for a, b in pairs if marks[a] == marks[b]]
     shared = {(a, b): shared_chars(marks[a], marks[b]) for a, b in pairs}
     overlaps = sorted((pair for pair in pairs if shared[pair]), key=lambda pair: -shared[pair])
     yield APART, [(a, b) for a, b in pairs if marks[a].ranges == marks[b].ranges]
@@ -270,6 +271,7 @@ def _tag_rules(owned: Owned) -> Iterable[tuple[str, Pairs]]:
 def _relation_rules(owned: Owned) -> Iterable[tuple[str, Pairs]]:
     """The same ends, then overlapping ends with the same label."""
     pairs, marks = _near(owned), [mark for _at, mark in owned]
+    yield APART, [(a, b) for a, b in pairs if marks[a] == marks[b]]
     yield APART, [(a, b) for a, b in pairs if _where(marks[a]) == _where(marks[b])]
     alike = [(a, b) for a, b in pairs if marks[a].label == marks[b].label]
     yield APART, [(a, b) for a, b in alike if _ends_overlap(marks[a], marks[b])]

@@ -20,6 +20,7 @@ from workbench.storage.schema.values import (
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.labels import LABEL_TABLES
+from workbench.text.relations import span_layer
 from workbench.text.rows import row_id
 from workbench.text.spans import Place
 
@@ -60,6 +61,9 @@ class RecordWriter:
         self._labels = {
             (layer.name, label.name): label.id for layer in layers for label in layer.labels
         }
+        self._spans_of = {
+            layer.name: span_layer(layer) for layer in layers if layer.traits.between_spans
+        }
         row = self._conn.execute(
             "select seq from sqlite_sequence where name = 'document'"
         ).fetchone()
@@ -84,17 +88,17 @@ class RecordWriter:
             self._annotations(rows, id, record, self._places(id) if record.relations else {})
         self._insert(rows)
 
-    def _places(self, document_id: int) -> dict[Place, int]:
-        """The spans that a document has: place → id."""
+    def _places(self, document_id: int) -> dict[tuple[str, Place], int]:
+        """The spans that a document has: layer and place → id."""
         query = (
             'select s.layer_id, s.annotator_id, s.field, s.start, s."end", b.name, s.parts, s.id'
             " from span s join label b on b.id = s.label_id where s.document_id = ?"
         )
-        by = set(self._layers.values())
+        names = {by: name for name, by in self._layers.items()}
         return {
-            (*place, parts_out(parts)): id
+            (names[layer, annotator], (*place, parts_out(parts))): id
             for layer, annotator, *place, parts, id in self._conn.execute(query, (document_id,))
-            if (layer, annotator) in by
+            if (layer, annotator) in names
         }
 
     def _insert(self, rows: Mapping[str, list[Row]]) -> None:
@@ -127,7 +131,7 @@ class RecordWriter:
         rows: dict[str, list[Row]],
         id: int,
         record: Record,
-        known: Mapping[Place, int] | None = None,
+        known: Mapping[tuple[str, Place], int] | None = None,
     ) -> None:
         """`known`: spans that the document has, which relations may refer to."""
         source = self._source
@@ -147,14 +151,16 @@ class RecordWriter:
         placed = {**(known or {}), **self._spans(rows, id, record)}
         self._relations(rows, id, record, placed)
 
-    def _spans(self, rows: dict[str, list[Row]], id: int, record: Record) -> dict[Place, int]:
-        """Add the spans; returns the id of each by its place."""
+    def _spans(
+        self, rows: dict[str, list[Row]], id: int, record: Record
+    ) -> dict[tuple[str, Place], int]:
+        """Add the spans; returns the id of each by its layer and place."""
         placed = {}
         for name, spans in record.spans.items():
             layer, annotator = self._layers[name]
             for span in spans:
                 self._last_span += 1
-                placed[span.place] = self._last_span
+                placed[name, span.place] = self._last_span
                 rows["span"].append(
                     (
                         new_uid(),
@@ -175,15 +181,24 @@ class RecordWriter:
         return placed
 
     def _relations(
-        self, rows: dict[str, list[Row]], id: int, record: Record, placed: Mapping[Place, int]
+        self,
+        rows: dict[str, list[Row]],
+        id: int,
+        record: Record,
+        placed: Mapping[tuple[str, Place], int],
     ) -> None:
-        """`placed`: ids of the spans that they connect, by place."""
+        """`placed`: ids of the spans by layer and place; spans of the layer that the relations
+        connect come first.
+        """
         for name, relations in record.relations.items():
             layer, annotator = self._layers[name]
+            of = self._spans_of[name]
+            ids = {place: id for (_layer, place), id in placed.items()}
+            ids.update({place: id for (layer, place), id in placed.items() if layer == of})
             rows["relation"] += [
                 (
                     new_uid(), id, layer, self._labels[name, relation.label],
-                    placed[relation.from_span.place], placed[relation.to_span.place],
+                    ids[relation.from_span.place], ids[relation.to_span.place],
                     annotator, self._source, relation.score,
                 )
                 for relation in relations
