@@ -16,6 +16,7 @@ from workbench.importers.record_checks import check_text as check_text
 from workbench.importers.record_checks import show as show
 from workbench.text.dataset import Record
 from workbench.text.document import SPLITS, TEXT, TEXT_B
+from workbench.text.labels import CURATED as CURATED
 from workbench.text.labels import Layer, LayerKind
 from workbench.text.spans import Span
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 # default layer names for formats that name none
 CLASS, SPANS, PAIRS, TAGS = "class", "spans", "pairs", "tags"
 RELATIONS, CHAINS = "relations", "coreference"
+MAX_PERSON_CHARS = 100
 SPLIT_WORDS = {
     "training": "train",
     "validation": "dev",
@@ -55,11 +57,13 @@ class Remark:
 class Row:
     """A record and the 1-based line it starts on.
 
-    `record.document.key` is "" if the file contains none.
+    `record.document.key` is "" if the file contains none. person: whose labels they are, "" if the
+    file does not say so. Records with equal keys and texts by several people are one document.
     """
 
     line: int
     record: Record
+    person: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +142,8 @@ class Importer(Protocol):
 
     `read` streams and never raises for an invalid record. An importer with settings of its own has
     an attribute `options`, a tuple of `Option`: fields of the import dialog, and `--set` on the
-    command line. `preview` and `read` find their values in `options.settings`.
+    command line. `preview` and `read` find their values in `options.settings`. An attribute
+    `all_layers` that is True says that who labelled a document has seen all layers of the files.
     """
 
     def sniff(self, head: str, name: str) -> Guess:
@@ -192,6 +197,25 @@ def placed_span(text: str, start: object, end: object, covered: object) -> tuple
     first, last = span_offsets(start, end)
     quote = Quote.of(first, last, covered)
     return Offsets().counting(text, [quote], fixed=True).span(first, last)
+
+
+def person_name(value: object) -> str:
+    """The name of an annotator: a string, or a number of the tool; "" for none. Raises Fault."""
+    if value is None or value == "":
+        return ""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"annotator {value}"
+    if not isinstance(value, str):
+        message = _("the annotator is {value}, expected a name or a number")
+        raise Fault(message.format(value=show(value)))
+    check_text(value, _("the name of the annotator"))
+    name = " ".join(value.split())
+    if len(name) > MAX_PERSON_CHARS or not name.isprintable():
+        message = _(
+            "the annotator is {value}, expected a name of up to {most} printable characters"
+        )
+        raise Fault(message.format(value=show(name), most=MAX_PERSON_CHARS))
+    return name
 
 
 def label_name(value: object) -> str:

@@ -46,8 +46,8 @@ class ContentChecks:
         """A record with an error."""
         self._faults += 1
 
-    def record(self, record: Record) -> None:
-        """A record that can be stored."""
+    def record(self, record: Record, person: str = "") -> None:
+        """A record that can be stored; several people may have labelled the same text."""
         self._records += 1
         self._all_records += 1
         is_first = self._records == 1
@@ -61,11 +61,11 @@ class ContentChecks:
         self._labels.update(pairs)
         self._first.update(first)
         if self._all_records <= _COUNTED:
-            self._count_text(record)
+            self._count_text(record, person)
 
-    def _count_text(self, record: Record) -> None:
+    def _count_text(self, record: Record, person: str) -> None:
         texts = record.document.texts
-        number = hash(texts)
+        number = hash((texts, person))
         self._texts[number] += 1
         if self._texts[number] == 2:
             self._examples[number] = texts[0][1][: _MAX_EXCERPT_CHARS + 1]

@@ -8,8 +8,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from workbench.base.i18n import _
+from workbench.importers.base import CURATED, person_name
 from workbench.importers.foreign_xml import root
 
+PROJECT_FOLDERS = ("annotation", "curation")  # of the export of a project
+INITIAL = "INITIAL_CAS"  # the name of the document before anybody labelled it
+_CURATOR = "CURATION_USER"
 _FOLDERS = (".txt", ".tsv", ".xmi", ".xml", ".json", ".conll", ".conllu", ".html", ".pdf")
 _JSON = re.compile(r'\{\s*"%[A-Z_]+"\s*:')
 
@@ -19,12 +23,19 @@ def is_cas(head: str) -> bool:
     return root(head) == "xmi" or bool(_JSON.match(head.lstrip("\ufeff \t\r\n")))
 
 
-def key(path: Path) -> str:
-    """The name of the document. Exports of projects name the file after the annotator, and its
-    folder after the document.
+def document(path: Path) -> tuple[str, str]:
+    """The names of the document and of its annotator, "" if the path does not say who it is.
+
+    Exports of projects name the file after the annotator, and its folder after the document:
+    annotation/DOCUMENT/NAME.xmi, curation/DOCUMENT/CURATION_USER.xmi. Raises Fault.
     """
     folder = path.parent
-    return f"{folder.name}/{path.stem}" if folder.suffix.lower() in _FOLDERS else path.stem
+    of_project = folder.parent.name in PROJECT_FOLDERS
+    if not of_project and folder.suffix.lower() not in _FOLDERS:
+        return path.stem, ""
+    if path.stem.startswith(_CURATOR):
+        return folder.name, CURATED
+    return folder.name, "" if path.stem == INITIAL else person_name(path.stem)
 
 
 def points_of_units(text: str) -> list[int] | None:

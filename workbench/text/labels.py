@@ -13,6 +13,7 @@ CLASS_KEYS = "qwertyiopsdfghjklzvbn"
 SPAN_LETTERS = CLASS_KEYS[-2::-1] + CLASS_KEYS[-1]  # after the digits; from the end: classes
 # take them from the beginning, and N is also the key of "no answer"
 RELATION_KEYS = "dfghjk" + "".join(key for key in CLASS_KEYS if key not in "dfghjk")
+CURATED = "gold"  # the name of the person whose labels are the result of adjudication
 MAX_NAME_CHARS = 1000  # of a layer, a label or a key, in characters
 
 MARKS, SPANS = "marks", "spans"  # the parts of a Record that hold labels

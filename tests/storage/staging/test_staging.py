@@ -54,7 +54,7 @@ def take(project, found, skip=(), keys=None):
             for number, label in layer.labels:
                 names[number] = labels.add_label(project.db, layers[layer.n], label.name)
         targets = Targets(layers, names, {0: project.source("import", "f")})
-        return copy_staged.copy_documents(
+        copied = copy_staged.copy_documents(
             project.db,
             targets,
             annotator_id=project.annotator_id,
@@ -62,6 +62,7 @@ def take(project, found, skip=(), keys=None):
             skip=list(skip),
             keys=keys or {},
         )
+        return copied.documents, copied.spans
 
 
 def test_records_come_into_the_project_as_they_were_and_undo_takes_them_back(project, staged):

@@ -71,7 +71,7 @@ def _roles(
         "Role of a column; columns of CoNLL files are named by number. Several columns may have "
         "the same tag:LAYER or labels:LAYER. Roles: id text text_b tokens (a list) label:LAYER "
         "labels:LAYER (several, between semicolons; or indicators 0 and 1) "
-        "tag:LAYER spans:LAYER chains:LAYER score:LAYER written:LAYER split group "
+        "tag:LAYER spans:LAYER chains:LAYER score:LAYER written:LAYER split group person "
         "meta:NAME question choice choices answer:LAYER. Columns named like a role have it."
     ),
 )
@@ -113,6 +113,17 @@ def _roles(
     "--layer", "target_layer", help=_("Layer for labels whose layer the file does not name.")
 )
 @click.option(
+    "--people",
+    default="",
+    metavar="all|files|first|one:NAME",
+    help=_(
+        "Files that name annotators. all: the labels of each person stay theirs. files: each "
+        "file holds the labels of the person after whom it is named. first: one version of each "
+        "document, the curated one or else the first, as your labels. one:NAME: only the labels "
+        "of that person. By default all if several people labelled a document, else first."
+    ),
+)
+@click.option(
     "--segmenter",
     type=ContributionChoice(segmenters.KIND),
     help=_(
@@ -134,6 +145,7 @@ def import_data(
     encoding: str | None,
     target_layer: str | None,
     segmenter: str | None,
+    people: str,
     dry_run: bool,
     as_json: bool,
 ) -> None:
@@ -176,6 +188,7 @@ def import_data(
             duplicates=duplicates,
             near=near,
             segmenter=segmenter,
+            people=people,
             warnings=warnings,
             watch=watch,
             **read_as,
@@ -220,6 +233,8 @@ def _report(outcome: ImportOutcome, offer: str) -> dict[str, Any]:
         "warnings": [*outcome.warnings, *([offer] if offer else [])],
         "suggestions": outcome.suggestions,
         "same_texts": asdict(outcome.same_texts),
+        "people": dict(outcome.people),
+        "added": outcome.added,
     }
 
 
@@ -274,10 +289,13 @@ def _preview_json(file: Path, preview: ImportPreview) -> dict[str, object]:
         "problems": [{"line": line, "reason": reason} for line, reason in preview.problems],
         "warnings": list(preview.warnings),
         "question": preview.question,
+        "people": dict(preview.people),
     }
 
 
 def _show_dry_run(files: Sequence[Path], previews: Sequence[ImportPreview]) -> None:
+    from workbench.operations.transfer.import_people import listed
+
     for file, preview in zip(files, previews, strict=True):
         say(
             _(
@@ -295,6 +313,8 @@ def _show_dry_run(files: Sequence[Path], previews: Sequence[ImportPreview]) -> N
             else _("Records with errors: {failed:,} of the first {checked:,}")
         )
         say(message.format(checked=preview.checked, failed=preview.failed))
+        if preview.people:
+            say(_("Labels by {people}.", people=listed(preview.people.items())))
         for line, reason in preview.problems:
             note(_("Line {line:,}: {reason}", line=line, reason=reason))
         for warning in (*preview.warnings, *([preview.question] if preview.question else [])):

@@ -59,6 +59,8 @@ LayerSpans = list[tuple[str, Span]]  # the spans of an annotation with their lay
 
 
 class WebannoImporter:
+    all_layers = True  # a person who labels a document sees the layers of all
+
     def sniff(self, head: str, name: str) -> Guess:
         if head.lstrip("\ufeff \t\r\n").startswith(lines.START):
             return Guess(0.99, _("tokens with offsets and layers, as INCEpTION exports them"))
@@ -95,14 +97,15 @@ class WebannoImporter:
             reading = WebannoReading(text, sentences, layers)
             if options.span_layer != SPANS:
                 reading.rename(options.span_layer)
-            record = reading.record(inception.key(source.path))
+            key, person = inception.document(source.path)
+            record = reading.record(key)
             check(record)
         except Fault as fault:
             yield Skipped(1, str(fault))
             return
         yield from (Hint(layer, CLUSTER) for layer in reading.chains)
         yield from (Hint(layer, TAG) for layer in reading.tags)
-        yield Row(1, record)
+        yield Row(1, record, person)
         offsets = Offsets()
         if text.way != UTF16:
             offsets.note(text.way)

@@ -18,7 +18,8 @@ from workbench.text.labels import CLUSTER, MULTI, LayerKind
 
 CHOICE, CHOICES, QUESTION, ANSWER = "choice", "choices", "question", "answer"
 TOKENS = "tokens"  # a list of the tokens of the text
-PLAIN = ("id", "text", "text_b", TOKENS, "split", "group", QUESTION, CHOICES, CHOICE)
+PERSON = "person"  # whose labels a record has
+PLAIN = ("id", "text", "text_b", TOKENS, "split", "group", PERSON, QUESTION, CHOICES, CHOICE)
 SCORE, WRITTEN = "score", "written"  # a number, and a text, of a document
 LABELS, CHAINS = "labels", "chains"  # several classes; spans of chains
 # These take a name: label:LAYER, meta:NAME.
@@ -32,7 +33,8 @@ REPEATABLE = (*IN_TEXT, LABELS)  # several columns of these may share a layer
 MAX_COLUMNS = 10_000  # a table of texts has fewer columns; more would fill the memory
 ROLES = (
     "id, text, text_b, tokens, label:LAYER, labels:LAYER, tag:LAYER, spans:LAYER, chains:LAYER, "
-    "score:LAYER, written:LAYER, split, group, meta:NAME, question, choices, choice, answer:LAYER"
+    "score:LAYER, written:LAYER, split, group, person, meta:NAME, question, choices, choice, "
+    "answer:LAYER"
 )
 _NUMBERED = re.compile(r"choice_\d+")  # columns of choices that our own export writes
 
@@ -64,6 +66,7 @@ _LABEL = (
     "entailment_label",
     "entailment_judgment",
 )
+_PERSON = ("annotator", "annotator_id", "annotator_name", "annotated_by", "worker_id", "workerid")
 _SCORE = (
     "score",
     "similarity",
@@ -313,6 +316,8 @@ def guess(
         indicators = list_fields.indicator_columns({column: cells[column] for column in left})
         mapping += [(f"{LABELS}:{layer}", column) for column in indicators]
     mapping += [(role, column) for role, column in scores(cells) if column in left]
+    texts = next((cells[column] for role, column in mapping if role == "text"), ())
+    mapping += [(role, its) for role, its in people({key: cells[key] for key in left}, texts)]
     used = {column for _role, column in mapping}
     mapping += metadata(column for column in left if column not in used)
     return tuple(mapping)
@@ -376,6 +381,20 @@ def scores(cells: Mapping[str, Sequence[object]]) -> list[tuple[str, str]]:
         name = column.strip().lower()
         if name in _SCORE and any(map(filled, values)) and all(map(_may_be_score, values)):
             return [(f"{SCORE}:{name}", column)]
+    return []
+
+
+def people(cells: Mapping[str, Sequence[object]], texts: Sequence[object]) -> list[tuple[str, str]]:
+    """(role, column) of the column that says who labelled a record, if several have one text."""
+    for column, values in cells.items():
+        if column.strip().lower() in _PERSON:
+            pairs = {
+                (str(text), str(who))
+                for text, who in zip(texts, values, strict=False)
+                if filled(who)
+            }
+            if len(pairs) > len({text for text, _who in pairs}):
+                return [(PERSON, column)]
     return []
 
 

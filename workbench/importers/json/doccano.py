@@ -30,6 +30,7 @@ from workbench.importers.base import (
     check,
     is_number,
     label_name,
+    person_name,
     show,
     span_offsets,
     split_name,
@@ -148,15 +149,19 @@ class DoccanoImporter:
         form.feed(value for _line, value in (_values(source, options) if form.tags.columns else ()))
         yield from form.layers()
         lists = _Lists({role.column for role in mapped if role.kind == "label"} - {*form.vectors})
+        who = next((role.column for role in mapped if role.kind == roles.PERSON), "")
         for line, value in _values(source, options):
             try:
-                record = _record(value, form, options)
-                if not options.mapping:
-                    record = of_single_text(record, options)
-                record = with_relations(record, value, options)
-                check(record)
+                rows = []
+                for person, its in _by_person(value, who):
+                    record = _record(its, form, options)
+                    if not options.mapping:
+                        record = of_single_text(record, options)
+                    record = with_relations(record, its, options)
+                    check(record)
+                    rows.append(Row(line, record, person))
                 lists.add(value if isinstance(value, dict) else {})
-                yield Row(line, record)
+                yield from rows
             except Fault as fault:
                 yield Skipped(line, str(fault))
         if named := sorted({*_named(source, options)} & {role.column for role in mapped}):
@@ -317,6 +322,10 @@ def _guess(sample: list[dict[str, Any]], options: Options) -> tuple[tuple[str, s
         indicators = list_fields.indicator_columns(fields)
         mapping += [(f"{roles.LABELS}:{classes}", column) for column in indicators]
     mapping += roles.scores(fields)
+    if _is_label_studio(keys) and "annotator" in keys:
+        mapping.append((roles.PERSON, "annotator"))
+    else:
+        mapping += roles.people(fields, all_fields.get(text or "", ()))
     used = {column for _, column in mapping}
     quiet = (*_QUIET, *_LABEL_STUDIO) if _is_label_studio(keys) else _QUIET
     quiet = (*quiet, *_ARGILLA) if _is_argilla(keys) else quiet
@@ -573,6 +582,39 @@ def _record(value: object, form: _Form, options: Options) -> Record:
     return Record(
         document, parts.states, parts.marks, parts.spans, numbers=numbers, written=written
     )
+
+
+def _by_person(value: object, column: str) -> Iterator[tuple[str, object]]:
+    """Whose labels a record has, and the record, for each person.
+
+    column: the field with the name, "" for none. Else each label may have a number (`user`), as
+    doccano wrote it before version 1.3. Raises Fault.
+    """
+    if not isinstance(value, dict):
+        yield "", value
+        return
+    people: dict[str, None] = {}
+    for name in (*_LABELS, "relations") if not column else ():
+        listed = value.get(name)
+        for label in listed if isinstance(listed, list) else ():
+            if type(label) is dict and label.get("user") is not None:
+                people[person_name(label["user"])] = None
+    if not people:
+        yield person_name(value.get(column)) if column else "", value
+    for person in people:
+        its = {name: _of_person(part, person) for name, part in value.items()}
+        yield person, its
+
+
+def _of_person(part: object, person: str) -> object:
+    """A list of labels, without those of other people."""
+    if not isinstance(part, list):
+        return part
+    return [
+        label
+        for label in part
+        if type(label) is not dict or person_name(label.get("user")) in ("", person)
+    ]
 
 
 def _text_and_tokens(

@@ -1,4 +1,4 @@
-"""Label Studio's JSON export: tasks with their annotations, one of which is imported per task.
+"""Label Studio's JSON export: tasks with the annotations of several people, see `completed_by`.
 
 The flat JSON-MIN export is read by the importer of JSON objects, see `doccano`.
 """
@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -18,6 +18,7 @@ from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _, ngettext
 from workbench.base.untrusted import leads_out
 from workbench.importers.base import (
+    CURATED,
     RELATIONS,
     Fault,
     Guess,
@@ -30,6 +31,7 @@ from workbench.importers.base import (
     TableRow,
     check,
     label_name,
+    person_name,
     show,
     span_offsets,
     split_name,
@@ -90,9 +92,10 @@ class LabelStudioImporter:
         left: Counter[str] = Counter()
         for line, task in jsonl.values(source):
             try:
-                record = _record(task, form, left)
-                check(record)
-                yield Row(line, record)
+                rows = _rows(line, task, form, left)
+                for row in rows:
+                    check(row.record)
+                yield from rows
             except Fault as fault:
                 yield Skipped(line, str(fault))
         yield from (Remark(message) for message in form.offsets.remarks(source.name))
@@ -106,7 +109,7 @@ class LabelStudioImporter:
 class _Form:
     """`text`: the field of the data with the text. `layers`: by name of a control and its kind.
     `markup`: whether the texts are HTML. `folder`: where the texts are, if the data have only their
-    addresses.
+    addresses. people: id → name of those who completed annotations.
     """
 
     text: str
@@ -114,6 +117,7 @@ class _Form:
     relation_layer: str = RELATIONS
     markup: bool = False
     folder: Path | None = None
+    people: dict[str, str] = field(default_factory=dict)
     offsets: Offsets = field(default_factory=Offsets)
 
     @classmethod
@@ -126,6 +130,7 @@ class _Form:
         types: set[object] = set()
         links: Counter[str] = Counter()  # by field: values that may be files of text
         are_texts = False  # whether one is by its name
+        people: dict[str, tuple[str, str]] = {}  # id → name and email
         for _line, task in jsonl.values(source):
             if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
                 continue
@@ -136,7 +141,9 @@ class _Form:
                 elif isinstance(value, str) and not _MEDIA_NAME.search(value.strip()):
                     links[str(name)] += 1
                     are_texts |= _TEXT_NAME.search(value.strip()) is not None
-            for result in _results(_chosen(task)):
+            annotations = _annotations(task)
+            people.update(_person(entry) for entry in annotations if entry.get("completed_by"))
+            for result in chain.from_iterable(map(_results, annotations)):
                 types.add(result.get("type"))
                 if kind := _kind(result):
                     controls[kind][str(result.get("from_name", ""))] = None
@@ -155,7 +162,7 @@ class _Form:
         markup = "hypertextlabels" in types
         layers = _layers(controls, options)
         folder = source.path.parent if links[text] and not sizes[text] else None
-        return cls(text, layers, options.relation_layer, markup, folder)
+        return cls(text, layers, options.relation_layer, markup, folder, _names_of(people))
 
 
 def _chosen_field(options: Options, file: str) -> str:
@@ -201,9 +208,71 @@ def _annotations(task: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     )
 
 
-def _chosen(task: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _person(annotation: Mapping[str, Any]) -> tuple[str, tuple[str, str]]:
+    """The id of who completed an annotation → name and email; what cannot be read has no name.
+
+    `completed_by` is a number, or an object with id, email, first_name and last_name.
+    """
+    who = annotation["completed_by"]
+    try:
+        if not isinstance(who, dict):
+            return str(who), (person_name(who), "")
+        parts = [who.get(part) for part in ("first_name", "last_name", "email", "username", "id")]
+        first, last, email, username, id = (
+            str(part).strip() if _is_named(part) else "" for part in parts
+        )
+        name = " ".join(filter(None, (first, last))) or email or username or person_name(parts[-1])
+        return id or email or username or name, (name, email or id)
+    except Fault:  # reported with its task
+        return "", ("", "")
+
+
+def _is_named(value: object) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool)
+
+
+def _names_of(people: Mapping[str, tuple[str, str]]) -> dict[str, str]:
+    """Id → name; people of one name are told apart by their address, else by their id."""
+    shared = Counter(name for name, _email in people.values())
+    return {
+        id: f"{name} ({email or id})" if name and shared[name] > 1 else name
+        for id, (name, email) in people.items()
+    }
+
+
+def _versions(
+    task: Mapping[str, Any], form: _Form, left: Counter[str]
+) -> list[tuple[str, Mapping[str, Any] | None]]:
+    """(person, annotation): one of each person, and the ground truth of several as curated labels.
+
+    Of the annotations without a person only one is used, and it only if no other has one. Raises
+    Fault.
+    """
+    people: dict[str, list[Mapping[str, Any]]] = {}
+    for annotation in _annotations(task):
+        who = annotation.get("completed_by")
+        name = form.people.get(_person(annotation)[0], "") if who else ""
+        people.setdefault(person_name(name or who), []).append(annotation)
+    unnamed = people.pop("", [])
+    if not people:
+        left["several"] += len(_done(unnamed)) > 1
+        return [("", _chosen(unnamed))]
+    left["unnamed"] += bool(unnamed)
+    left["again"] += any(len(_done(entries)) > 1 for entries in people.values())
+    versions = {name: _chosen(entries) or entries[0] for name, entries in people.items()}
+    truth = [entry for entry in versions.values() if entry.get("ground_truth")]
+    if truth and len(versions) > 1:
+        versions.setdefault(CURATED, truth[0])
+    return list(versions.items())
+
+
+def _done(annotations: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [annotation for annotation in annotations if not annotation.get("was_cancelled")]
+
+
+def _chosen(annotations: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     """The annotation that is used: the ground truth, else the first that was not cancelled."""
-    done = [annotation for annotation in _annotations(task) if not annotation.get("was_cancelled")]
+    done = _done(annotations)
     return next(
         (mapping for mapping in done if mapping.get("ground_truth")), done[0] if done else None
     )
@@ -226,8 +295,8 @@ def _kind(result: Mapping[str, Any]) -> str:
     return MARKS if result.get("type") in _CLASSES else ""
 
 
-def _record(task: object, form: _Form, left: Counter[str]) -> Record:
-    """`left` counts what the record cannot hold."""
+def _rows(line: int, task: object, form: _Form, left: Counter[str]) -> list[Row]:
+    """One row for each person; `left` counts what they cannot hold."""
     if isinstance(task, Fault):
         raise task
     if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
@@ -235,16 +304,22 @@ def _record(task: object, form: _Form, left: Counter[str]) -> Record:
     data = task["data"]
     if not isinstance(data.get(form.text), str):
         raise Fault(_("the data have no text in the field {field!r}", field=form.text))
-    chosen = _chosen(task)
+    versions = _versions(task, form, left)
     text = _linked_text(data[form.text], form)
-    counting = form.offsets.counting(text, _quotes(chosen), markup=form.markup)
-    data = {**data, form.text: counting.text}
-    marks, spans, regions = _labels(chosen, counting, form, left)
-    _count(task, left)
-    related = _relations(chosen, regions, left)
-    relations = {form.relation_layer: related} if related else {}
-    states = _states(task, chosen, marks, form) | dict.fromkeys(relations, "submitted")
-    return Record(_document(task, data, form), states, marks, spans, relations=relations)
+    quotes = [quote for _name, annotation in versions for quote in _quotes(annotation)]
+    counting = form.offsets.counting(text, quotes, markup=form.markup)
+    document = _document(task, {**data, form.text: counting.text}, form)
+    left["predictions"] += bool(task.get("predictions"))
+    rows = []
+    for name, annotation in versions:
+        was_cancelled = annotation is None or bool(annotation.get("was_cancelled"))
+        used = None if was_cancelled else annotation
+        marks, spans, regions = _labels(used, counting, form, left)
+        related = _relations(used, regions, left)
+        relations = {form.relation_layer: related} if related else {}
+        states = _states(task, annotation, marks, form) | dict.fromkeys(relations, "submitted")
+        rows.append(Row(line, Record(document, states, marks, spans, relations=relations), name))
+    return rows
 
 
 def _linked_text(value: str, form: _Form) -> str:
@@ -368,21 +443,16 @@ def _states(
     Glossbench's own export says which layers were labelled: Label Studio submits whole tasks.
     """
     own = (chosen or next(iter(_annotations(task)), {})).get(OWN)
+    cancelled = chosen is None or chosen.get("was_cancelled")
     if isinstance(own, dict):
         layers = {name: layer for (_kind, name), layer in form.layers.items()}
         return {
             layer: own[name] for name, layer in layers.items() if own.get(name) in LABELLED_STATES
         }
-    if chosen is None:
+    if cancelled:
         return dict.fromkeys(form.layers.values(), "discarded") if _annotations(task) else {}
     span_layers = [layer for (kind, _name), layer in form.layers.items() if kind == SPANS]
     return dict.fromkeys((*span_layers, *marks), "submitted")
-
-
-def _count(task: Mapping[str, Any], left: Counter[str]) -> None:
-    done = [annotation for annotation in _annotations(task) if not annotation.get("was_cancelled")]
-    left["several"] += len(done) > 1
-    left["predictions"] += bool(task.get("predictions"))
 
 
 def _document(task: Mapping[str, Any], data: Mapping[str, Any], form: _Form) -> Document:
@@ -425,7 +495,7 @@ def _texts(
 
 def _preview_labels(task: Mapping[str, Any], form: _Form) -> Iterable[str]:
     """The labels of a task as a preview lists them."""
-    for result in _results(_chosen(task)):
+    for result in _results(_chosen(_annotations(task))):
         names = result["value"].get(str(result["type"])) if _kind(result) else None
         yield from map(str, names if isinstance(names, list) else ())
 
@@ -435,6 +505,20 @@ def _remarks(name: str, left: Counter[str]) -> Iterator[str]:
         yield ngettext(
             "{name}: {n:,} task has several annotations; the ground truth or the first was used.",
             "{name}: {n:,} tasks have several annotations; the ground truth or the first was used.",
+            n,
+            name=name,
+        )
+    if n := left.pop("again", 0):
+        yield ngettext(
+            "{name}: {n:,} task has several annotations by one person; the first was used.",
+            "{name}: {n:,} tasks have several annotations by one person; the first was used.",
+            n,
+            name=name,
+        )
+    if n := left.pop("unnamed", 0):
+        yield ngettext(
+            "{name}: {n:,} task has an annotation that names no person; it was not imported.",
+            "{name}: {n:,} tasks have annotations that name no person; they were not imported.",
             n,
             name=name,
         )

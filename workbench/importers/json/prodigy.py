@@ -1,11 +1,14 @@
 """Prodigy's JSON lines: tokens and spans, or classes with accept and reject.
 
 `accept` counts as submitted, `ignore` as discarded. Of a rejected task only the text is imported:
-rejection does not tell which labels are correct.
+rejection does not tell which labels are correct. Lines of one text by several people are one
+document: `_annotator_id` (before version 1.12 `_session_id`) is the name of the data set, a hyphen
+and the name of the session. Source: prodi.gy/docs/api-web-app.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
@@ -25,6 +28,7 @@ from workbench.importers.base import (
     check,
     label_name,
     offset,
+    person_name,
     show,
     span_offsets,
     split_name,
@@ -44,6 +48,7 @@ _OWN = (
     "_task_hash",
     "_view_id",
     "_session_id",
+    "_annotator_id",
     "_timestamp",
     "answer",
     "options",
@@ -52,6 +57,7 @@ _OWN = (
     "spans",
     "config",
 )
+_UNNAMED = re.compile(r"\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d$")  # of a session: its start
 _KNOWN = (
     *_OWN,
     "text",
@@ -111,6 +117,7 @@ class ProdigyImporter:
         for line, value in jsonl.values(source):
             try:
                 record = _record(value, options, offsets)
+                person = _person(value)
                 check(record)
             except Fault as fault:
                 yield Skipped(line, str(fault))
@@ -118,7 +125,7 @@ class ProdigyImporter:
             rejected += isinstance(value, dict) and value.get("answer") == "reject"
             if options.class_layer in record.states and not record.marks:
                 yield Hint(options.class_layer, CLASS)  # an ignored task does not show its kind
-            yield Row(line, record)
+            yield Row(line, record, person)
         yield from (Remark(message) for message in offsets.remarks(source.name))
         if rejected:
             yield Remark(
@@ -154,6 +161,16 @@ def _preview_labels(value: Mapping[str, Any]) -> list[str]:
     ]
     chosen = [_cell(label) for label in (accepted if isinstance(accepted, list) else ())]
     return [label for label in (*span_labels, *(chosen or [_cell(value.get("label"))])) if label]
+
+
+def _person(value: object) -> str:
+    """The name of the session, "" if it has none. Raises Fault."""
+    if not isinstance(value, dict):
+        return ""
+    name = person_name(value.get("_annotator_id") or value.get("_session_id"))
+    if _UNNAMED.search(name):
+        return ""
+    return name.partition("-")[2].strip() or name
 
 
 def _record(value: object, options: Options, offsets: Offsets) -> Record:

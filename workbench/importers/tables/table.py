@@ -23,6 +23,7 @@ from workbench.importers.base import (
     TableRow,
     add_spans,
     check,
+    person_name,
     show,
     split_name,
     texts_of,
@@ -125,6 +126,7 @@ class TableImporter:
         yield from (Hint(*pair) for pair in roles.hinted(mapped))
         yield from lists.layers()
         yield from _choice_layer(mapped)
+        person = next((at for role, at in places if role.kind == roles.PERSON), None)
         used = {ESCAPED_COLUMN, *(role.column for role in mapped)}
         if unused := [name for name in form.columns if name not in used]:
             yield _left_out(source.name, unused)
@@ -141,7 +143,7 @@ class TableImporter:
                 if not options.mapping:
                     record = of_single_text(record, options)
                 check(record)
-                yield Row(line, record)
+                yield Row(line, record, "" if person is None else person_name(row[person].strip()))
             except Fault as fault:
                 yield Skipped(line, str(fault))
         yield from (Remark(message) for message in (*swallowed.remarks(), *lists.remarks()))

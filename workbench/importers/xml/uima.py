@@ -64,6 +64,8 @@ _LEFT = {
 
 
 class UimaImporter:
+    all_layers = True  # a person who labels a document sees the layers of all
+
     def sniff(self, head: str, name: str) -> Guess:
         if inception.is_cas(head):
             return Guess(0.99, _("annotations of a UIMA CAS, as INCEpTION and cTAKES write them"))
@@ -97,14 +99,15 @@ class UimaImporter:
             )
         try:
             reading = UimaReading(read(source))
-            record = reading.record(inception.key(source.path))
+            key, person = inception.document(source.path)
+            record = reading.record(key)
             check(record)
         except Fault as fault:
             yield Skipped(1, str(fault))
             return
         yield from (Hint(layer, CLUSTER) for layer in reading.chains)
         yield from (Hint(layer, TAG) for layer in reading.tags)
-        yield Row(1, record)
+        yield Row(1, record, person)
         yield from map(Remark, inception.not_imported(source.name, reading.left, _LEFT))
 
 

@@ -6,6 +6,7 @@ A child process parses it; copying into the project is one undo step.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,11 +20,14 @@ from workbench.jobs.spec import JobSpec
 from workbench.operations.annotation import patterns, relation_rules
 from workbench.operations.documents import duplicates as near_duplicates
 from workbench.operations.schema.label_keys import command_keys, used_keys
+from workbench.operations.transfer import import_people
 from workbench.operations.transfer.import_choice import BY_NAME, split_of
 from workbench.operations.transfer.import_duplicates import DUPLICATES, ImportDuplicates
 from workbench.operations.transfer.import_outcome import ImportOutcome, SkippedRecord
+from workbench.operations.transfer.import_people import AUTO
 from workbench.operations.transfer.import_preview import options_for
 from workbench.operations.transfer.staging_job import STAGING, TARGET
+from workbench.storage.annotation import people
 from workbench.storage.documents import places
 from workbench.storage.labels import labels
 from workbench.storage.schema.values import now
@@ -56,6 +60,7 @@ def import_files(
     target_layer: str | None = None,
     settings: Mapping[str, str] | None = None,
     segmenter: str | None = None,
+    people: str = AUTO,
     warnings: Sequence[str] = (),
     watch: Watch = QUIET,
 ) -> ImportOutcome:
@@ -64,7 +69,8 @@ def import_files(
     settings: values of options of the importer; SpecError if it does not declare them. near: also
     count near-duplicates from this similarity on, which `skip-text` skips; see
     `operations.documents.duplicates`. segmenter: its words become the tokens of texts without
-    tokens. warnings: about the choice of files, added to those of the import.
+    tokens. people: whose labels are imported where the files name annotators, see
+    `import_people`. warnings: about the choice of files, added to those of the import.
 
     Half of the progress of `watch` is for each of the two steps; its events have `text`. Raises
     Cancelled, or ImportFailed, before the job starts for a missing file or an unknown role.
@@ -75,6 +81,7 @@ def import_files(
     paths = [Path(file).absolute() for file in files]
     _check(project, paths, duplicates)
     near_duplicates.check(near)
+    import_people.check(people)
     mapping = tuple(mapping or ())
     roles.parse(mapping, asks=True)  # the importer of the format asks for choices
     options = options_for(
@@ -94,6 +101,7 @@ def import_files(
         "duplicates": duplicates,
         "segmenter": segmenter or "",
         "options": asdict(options),
+        "names": import_people.names_by_file(paths, people),
         "warnings": list(warnings),
     }
     folder = scratch.make("import")
@@ -103,7 +111,7 @@ def import_files(
         parsed = StagingResult.from_json(queue.run(spec, watch.part(0.0, 0.5)))
         watch.event({"kind": "storing", "text": _("Storing…")})
         outcome = copy_documents(
-            project, folder / STAGING, paths, duplicates=duplicates, near=near,
+            project, folder / STAGING, paths, duplicates=duplicates, near=near, people=people,
             watch=watch.part(0.5, 1.0),
         )  # fmt: skip
     except Cancelled as error:
@@ -123,6 +131,7 @@ def copy_documents(
     *,
     duplicates: str = "skip",
     near: float | None = None,
+    people: str = AUTO,
     watch: Watch = QUIET,
 ) -> ImportOutcome:
     """Copy what the job has parsed from these files into the project, as one undo step.
@@ -130,7 +139,7 @@ def copy_documents(
     Raises Cancelled; the project is then unchanged.
     """
     staged = staging.examine(staging_file)
-    return _Copy(project, files, duplicates, near).run(staged, watch)
+    return _Copy(project, files, duplicates, near, people).run(staged, watch)
 
 
 def _check(project: Project, files: Sequence[Path], duplicates: str) -> None:
@@ -178,16 +187,26 @@ class _Copied:
     labelled: int = 0
     labels: int = 0
     splits: Mapping[str, int] = field(default_factory=dict)
+    added: int = 0
+
+
+class _NothingToImport(Exception):
+    """Rolls back an edit that has only added people, layers or sources."""
 
 
 class _Copy:
     """The part of an import in the parent process: layers and labels, duplicates, the copy."""
 
     def __init__(
-        self, project: Project, files: Sequence[Path], duplicates: str, near: float | None
+        self,
+        project: Project,
+        files: Sequence[Path],
+        duplicates: str,
+        near: float | None,
+        people: str,
     ):
         self.project, self.files = project, files
-        self.duplicates, self.near = duplicates, near
+        self.duplicates, self.near, self.people = duplicates, near, people
 
     def run(self, staged: staging.Staged, watch: Watch) -> ImportOutcome:
         skipped = [
@@ -197,23 +216,32 @@ class _Copy:
         warnings = list(dict.fromkeys(staged.warnings))
         if not staged.documents and not any(layer.declared for layer in staged.layers):
             return ImportOutcome(0, 0, tuple(skipped), tuple(warnings))
-        project = self.project
-        with copy_staged.attached(project.db, staged.path):
+        self.chosen = import_people.chosen(staged, self.people)
+        copied = _Copied()
+        with suppress(_NothingToImport), copy_staged.attached(self.project.db, staged.path):
             title = _("Import {name}", name=_named(self.files))
-            with project.edit(title, bulk=True, watch=watch.part(0.8, 1.0)):
-                repeated = ImportDuplicates.find(project.db, self.files, self.duplicates, self.near)
-                skipped = sorted(
-                    [*skipped, *repeated.skipped], key=lambda record: (record.file, record.line)
+            with self.project.edit(title, bulk=True, watch=watch.part(0.8, 1.0)):
+                db, chosen = self.project.db, self.chosen or {}
+                labelled = copy_staged.with_people(db, chosen)
+                repeated = ImportDuplicates.find(
+                    db, self.files, self.duplicates, self.near, labelled
                 )
-                copied = _Copied()
                 new = staged.documents > len(repeated.skip) or not staged.documents
-                if new or self.duplicates.startswith("suggest"):
+                if new or repeated.known or self.duplicates.startswith("suggest"):
                     copied = self._copy_documents(staged, repeated, warnings, watch)
-                warnings += repeated.warnings
+                if repeated.known and not copied.documents and not copied.added:
+                    raise _NothingToImport
+        skipped = sorted(
+            [*skipped, *repeated.skipped], key=lambda record: (record.file, record.line)
+        )
+        warnings += repeated.warnings
+        if self.chosen is None and staged.shared:
+            warnings.append(import_people.one_version(staged))
         return ImportOutcome(
             copied.documents, copied.spans, tuple(skipped), tuple(warnings), copied.suggestions,
             repeated.same_texts, questions=copied.questions, labelled=copied.labelled,
-            labels=copied.labels, splits=copied.splits,
+            labels=copied.labels, splits=copied.splits, added=copied.added,
+            people={} if self.chosen is None else import_people.documents_of(staged, self.chosen),
         )  # fmt: skip
 
     def _copy_documents(
@@ -221,27 +249,35 @@ class _Copy:
     ) -> _Copied:
         """Copy the new documents, and suggest labels for them and for known ones."""
         project = self.project
+        labelled_layers = people.labelled_layers(project.db)
         targets = self._targets(staged, warnings)
         last = places.last_document(project.db)
-        documents, spans = copy_staged.copy_documents(
+        copied = copy_staged.copy_documents(
             project.db,
             targets,
             annotator_id=project.annotator_id,
             at=now(),
             skip=repeated.skip,
             keys=repeated.keys,
+            known=repeated.known,
             watch=watch.part(0.0, 0.7),
         )
+        if copied.kept:
+            warnings.append(import_people.kept(copied.kept))
+        if targets.people is not None:
+            warnings += import_people.set_gold(project, targets, labelled_layers)
+        documents = copied.documents
         questions = copy_staged.questions(project.db)
         labelled = copy_staged.labelled_after(project.db, last) if documents else 0
-        labels = len(set(targets.labels.values())) if documents else 0
+        labels = len(set(targets.labels.values())) if documents or copied.added else 0
         splits = copy_staged.splits_after(project.db, last)
         suggestions = repeated.suggest(project.db, targets, now())
         suggested, fault = patterns.apply_to_new(project, last, watch=watch.part(0.7, 0.8))
         warnings += [fault] if fault else []
         return _Copied(
-            documents, spans, questions, suggestions + suggested, labelled, labels, splits
-        )
+            documents, copied.spans, questions, suggestions + suggested, labelled, labels, splits,
+            copied.added,
+        )  # fmt: skip
 
     def _targets(self, staged: staging.Staged, warnings: list[str]) -> copy_staged.Targets:
         layer_ids: dict[int, int] = {}
@@ -260,7 +296,8 @@ class _Copy:
             number: self.project.source("import", path.name)
             for number, path in enumerate(self.files)
         }
-        return copy_staged.Targets(layer_ids, label_ids, sources)
+        annotators = import_people.annotators(self.project, staged, self.chosen)
+        return copy_staged.Targets(layer_ids, label_ids, sources, annotators)
 
     def _layer(self, staged: staging.StagedLayer, warnings: list[str]) -> Layer:
         """The layer of the project with that name and kind, or a new one under a free name."""

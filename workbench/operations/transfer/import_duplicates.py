@@ -4,7 +4,7 @@ user.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,7 +35,7 @@ class ImportDuplicates:
     same: records whose key and text exist in the project; texts: those whose text exists under
     another key; near: those whose text is similar to one of the project or earlier in the files.
     skip: numbers (seq) of the staged documents that are not imported. keys: new keys
-    by seq.
+    by seq. labelled: the staged documents with labels of people that are imported.
     """
 
     same: list[KeyConflict]
@@ -45,15 +45,21 @@ class ImportDuplicates:
     keys: dict[int, str] = field(default_factory=dict)
     skipped: list[SkippedRecord] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    labelled: Set[int] = frozenset()
 
     @classmethod
     def find(
-        cls, db: Database, files: Sequence[Path], how: str, near: float | None = None
+        cls,
+        db: Database,
+        files: Sequence[Path],
+        how: str,
+        near: float | None = None,
+        labelled: Set[int] = frozenset(),
     ) -> ImportDuplicates:
         conflicts = copy_staged.key_conflicts(db)
         same = [conflict for conflict in conflicts if conflict.same_text]
         known = [conflict.seq for conflict in same]
-        repeated = cls(same, copy_staged.duplicate_texts(db, known), how)
+        repeated = cls(same, copy_staged.duplicate_texts(db, known), how, labelled=labelled)
         if near is not None:
             known += [duplicate.seq for duplicate in repeated.texts]
             repeated.near = _near_texts(db, near, known)
@@ -72,6 +78,16 @@ class ImportDuplicates:
         left_out = [] if self.how == "add" else [conflict.seq for conflict in self.same]
         left_out += [duplicate.seq for duplicate in self.texts if self.action != "imported"]
         return left_out + [duplicate.seq for duplicate in self.near if self.skips_near]
+
+    @property
+    def known(self) -> dict[int, int]:
+        """Skipped documents whose labels of people are added in the project: seq → document id."""
+        if not self.how.startswith("skip"):
+            return {}
+        pairs = [(conflict.seq, conflict.document_id) for conflict in self.same]
+        if self.action == "skipped":
+            pairs += [(text.seq, text.document_id) for text in self.texts if text.document_id]
+        return {seq: id for seq, id in pairs if seq in self.labelled}
 
     @property
     def skips_near(self) -> bool:
@@ -141,6 +157,7 @@ class ImportDuplicates:
             self.warnings.append(message)
 
     def _list_skipped(self, files: Sequence[Path]) -> None:
+        known = self.known
         if self.how.startswith("skip"):
             message = _("its key ({key}) and text already exist in the project")
             self.skipped += [
@@ -148,11 +165,13 @@ class ImportDuplicates:
                     str(files[conflict.file]), conflict.line, message.format(key=conflict.key)
                 )
                 for conflict in self.same
+                if conflict.seq not in known
             ]
         if self.action == "skipped":
             self.skipped += [
                 SkippedRecord(str(files[duplicate.file]), duplicate.line, _reason(duplicate))
                 for duplicate in self.texts
+                if duplicate.seq not in known
             ]
         if self.skips_near:
             message = _("its text is similar to that of {key}")

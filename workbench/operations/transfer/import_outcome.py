@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
+from workbench.operations.transfer import import_people
 from workbench.text.document import SPLITS
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ class ImportOutcome:
     """Numbers of new `documents`, `spans` and `questions`; `suggestions` created from duplicates
     and by patterns. `labelled`: new documents with gold labels, `labels`: labels of the files,
     `splits`: number of new documents per split. `failed`: whether every record has an error.
+    people: whose labels came in → number of documents. added: how many of these versions belong to
+    documents that were in the project.
     """
 
     documents: int
@@ -53,6 +56,8 @@ class ImportOutcome:
     labelled: int = 0
     labels: int = 0
     splits: Mapping[str, int] = field(default_factory=dict)
+    people: Mapping[str, int] = field(default_factory=dict)
+    added: int = 0
 
     @property
     def sentence(self) -> str:
@@ -74,4 +79,11 @@ class ImportOutcome:
         ]
         text = _("Imported {parts}.", parts=", ".join(parts))
         splits = _("Splits: {counts}.", counts=", ".join(counts)) if counts else ""
-        return " ".join(filter(None, (text, splits)))
+        people = _("Labels by {people}.", people=import_people.listed(self.people.items()))
+        added = ngettext(
+            "{n:,} version of a document that was in the project was added.",
+            "{n:,} versions of documents that were in the project were added.",
+            self.added,
+        )
+        parts = [text, splits, people if self.people else "", added if self.added else ""]
+        return " ".join(filter(None, parts))

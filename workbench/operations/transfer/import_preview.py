@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import ImportFailed, WorkbenchError
 from workbench.base.i18n import _
@@ -51,7 +51,8 @@ class ImportPreview:
     records that would be skipped; `failed` is their number among the `checked` records, which are
     all records of the file if `complete`. `spans` and `examined`: see `Table`. `question`: why the
     user must confirm that the file is plain text, "" if that is certain. `is_text`: False for a
-    file whose bytes are read, so that no encoding can be chosen.
+    file whose bytes are read, so that no encoding can be chosen. people: annotator → number of the
+    `checked` records with labels by them; people_complete: whether these are all of the files.
     """
 
     format: str
@@ -72,6 +73,8 @@ class ImportPreview:
     warnings: tuple[str, ...] = ()
     question: str = ""
     is_text: bool = True
+    people: Mapping[str, int] = field(default_factory=dict, hash=False)
+    people_complete: bool = True
 
     @property
     def mostly_wrong(self) -> bool:
@@ -114,6 +117,28 @@ def preview(
     return _preview(source, detected, table, checked)
 
 
+def people_of(
+    first: ImportPreview, paths: Iterable[Path], **read_as: Any
+) -> tuple[Mapping[str, int], bool]:
+    """The people of the previewed file and of others: name → documents; and whether of all records.
+
+    read_as: as of `preview`. Files are read for at most SECONDS, and only if the first one names
+    people.
+    """
+    counts, complete = Counter(first.people), first.complete
+    end = time.monotonic() + SECONDS
+    for path in paths if counts else ():
+        if time.monotonic() > end:
+            return counts, False
+        try:
+            other = preview(path, **read_as)
+        except ImportFailed:  # `refused` says why
+            continue
+        counts.update(other.people)
+        complete &= other.complete
+    return counts, complete
+
+
 def _detected(source: Source, format: str | None) -> Detected:
     """The format that was chosen, with a warning if it does not fit, or the detected one."""
     from workbench.importers.detect import Detected, chosen, detect
@@ -145,6 +170,8 @@ def _preview(source: Source, detected: Detected, table: Table, checked: _Checked
         ),
         question=detected.question,
         is_text=not source.is_binary,
+        people=dict(checked.people),
+        people_complete=checked.complete,
     )
 
 
@@ -220,6 +247,7 @@ class _Checked:
     count: int = 0
     complete: bool = True
     warnings: tuple[str, ...] = ()
+    people: Counter[str] = field(default_factory=Counter)
 
 
 def _check(records: Iterable[Item], source: Source) -> _Checked:
@@ -239,7 +267,8 @@ def _check(records: Iterable[Item], source: Source) -> _Checked:
         end = end or time.monotonic() + SECONDS
         checked.count += 1
         if isinstance(item, Row):
-            checks.record(item.record)
+            checks.record(item.record, item.person)
+            checked.people[item.person] += bool(item.person)
         else:
             checked.failed += 1
             if len(checked.problems) < PROBLEMS:
@@ -250,6 +279,7 @@ def _check(records: Iterable[Item], source: Source) -> _Checked:
             break
     else:
         checked.complete = not source.cut
+    checked.people = +checked.people
     checked.warnings = (*remarks, *checks.warnings())
     return checked
 

@@ -18,13 +18,14 @@ from workbench.base.i18n import N_, _, ngettext
 from workbench.importers import companions
 from workbench.importers.base import Hint, Options, Remark, Row, Skipped
 from workbench.importers.content_checks import ContentChecks
-from workbench.importers.detect import chosen, detect
+from workbench.importers.detect import chosen, detect, importer
 from workbench.importers.detect import read as read_items
 from workbench.importers.results import FileRead, StagingResult
 from workbench.importers.source import Source
 from workbench.importers.text.brat import annotations_of
 from workbench.storage.staging.staging import LISTED, StagingWriter
 from workbench.text.dataset import Record
+from workbench.text.document import Document
 from workbench.text.labels import Layer
 from workbench.text.segmenters import base as segmenters
 
@@ -42,7 +43,8 @@ def run(
     params: Mapping[str, Any], folder: Path
 ) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
     """`params`: files [path …], format, encoding, splits, options (fields of Options), duplicates,
-    segmenter (id, for texts without tokens), warnings (found before).
+    segmenter (id, for texts without tokens), warnings (found before), names (file → whose labels
+    it holds).
 
     Yields {"kind": "progress", "part": 0…1, "text"}; returns a StagingResult as JSON.
 
@@ -73,6 +75,7 @@ class StagingJob:
         raw = dict(params.get("options") or {})
         raw["mapping"] = tuple((role, column) for role, column in raw.get("mapping") or ())
         self.options = Options(**raw)
+        self._names: Mapping[str, str] = params.get("names") or {}
         self._segmenter = str(params.get("segmenter") or segmenters.DEFAULT)
         segmenters.load(self._segmenter)  # a missing one is reported before anything is read
         self._segmented = 0  # documents with words of the segmenter
@@ -87,6 +90,11 @@ class StagingJob:
         )  # file, line, number of records without a key that started on that line so far
         self._renamed: list[tuple[str, str]] = []
         self._again: list[tuple[str, str]] = []  # imported again, as the user chose
+        # key ("" without) and text hash → documents with labels of people: number, then the people
+        self._versions: dict[tuple[str, str], list[tuple[int, set[str]]]] = {}
+        self._whole: list[int] = []  # files in which everybody labels all layers
+        self._document: Document | None = None  # the last one, and the hash of its text
+        self._hash = ""
         self._labels: dict[str, set[str]] = {}
         self._labelled: Counter[str] = Counter()  # documents with a class, by layer
 
@@ -125,7 +133,11 @@ class StagingJob:
                         why=source.encoding.why,
                     )
                 )
+            if getattr(importer(format), "all_layers", False):
+                self._whole.append(number)
             yield from self._read(number, len(paths), source, format)
+        if self._whole:
+            self.writer.submit_all(self._whole)
         self._sum_up()
 
     def _warn_of(self, path: Path, annotations: Path) -> None:
@@ -147,7 +159,7 @@ class StagingJob:
         self._checks.begin(source.name)
         for item in read_items(format, source, self.options):
             if isinstance(item, Row):
-                self._checks.record(item.record)
+                self._checks.record(item.record, item.person)
                 self._take(number, source.name, item)
             elif isinstance(item, Skipped):
                 self.faults += 1
@@ -171,10 +183,18 @@ class StagingJob:
             self.writer.warn(warning)
 
     def _take(self, number: int, name: str, row: Row) -> None:
-        record = row.record
-        record = self._with_words(self._with_split(record, number))
+        if row.record.document is not self._document:  # those of a task share it
+            self._document, self._hash = row.record.document, row.record.document.text_hash
+        person = row.person or str(self._names.get(self.params["files"][number]) or "")
+        record, text_hash = self._with_words(self._with_split(row.record, number)), self._hash
+        versions = self._versions.setdefault((record.document.key, text_hash), []) if person else []
+        for seq, people in versions:
+            if person not in people:
+                people.add(person)
+                self._count(record)
+                self.writer.add(record, "", number, row.line, person=person, of=seq)
+                return
         own_key = record.document.key or self._own_key(number, name, row.line)
-        text_hash = record.document.text_hash
         key, first = self._key(own_key, text_hash, (number, row.line))
         if first is not None and self.params.get("duplicates", "skip") != "add":
             self.writer.skip(
@@ -183,10 +203,15 @@ class StagingJob:
                 self._same_as(own_key, number, first),
             )
             return
+        self._count(record)
+        seq = self.writer.add(record, key, number, row.line, text_hash, person=person)
+        if person:
+            versions.append((seq, {person}))
+
+    def _count(self, record: Record) -> None:
         for layer, labels in record.marks.items():
             self._labels.setdefault(layer, set()).update(labels)
             self._labelled[layer] += 1
-        self.writer.add(record, key, number, row.line, text_hash)
 
     def _with_split(self, record: Record, file: int) -> Record:
         """The record in the split that the user chose; a split in the record overrides one from the

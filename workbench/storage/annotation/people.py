@@ -84,6 +84,16 @@ def labelling(db: Database) -> set[int]:
     return {id for (id,) in db.reader().execute(tables).fetchall() if id is not None}
 
 
+def labelled_layers(db: Database) -> set[int]:
+    """Layers in which anybody has labels or states."""
+    exists = " or ".join(
+        f"exists (select 1 from {name} where layer_id = layer.id)"
+        for name in ("state", *LABEL_TABLES)
+    )
+    rows = db.reader().execute(f"select id from layer where {exists}").fetchall()
+    return {id for (id,) in rows}
+
+
 def submitted_documents(db: Database) -> dict[int, int]:
     """Annotator id → number of documents that were submitted in at least one layer."""
     rows = db.reader().execute(

@@ -5,7 +5,7 @@ connection.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from workbench.storage.schema.tables import JOURNALED
 from workbench.storage.schema.values import ids_in, new_uid, text_out
 from workbench.storage.schema.without_triggers import without_triggers
 from workbench.storage.staging.staging import STATE_NAME
+from workbench.text.labels import LABEL_TABLES
 
 if TYPE_CHECKING:
     from workbench.storage.connections.database import Database
@@ -26,9 +27,10 @@ if TYPE_CHECKING:
 _COPYING = 0.7  # share of the copy in the work; the rest is the full-text index
 CHUNK = 1_000  # rows copied per statement; an import can be cancelled between two statements
 
-_GOLD = "(select gold from main.layer where id = y.id)"
+_PERSON = "ifnull(t.person, y.gold)"
 _TAKEN = "join temp.taken t on t.seq = s.seq"
-_OF_LAYER = f"{_TAKEN} join temp.layer_id y on y.n = s.layer"
+_LABELLED = "join temp.labelled t on t.seq = s.seq"
+_OF_LAYER = f"{_LABELLED} join temp.layer_id y on y.n = s.layer"
 _OF_FILE = f"{_OF_LAYER} join temp.file_source f on f.file = t.file"
 _OF_LABEL = (
     f"{_OF_LAYER} join temp.label_id l on l.n = s.label join temp.file_source f on f.file = t.file"
@@ -51,27 +53,27 @@ _COPY = {
         f"from staging.tokens s {_TAKEN} {_RANGE}"
     ),
     "state": "insert into state(document_id, layer_id, annotator_id, state, at)"
-    f" select t.id, y.id, {_GOLD}, {STATE_NAME}, :at from staging.state s {_OF_LAYER} {_RANGE}",
+    f" select t.id, y.id, {_PERSON}, {STATE_NAME}, :at from staging.state s {_OF_LAYER} {_RANGE}",
     "mark": "insert into mark(document_id, layer_id, label_id, annotator_id, source_id)"
-    f" select t.id, y.id, l.id, {_GOLD}, f.source from staging.mark s {_OF_LABEL} {_RANGE}",
+    f" select t.id, y.id, l.id, {_PERSON}, f.source from staging.mark s {_OF_LABEL} {_RANGE}",
     "number": "insert into mark(document_id, layer_id, value, annotator_id, source_id)"
-    f" select t.id, y.id, s.value, {_GOLD}, f.source from staging.number s {_OF_FILE} {_RANGE}",
+    f" select t.id, y.id, s.value, {_PERSON}, f.source from staging.number s {_OF_FILE} {_RANGE}",
     "written": "insert into answer(document_id, layer_id, question, text, annotator_id, source_id)"
-    f" select t.id, y.id, '', s.content, {_GOLD}, f.source from staging.written s {_OF_FILE}"
+    f" select t.id, y.id, '', s.content, {_PERSON}, f.source from staging.written s {_OF_FILE}"
     f" {_RANGE}",
     # a span's id is the number of its row after the highest id, so that relations find it
     "span": 'insert into span(id, uid, document_id, field, layer_id, label_id, start, "end", '
     "parts, group_id, annotator_id, source_id)"
     " select :spans + s.rowid, lower(hex(randomblob(8))), t.id, s.field, y.id, l.id, s.start,"
-    f' s."end", s.parts, s.chain, {_GOLD}, f.source from staging.span s {_OF_LABEL} {_RANGE}',
+    f' s."end", s.parts, s.chain, {_PERSON}, f.source from staging.span s {_OF_LABEL} {_RANGE}',
     "relation": "insert into relation(uid, document_id, layer_id, label_id, from_span, to_span, "
     "annotator_id, source_id)"
     " select lower(hex(randomblob(8))), t.id, y.id, l.id, :spans + s.from_row,"
-    f" :spans + s.to_row, {_GOLD}, f.source from staging.relation s {_OF_LABEL} {_RANGE}",
+    f" :spans + s.to_row, {_PERSON}, f.source from staging.relation s {_OF_LABEL} {_RANGE}",
     **{
         table: f"insert into {table}({uid}document_id, {text}, annotator_id, at, span_id) select"
-        f" {new}t.id, s.text, :annotator, :at, :spans + s.span_row from staging.{table} s"
-        f" {_TAKEN} {_RANGE}"
+        f" {new}t.id, s.text, ifnull(t.person, :annotator), :at, :spans + s.span_row from"
+        f" staging.{table} s {_LABELLED} {_RANGE}"
         for table, text, uid, new in (
             ("note", "body", "uid, ", "lower(hex(randomblob(8))), "),
             ("flag", "name", "", ""),
@@ -79,9 +81,11 @@ _COPY = {
     },
     "answer": 'insert into answer(document_id, layer_id, question, field, start, "end", is_null, '
     'attrs, annotator_id, source_id) select t.id, y.id, s.question, s.field, s.start, s."end", '
-    f"s.is_null, s.attrs, {_GOLD}, f.source from staging.answer s {_OF_LAYER}"
+    f"s.is_null, s.attrs, {_PERSON}, f.source from staging.answer s {_OF_LAYER}"
     f" join temp.file_source f on f.file = t.file {_RANGE}",
 }
+
+_OF_LAYERS = ("state", "mark", "number", "written", "span", "relation", "answer")  # staged
 
 
 @contextmanager
@@ -250,11 +254,16 @@ def _in_project(conn: sqlite3.Connection, key: str) -> bool:
 
 @dataclass(frozen=True)
 class Targets:
-    """Maps numbers of the staging file to ids of the project."""
+    """Maps numbers of the staging file to ids of the project.
+
+    people: number of a person → annotator; versions of others are left out. None: one version of
+    each document is copied, as gold of its layers: the curated one, else the first.
+    """
 
     layers: Mapping[int, int]
     labels: Mapping[int, int]
     sources: Mapping[int, int]  # number of the file → source id
+    people: Mapping[int, int] | None = None
 
 
 def copy_documents(
@@ -265,15 +274,18 @@ def copy_documents(
     at: str,
     skip: list[int],
     keys: Mapping[int, str],
+    known: Mapping[int, int] | None = None,
     watch: Watch = QUIET,
-) -> tuple[int, int]:
+) -> Copied:
     """Copy all staged documents except `skip` (seqs), with their texts and annotations.
 
     Requires `attached` and an edit with `bulk`, in which nothing was deleted. `keys`: new keys by
-    seq. Returns the numbers of documents and spans copied.
+    seq. known: documents of `skip` that the project has, by seq → id: labels of people are added
+    to them in layers in which the person has none there.
     """
     conn = db.writer
     _prepare(conn, targets, skip, keys)
+    added, kept = _add_known(conn, known) if known else (0, 0)
     row_counts = {
         table: conn.execute(f"select ifnull(max(rowid), 0) from staging.{table}").fetchone()[0]
         for table in _COPY
@@ -300,17 +312,82 @@ def copy_documents(
         new = last_body + 1, last_body + copied["body"]
         search.add_texts(conn, search.stored_texts(conn, *new, indexing), copied["body"])
     watch.at(1.0)
-    return copied["doc"], copied["span"]
+    return Copied(copied["doc"], copied["span"], added, kept)
+
+
+@dataclass(frozen=True)
+class Copied:
+    """Numbers of new documents and spans.
+
+    added, kept: versions of people that were added to documents of the project, and that stay as
+    they are there, as the person has labels in all of its layers.
+    """
+
+    documents: int
+    spans: int
+    added: int = 0
+    kept: int = 0
+
+
+def _add_known(conn: sqlite3.Connection, known: Mapping[int, int]) -> tuple[int, int]:
+    """Add the versions of documents that the project has to `labelled`.
+
+    What the person has labelled there is deleted from the staging file, with relations to it.
+    """
+    conn.execute("create temp table if not exists known(seq integer primary key, id integer)")
+    conn.execute("delete from temp.known")
+    conn.executemany("insert into temp.known values(?, ?)", known.items())
+    conn.execute(
+        "insert into temp.labelled select v.seq, k.id, v.file, p.id from temp.known k"
+        " join staging.version v on v.doc = k.seq join temp.person_id p on p.n = v.person"
+    )
+    versions = "temp.labelled t join staging.version v on v.seq = t.seq join temp.known k"
+    (count,) = conn.execute(f"select count(*) from {versions} on k.seq = v.doc").fetchone()
+    conn.execute("create temp table if not exists left_out(seq, layer, primary key (seq, layer))")
+    conn.execute("delete from temp.left_out")
+    for table in ("state", *LABEL_TABLES):
+        conn.execute(
+            f"insert or ignore into temp.left_out select v.seq, y.n from {versions}"
+            " on k.seq = v.doc cross join temp.layer_id y where exists (select 1 from"
+            f" main.{table} s where s.document_id = t.id and s.layer_id = y.id"
+            " and s.annotator_id = t.person)"
+        )
+    conn.execute(
+        "insert or ignore into temp.left_out select r.seq, r.layer from staging.relation r"
+        " join staging.span s on s.rowid in (r.from_row, r.to_row)"
+        " join temp.left_out o on o.seq = s.seq and o.layer = s.layer"
+    )
+    for table in _OF_LAYERS:
+        conn.execute(
+            f"delete from staging.{table} where (seq, layer) in"
+            " (select seq, layer from temp.left_out)"
+        )
+    rest = " union ".join(f"select seq from staging.{table}" for table in _OF_LAYERS)
+    conn.execute(
+        "delete from temp.labelled where seq in (select v.seq from staging.version v join"
+        f" temp.known k on k.seq = v.doc) and seq not in ({rest})"
+    )
+    (added,) = conn.execute(f"select count(*) from {versions} on k.seq = v.doc").fetchone()
+    return added, count - added
+
+
+def with_people(db: Database, people: Iterable[int]) -> set[int]:
+    """Staged documents that one of these people, by number, has labelled. Requires `attached`."""
+    rows = db.writer.execute(
+        "select distinct doc from staging.version where person in (select value from json_each(?))",
+        (ids_in(people),),
+    )
+    return {seq for (seq,) in rows.fetchall()}
 
 
 _PAIRED = (
     "join temp.pair p on p.seq = s.seq join temp.layer_id y on y.n = s.layer"
-    " join staging.doc d on d.seq = s.seq join temp.file_source f on f.file = d.file"
+    " join temp.file_source f on f.file = p.file"
 )
-_LABELLED = f"{_PAIRED} join temp.label_id l on l.n = s.label"
+_SUGGESTED = f"{_PAIRED} join temp.label_id l on l.n = s.label"
 _SUGGEST_CLASSES = (
     "insert into suggestion(document_id, layer_id, label_id, kind, source_id, status, at)"
-    f" select p.id, y.id, l.id, 'class', f.source, 'open', ? from staging.mark s {_LABELLED}"
+    f" select p.id, y.id, l.id, 'class', f.source, 'open', ? from staging.mark s {_SUGGESTED}"
     " where not exists (select 1 from main.mark m where m.document_id = p.id and "
     "m.label_id = l.id)"
     " and not exists (select 1 from main.suggestion o where o.document_id = p.id and "
@@ -332,7 +409,7 @@ _SUGGEST_SPANS = (
     "insert into suggestion(document_id, layer_id, label_id, kind, field, start, "
     '"end", source_id, status, at)'
     f" select p.id, y.id, l.id, 'span', s.field, s.start, s.\"end\", f.source, "
-    f"'open', ? from staging.span s {_LABELLED}"
+    f"'open', ? from staging.span s {_SUGGESTED}"
     f" where not exists (select 1 from main.span o where {_SAME_SPAN})"
     f" and not exists (select 1 from main.suggestion o where {_SAME_SPAN} and o.kind = "
     f"'span' and o.status = 'open')"
@@ -347,9 +424,16 @@ def suggest(db: Database, targets: Targets, pairs: list[tuple[int, int]], *, at:
     """
     conn = db.writer
     _prepare(conn, targets, [], {})
-    conn.execute("create temp table if not exists pair(seq integer primary key, id integer)")
-    conn.execute("delete from temp.pair")
-    conn.executemany("insert into temp.pair values(?, ?)", pairs)
+    conn.execute("create temp table if not exists pair(seq integer primary key, id, file)")
+    conn.execute("create temp table if not exists document_pair(seq integer primary key, id)")
+    for table in ("pair", "document_pair"):
+        conn.execute(f"delete from temp.{table}")
+    conn.executemany("insert into temp.document_pair values(?, ?)", pairs)
+    conn.execute(
+        "insert into temp.pair select ifnull(c.seq, p.seq), p.id, ifnull(c.file, d.file) from"
+        " temp.document_pair p join staging.doc d on d.seq = p.seq"
+        f" left join ({_FIRST}) c on c.doc = p.seq"
+    )
     count = 0
     for statement in (_SUGGEST_CLASSES, _SUGGEST_NUMBERS, _SUGGEST_SPANS):
         conn.execute(statement, (at,))
@@ -372,10 +456,10 @@ def not_suggested(db: Database) -> int:
 
 
 def questions(db: Database) -> int:
-    """Number of questions of the staged documents that `copy_documents` did not skip."""
+    """Number of questions that `copy_documents` copied."""
     statement = (
         "select count(*) from (select distinct seq, layer, question from staging.answer"
-        " where seq not in (select seq from temp.skip))"
+        " where seq in (select seq from temp.labelled))"
     )
     count: int = db.writer.execute(statement).fetchone()[0]
     return count
@@ -405,6 +489,10 @@ def splits_after(db: Database, id: int) -> dict[str, int]:
     return dict(rows.fetchall())
 
 
+# One version of each document: the columns are those of the row with the lowest value.
+_FIRST = "select doc, file, seq, min((rank << 40) | seq) from staging.version group by doc"
+
+
 def _prepare(
     conn: sqlite3.Connection, targets: Targets, skip: list[int], keys: Mapping[int, str]
 ) -> None:
@@ -412,7 +500,9 @@ def _prepare(
     for name, columns in (
         ("skip", "seq integer primary key"),
         ("taken", "seq integer primary key, id integer, file integer"),
-        ("layer_id", "n integer primary key, id integer"),
+        ("labelled", "seq integer primary key, id integer, file integer, person integer"),
+        ("layer_id", "n integer primary key, id integer, gold integer"),
+        ("person_id", "n integer primary key, id integer"),
         ("label_id", "n integer primary key, id integer"),
         ("file_source", "file integer primary key, source integer"),
         ("new_key", "seq integer primary key, key text"),
@@ -420,7 +510,10 @@ def _prepare(
         conn.execute(f"create temp table if not exists {name}({columns})")
         conn.execute(f"delete from temp.{name}")
     conn.executemany("insert into temp.skip values(?)", ((seq,) for seq in skip))
-    conn.executemany("insert into temp.layer_id values(?, ?)", targets.layers.items())
+    conn.executemany(
+        "insert into temp.layer_id values(?1, ?2, (select gold from main.layer where id = ?2))",
+        targets.layers.items(),
+    )
     conn.executemany("insert into temp.label_id values(?, ?)", targets.labels.items())
     conn.executemany("insert into temp.file_source values(?, ?)", targets.sources.items())
     conn.executemany("insert into temp.new_key values(?, ?)", keys.items())
@@ -431,4 +524,21 @@ def _prepare(
         "from staging.doc"
         " where seq not in (select seq from temp.skip) order by seq",
         (row[0] if row else 0,),
+    )
+    # Whose labels are copied: of documents that one person labelled without a name, those.
+    conn.execute(
+        "insert into temp.labelled select seq, id, file, null from temp.taken"
+        " where seq not in (select doc from staging.version)"
+    )
+    if targets.people is None:
+        versions, person = f"({_FIRST}) v", "null"
+    else:
+        conn.executemany("insert into temp.person_id values(?, ?)", targets.people.items())
+        versions = (
+            "(select v.*, p.id from staging.version v join temp.person_id p on p.n = v.person) v"
+        )
+        person = "v.id"
+    conn.execute(
+        f"insert into temp.labelled select v.seq, t.id, v.file, {person} from {versions}"
+        " join temp.taken t on t.seq = v.doc"
     )

@@ -25,6 +25,7 @@ from workbench.text.document import CHOICES, TEXT, Document, choice_names
 from workbench.text.labels import (
     ANSWER,
     CLASS,
+    CURATED,
     MULTI,
     ONE_OF,
     RELATION,
@@ -43,6 +44,9 @@ TABLES = """
 create table doc(seq integer primary key, file integer, line integer, key text, split text,
 fold_group text, meta text,
   text_hash text, length integer, texts integer);
+create table version(seq integer primary key, doc integer, person integer, file integer,
+line integer, rank integer);
+create table person(n integer primary key, name text);
 create table body(seq integer, content, field text default 'text');
 create table tokens(seq integer, field text, borders blob);
 create table state(seq integer, layer integer, state integer);
@@ -66,6 +70,7 @@ create table complete(documents integer);
 """
 INSERTS = {
     "doc": "insert into doc values(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "version": "insert into version values(?, ?, ?, ?, ?, ?)",
     "body": "insert into body(seq, content, field) values(?, ?, ?)",
     "tokens": "insert into tokens values(?, ?, ?)",
     "state": "insert into state values(?, ?, ?)",
@@ -135,7 +140,8 @@ class StagingWriter:
     """Writes a staging file in the child process that parses. `close` makes the file valid."""
 
     def __init__(self, path: Path):
-        self.documents = self.skipped = 0
+        self.documents = self.skipped = self._seq = 0
+        self._people: dict[str, int] = {}
         self._layers: dict[tuple[str, int], int] = {}
         self._declared: dict[str, int] = {}
         self._info: dict[int, Layer] = {}
@@ -172,20 +178,48 @@ class StagingWriter:
         """Set the kind of an inferred layer, instead of SPAN or of that of a single class."""
         self._kinds.setdefault(layer, kind)
 
-    def add(self, record: Record, key: str, file: int, line: int, text_hash: str = "") -> None:
+    def add(
+        self,
+        record: Record,
+        key: str,
+        file: int,
+        line: int,
+        text_hash: str = "",
+        *,
+        person: str = "",
+        of: int = 0,
+    ) -> int:
         """Add a record. `file` is the 0-based number of its file, `line` its 1-based line.
 
-        `text_hash`: that of the document, if it is known.
+        `text_hash`: that of the document, if it is known. person: whose labels they are. of: the
+        number of the document, if only labels of another person are added. Returns its own number.
         """
-        self.documents += 1
-        seq, texts = self.documents, record.document.form
-        self._document(seq, record.document, texts, (key, file, line, text_hash))
+        self._seq += 1
+        seq, texts = self._seq, record.document.form
+        if not of:
+            self.documents += 1
+            self._document(seq, record.document, texts, (key, file, line, text_hash))
+        if person:
+            self._version(seq, of or seq, person, record, (file, line))
         self._annotations(seq, record, texts)
         self._values(seq, record, texts)
         self._states(seq, record, texts)
         self._buffered += 1
         if self._buffered >= _BATCH:
             self.flush()
+        return seq
+
+    def _version(
+        self, seq: int, document: int, person: str, record: Record, place: tuple[int, int]
+    ) -> None:
+        """The labels of a person. Of several versions the one of the lowest rank comes first."""
+        if person not in self._people:
+            number = self._people[person] = len(self._people) + 1
+            with _writing():
+                self._conn.execute("insert into person values(?, ?)", (number, name_in(person)))
+        is_discarded = set(record.states.values()) == {"discarded"}
+        rank = 0 if person == CURATED else 2 if is_discarded else 1
+        self._rows["version"].append((seq, document, self._people[person], *place, rank))
 
     def _document(
         self, seq: int, document: Document, texts: int, known: tuple[str, int, int, str]
@@ -258,6 +292,20 @@ class StagingWriter:
                     name, self._kind_of(name, record, texts), texts
                 )
                 states.append((seq, layer, STATE_NUMBERS.get(state)))
+
+    def submit_all(self, files: Iterable[int]) -> None:
+        """Submit every layer of these files in each of their versions: all people saw them all."""
+        self.flush()
+        of = f"v.file in ({', '.join(map(str, map(int, files)))})"
+        with _writing():
+            self._conn.execute("create index seen on state(seq, layer)")
+            self._conn.execute(
+                f"insert into state select v.seq, y.layer, {STATE_NUMBERS['submitted']}"
+                " from version v cross join (select distinct s.layer from version v"
+                f" join state s on s.seq = v.seq where {of}) y where {of} and not exists"
+                " (select 1 from state s where s.seq = v.seq and s.layer = y.layer)"
+            )
+            self._conn.execute("drop index seen")
 
     def skip(self, file: int, line: int, reason: str) -> None:
         self.skipped += 1
@@ -448,6 +496,14 @@ class ConnectedLabels(NamedTuple):
     line: int
 
 
+class StagedPerson(NamedTuple):
+    """n: number in the staging file. documents: how many documents have a version of the person."""
+
+    n: int
+    name: str
+    documents: int
+
+
 _CONNECTED = (
     "select r.layer, l.name, f.name, t.name, count(*), d.file, min(d.line) from relation r"
     " join label l on l.n = r.label join span a on a.rowid = r.from_row"
@@ -456,9 +512,19 @@ _CONNECTED = (
 )
 
 
+_PEOPLE = (
+    "select p.n, p.name, count(distinct v.doc) from person p join version v on v.person = p.n"
+    " group by p.n order by p.n"
+)
+_SHARED = "select count(*) from (select doc from version group by doc having count(*) > 1)"
+
+
 @dataclass(frozen=True)
 class Staged:
-    """The contents of a complete staging file, except its documents."""
+    """The contents of a complete staging file, except its documents.
+
+    shared: number of documents with versions of several people.
+    """
 
     path: Path
     documents: int
@@ -466,6 +532,8 @@ class Staged:
     skipped: tuple[tuple[int, int, str], ...]  # (file, line, reason)
     warnings: tuple[str, ...]
     relations: tuple[ConnectedLabels, ...] = ()
+    people: tuple[StagedPerson, ...] = ()
+    shared: int = 0
 
 
 def examine(path: Path) -> Staged:
@@ -474,6 +542,11 @@ def examine(path: Path) -> Staged:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as conn:
             layers = _staged_layers(conn)
             connected = tuple(ConnectedLabels(*row) for row in conn.execute(_CONNECTED).fetchall())
+            people = tuple(
+                StagedPerson(n, name, documents)
+                for n, name, documents in conn.execute(_PEOPLE).fetchall()
+            )
+            (shared,) = conn.execute(_SHARED).fetchone()
             complete = conn.execute("select documents from complete").fetchone()
             skipped = tuple(
                 conn.execute(
@@ -493,7 +566,7 @@ def examine(path: Path) -> Staged:
             _("The prepared import {path} is not complete.", path=path),
             hint=_("Import the file again."),
         )
-    return Staged(path, complete[0], layers, skipped, warnings, connected)
+    return Staged(path, complete[0], layers, skipped, warnings, connected, people, shared)
 
 
 def _whole(texts: int) -> LayerKind:

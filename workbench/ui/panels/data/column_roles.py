@@ -95,6 +95,7 @@ class Roles:
             ("id", _("Key")),
             ("split", _("Split")),
             ("group", _("Group")),
+            ("person", _("Annotator")),
             (f"meta:{column}", _("Metadata")),
         ]
 

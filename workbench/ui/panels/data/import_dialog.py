@@ -319,8 +319,18 @@ class _Choices(QFrame):
             lambda _i: state.set_option(segmenter=self._segmenter.currentData())
         )
         self._words_field = TitledField(_("Word segmenter"), self._segmenter)
+        self._people = combo(name=_("People"))
+        self._people.activated.connect(
+            lambda _i: state.set_option(people=self._people.currentData())
+        )
+        self._people_field = TitledField(_("Labels of several people"), self._people)
         self._fields = column(
-            self._split_field, self._words_field, self._duplicates_field, near, gap=8
+            self._split_field,
+            self._people_field,
+            self._words_field,
+            self._duplicates_field,
+            near,
+            gap=8,
         )
         self._meter, self._step = Meter(0.0, name=_("Import progress")), words("", "small", "muted")
         self._progress = column(self._meter, self._step, gap=6)
@@ -344,6 +354,11 @@ class _Choices(QFrame):
             self._show_splits()
         if concerns(fields, "preview", "segmenter"):
             self._show_segmenters()
+        if concerns(fields, "preview", "files", "people"):
+            choices = state.people_choices
+            self._people_field.setVisible(bool(choices))
+            fill(self._people, choices, state.people)
+            self._people_field.set_hint(state.people_hint)
         self._progress.setVisible(state.phase == "importing")
         self._meter.set(state.progress[0] if state.progress[0] < 1 else None)
         self._step.setText(state.progress[1])

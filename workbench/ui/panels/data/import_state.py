@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base import plugin_failures, registry
 from workbench.base.errors import Cancelled, ImportFailed, SpecError, WorkbenchError
@@ -14,7 +14,13 @@ from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.base.options import Option
 from workbench.operations.schema import labels as schema
-from workbench.operations.transfer import data_import, import_choice, import_outcome, import_preview
+from workbench.operations.transfer import (
+    data_import,
+    import_choice,
+    import_outcome,
+    import_people,
+    import_preview,
+)
 from workbench.text.segmenters import base as segmenters
 from workbench.ui.panels.data.column_roles import COLUMNS, Roles
 from workbench.ui.project.opened import opened
@@ -44,7 +50,7 @@ class ImportState(State):
         self.settings: dict[str, str] = {}  # of the importer, where they are not the defaults
         self.errors: dict[str, str] = {}
         self.mapping: tuple[tuple[str, str], ...] | None = None  # None: detected automatically
-        self.split, self.duplicates = "", "skip"
+        self.split, self.duplicates, self.people = "", "skip", import_people.AUTO
         self.near: float | None = None
         self.segmenter = segmenters.DEFAULT
         self.preview: import_preview.ImportPreview | None = None
@@ -149,6 +155,43 @@ class ImportState(State):
         """The splits that the names of the files suggest."""
         return import_choice.suggested_splits(self.files)
 
+    @property
+    def people_choices(self) -> list[tuple[str, str]]:
+        """(choice, title) of the ways to import labels of several people; () if there are none."""
+        people = self.preview.people if self.preview is not None else {}
+        by_file = len(self.files) > 1 and not self.offered_splits
+        if not people and not by_file:
+            return []
+        titles = [(import_people.AUTO, _("Apart if several people labelled a document"))]
+        if not people:
+            titles = [(import_people.AUTO, _("As your labels"))]
+        titles += [(import_people.ALL, _("Each person’s labels apart"))] if people else []
+        titles += (
+            [(import_people.FILES, _("One person per file, named like it"))] if by_file else []
+        )
+        if people:
+            titles.append((import_people.FIRST, _("One version per document, as your labels")))
+        return titles + [
+            (
+                f"{import_people.ONE}{name}",
+                ngettext("Only {name} ({n:,} document)", "Only {name} ({n:,} documents)", n).format(
+                    name=name, n=n
+                ),
+            )
+            for name, n in people.items()
+        ]
+
+    @property
+    def people_hint(self) -> str:
+        """The people in the preview with numbers of documents, "" without any."""
+        preview = self.preview
+        if preview is None or not preview.people:
+            return ""
+        people = import_people.listed(preview.people.items())
+        if preview.people_complete:
+            return people
+        return _("In the records read so far: {people}", people=people)
+
     def choose(self, paths: Sequence[Path | str]) -> None:
         """Set the files that were chosen; folders, which stand for their data files, are read off
         the main thread.
@@ -180,6 +223,7 @@ class ImportState(State):
             mapping=None,
             settings={},
             outcome=None,
+            people=import_people.AUTO,
             split=import_choice.BY_NAME if import_choice.suggested_splits(files) else "",
         )
         self.refresh()
@@ -218,7 +262,7 @@ class ImportState(State):
         self.refresh()
 
     def set_option(self, **values: str | float | None) -> None:
-        """`split`, `duplicates`, `near`, `segmenter`."""
+        """`split`, `duplicates`, `near`, `segmenter`, `people`."""
         self.update(**values)
 
     def role_choices(self, column: str) -> list[tuple[str, str]]:
@@ -250,17 +294,19 @@ class ImportState(State):
             left_out = import_choice.left_out(files)
             path, *others = (file for file in files if file not in left_out)
             refused = import_preview.refused(others, format=format, encoding=encoding)
-            preview = import_preview.preview(
-                path,
-                format=format,
-                encoding=encoding,
-                delimiter=delimiter,
-                mapping=mapping,
-                layers=layers,
-                settings=settings,
-            )
+            read_as: dict[str, Any] = {
+                "format": format,
+                "encoding": encoding,
+                "delimiter": delimiter,
+                "mapping": mapping,
+                "layers": layers,
+                "settings": settings,
+            }
+            preview = import_preview.preview(path, **read_as)
+            people, complete = import_preview.people_of(preview, others, **read_as)
+            warnings = (*self._warnings, *left_out.values(), *preview.warnings)
             return replace(
-                preview, warnings=(*self._warnings, *left_out.values(), *preview.warnings)
+                preview, warnings=warnings, people=people, people_complete=complete
             ), refused
 
         def done(checked: tuple[import_preview.ImportPreview, tuple[str, ...]]) -> None:
@@ -296,6 +342,7 @@ class ImportState(State):
             near=self.near,
             settings=self.settings,
             segmenter=self.segmenter,
+            people=self.people,
             warnings=self._warnings,
         )
         self.update(phase="importing", progress=(0.0, ""), outcome=None, error="")
@@ -317,7 +364,7 @@ class ImportState(State):
 
     def _imported(self, outcome: import_outcome.ImportOutcome) -> None:
         self.update(phase="done", outcome=outcome)
-        if outcome.documents:
+        if outcome.documents or outcome.added:
             self.context.note(self.summary, undo=True)
 
     def _failed(self, error: Exception) -> None:
@@ -342,7 +389,7 @@ class ImportState(State):
         outcome = self.outcome
         return (
             outcome is not None
-            and bool(outcome.documents)
+            and bool(outcome.documents or outcome.added)
             and not (outcome.skipped or outcome.warnings)
         )
 
