@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
@@ -22,7 +23,11 @@ class Settings:
     theme: str = "system"  # system, light, dark
     text_size: int = 100  # percent
     font: str = "inter"  # inter, system
-    annotator: str = "me"
+    annotator: str = "me"  # name of the person of this computer
+    initials: str = ""  # empty: those of the name
+    colour: str = ""  # #rrggbb
+    # uids of that person: the first one in new projects; others in files written for them elsewhere
+    person_uids: list[str] = field(default_factory=list)
     device: str = "auto"  # auto, cpu, cuda, mps
     weights: str = "auto"  # of pretrained causal models in Inspect: auto, fp32, bf16
     sessions: bool = True  # runs predict with onnxruntime where it is equal and faster
@@ -65,11 +70,30 @@ class Settings:
     def path(self) -> Path:
         return paths.config_folder() / "settings.json"
 
+    @property
+    def is_named(self) -> bool:
+        """Whether the person of this computer has a name."""
+        return self.annotator != Settings.annotator
+
+    def own_uid(self) -> str:
+        """The uid of the person of this computer, 16 hex digits; created when first needed."""
+        if not self.person_uids:
+            self.person_uids = load().person_uids or [secrets.token_hex(8)]
+            with suppress(WorkbenchError):  # then it lasts until the application ends
+                self.save()
+        return self.person_uids[0]
+
+    def is_own(self, uid: str) -> bool:
+        """Whether this is a uid of the person of this computer."""
+        return uid == self.own_uid() or uid in self.person_uids
+
     def save(self) -> None:
         """Write the file atomically.
 
         Raises WorkbenchError if it cannot be written, unless `tell_faults` was called.
         """
+        if not self.person_uids:  # another process may have created it
+            self.person_uids = load().person_uids
         draft = self.path.with_suffix(f".{os.getpid()}.tmp")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)

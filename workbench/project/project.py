@@ -14,7 +14,7 @@ from workbench.base.events import Signal
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.project.changes import Changes
-from workbench.storage.annotation import provenance
+from workbench.storage.annotation import people, provenance
 from workbench.storage.connections.database import Database
 from workbench.storage.connections.identity import OVERWRITTEN
 from workbench.storage.documents import removal
@@ -65,9 +65,11 @@ class Project:
 
         Raises ProjectError if `path` exists: files are never overwritten.
         """
-        return cls(
-            Database.create(Path(path), annotator=settings.load().annotator), dispatch=dispatch
-        )
+        project = cls(Database.create(Path(path)), dispatch=dispatch)
+        with project.db.transaction():
+            project.label_as_own(settings.load())
+            project.db.take_touched()
+        return project
 
     @classmethod
     def open(
@@ -101,21 +103,35 @@ class Project:
         return project
 
     def _tidy(self) -> None:
-        """Updates that need write access: mark runs without a process as interrupted, set the
-        annotator's name. Mostly there are none, and preparing a write takes 10 ms.
+        """Updates that need write access: mark runs without a process as interrupted, name a person
+        without a name. Mostly there are none, and preparing a write takes 10 ms.
         """
         if self.read_only:
             return
-        name = settings.load().annotator
-        rename = self.annotator_name == settings.Settings.annotator and name != self.annotator_name
-        if not (rename or runs.any_unfinished(self.db)):
+        own = settings.load()
+        unnamed = self.annotator_name == settings.Settings.annotator and own.is_named
+        if not (unnamed or runs.any_unfinished(self.db)):
             return
         with self.db.transaction():
             runs.record_interrupted(self.db)
-            if rename:
-                provenance.rename_annotator(self.db, self.annotator_id, name)
-                self.annotator_name = name
+            if unnamed:
+                self.label_as_own(own)
             self.db.take_touched()
+
+    def label_as_own(self, own: settings.Settings) -> None:
+        """The person who labels in the project, and has no name yet, is the one of this computer.
+
+        Within a transaction. Does nothing if the project has another person of that uid or name.
+        """
+        uid = own.own_uid()
+        others = [person for person in people.every(self.db) if person.id != self.annotator_id]
+        if any(uid == other.uid or own.annotator == other.name for other in others):
+            return
+        person = people.Person(
+            self.annotator_id, uid, own.annotator, own.initials, colour=own.colour
+        )
+        people.become(self.db, self.annotator_id, person)
+        self.annotator_name = person.name
 
     def close(self) -> None:
         """Write everything to the file and close it. Repeated calls have no effect.
@@ -286,6 +302,10 @@ class Project:
         removal.compact(self.db)
         return deleted
 
+    def read_annotator(self) -> None:
+        """Read who labels, after it has changed."""
+        self.annotator_id, self.annotator_name = provenance.own_annotator(self.db)
+
     def gold(self, layer_id: int) -> int:
         """The annotator whose labels of a layer are gold: those that are shown, edited, trained
         and exported. Raises KeyError if there is no such layer.
@@ -326,6 +346,7 @@ class Project:
                 if (done := move(watch=watch.part(number / steps, (number + 1) / steps))) is None:
                     break
                 played.append(done)
+        self.read_annotator()
         if any(touched.rows is None for _title, touched in played):
             self._tell(Changes(played[-1][0]))  # one reload for all steps is enough
         else:

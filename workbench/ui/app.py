@@ -212,6 +212,7 @@ class App:
         if not read_only:
             self.settings.remember_project(project.path)
         self.window.go(page or self._landing(), **args)
+        self._ask_who_labels(project)
         return True
 
     def _is_open(self, path: Path) -> bool:
@@ -244,6 +245,7 @@ class App:
             )
         elif project.notice:
             self.window.tell(project.notice, "accent")
+        self.person_changed()
         self.opened.emit(project)
         if self.queue.spare is not None and not project.read_only:
             self.queue.spare.prepare(SPARE_AFTER)
@@ -404,6 +406,7 @@ class App:
         self.window.banner.saved()
         if self.window.status is not None:
             self.window.status.show_project(self.project)
+        self.person_changed()
 
     def commands_changed(self) -> None:
         self.window.menus.refresh()
@@ -432,6 +435,32 @@ class App:
         """Show what the status bar shows of the settings."""
         if self.window.status is not None:
             self.window.status.show_device(self.settings)
+
+    def person_changed(self) -> None:
+        """Show in the status bar who labels."""
+        if self.window.status is not None and self.project is not None:
+            from workbench.operations.people import people
+
+            self.window.status.show_person(people.mark(self.project, self.settings))
+
+    def _ask_who_labels(self, project: Project) -> None:
+        """A file that was written for somebody: ask once whether that is the user."""
+        from workbench.operations.people import people
+
+        person = people.current(project)
+        if project.read_only or people.is_own(person, self.settings):
+            return
+
+        def recognise() -> None:
+            people.recognise(self.settings, person)
+            self.person_changed()
+
+        self.note(
+            _("Labels in this file are saved as {name}.", name=person.name),
+            recognise,
+            action=_("This is me"),
+            more=((_("People…"), lambda: self.act("people")),),
+        )
 
     def _settings_fault(self, error: WorkbenchError) -> None:
         """Report once that settings cannot be saved: they are saved on almost every change."""

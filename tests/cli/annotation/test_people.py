@@ -29,11 +29,14 @@ def test_people_are_added_renamed_and_chosen(ask, call, file):
 
     assert ada == {
         "name": "Ada King", "initials": "AK", "colour": "#aa3377", "submitted": 0,
-        "gold": ["class"], "current": True,
+        "assigned": 0, "done": 0, "gold": ["class"], "current": True,
     }  # fmt: skip
     assert not first["current"] and first["gold"] == []
     ask("people-gold", "people", "gold", file, first["name"], "--layer", "class")
     assert ask("people-list", "people", "list", file)[0]["gold"] == ["class"]
+    assert ask("people-blind", "people", "blind", file) == {"blind": False}
+    assert ask("people-blind", "people", "blind", file, "--on") == {"blind": True}
+    assert ask("people-blind", "people", "blind", file) == {"blind": True}
     code, _out, error = call("people", "work-as", file, "Cid")
     assert code == 1 and "Ada King" in error
 
@@ -76,8 +79,10 @@ def test_documents_are_handed_out_labelled_and_merged(ask, call, file, tmp_path)
     rows = ask(
         "project-hand-out", "project", "hand-out", file, tmp_path / "out",
         "--to", "Ada", "--to", "Ben", "--shared", "34%:all", "--seed", "2",
+        "--blind",
     )  # fmt: skip
     assert [row["documents"] for row in rows] == [2, 2]
+    assert ask("people-blind", "people", "blind", rows[0]["path"]) == {"blind": True}
     for row in rows:
         with closing(Project.open(row["path"])) as project:
             layer = labels.layer_named(project, "class")

@@ -6,7 +6,9 @@ from contextlib import closing
 
 import pytest
 
+from workbench.base import settings
 from workbench.base.errors import Cancelled, ProjectError, SpecError
+from workbench.base.settings import Settings
 from workbench.base.watch import Watch
 from workbench.operations.annotation import annotate, relations
 from workbench.operations.documents import notes
@@ -164,7 +166,8 @@ def test_what_was_changed_here_is_kept(lead, tmp_path):
     ben.close()
 
 
-def test_projects_without_a_common_origin_are_matched_by_key_and_text(lead, tmp_path):
+def test_projects_without_a_common_origin_are_matched_by_key_and_text(lead, tmp_path, monkeypatch):
+    monkeypatch.setattr(settings, "load", lambda: Settings(person_uids=["f" * 16]))  # elsewhere
     with closing(Project.create(tmp_path / "other.glossbench")) as other:
         labels.add_layer(other, "class", "class", labels=["yes", "maybe", "No"])
         labels.add_layer(other, "names", "class", labels=["a"])

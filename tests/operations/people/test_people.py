@@ -4,9 +4,11 @@ from contextlib import closing
 
 import pytest
 
+from workbench.base import settings
 from workbench.base.errors import SpecError
+from workbench.base.settings import Settings
 from workbench.operations.annotation import annotate, document_view
-from workbench.operations.people import people
+from workbench.operations.people import hand_out, people
 from workbench.operations.schema import labels
 from workbench.project.check import check
 from workbench.project.project import Project
@@ -51,7 +53,7 @@ def test_each_person_has_labels_of_their_own(project):
     assert classes(project) == (("no",), "submitted")
     assert document_view.view(project, 1).marks[0].made_by == ben.id
     project.undo(3)  # submit, class, label as
-    assert classes(project) == (("yes",), "submitted")
+    assert classes(project) == (("yes",), "submitted") and people.current(project).id == 1
     project.redo(3)
     path = project.path
     project.close()
@@ -90,3 +92,71 @@ def test_names_initials_and_colours(project):
             people.add(project, name)
     with pytest.raises(SpecError, match="Nobody in this project"):
         people.named(project, "Cid")
+
+
+def test_the_person_of_this_computer_is_the_same_in_all_its_projects(project, tmp_path):
+    own = settings.load()
+    own.annotator, own.initials, own.colour = "Ada", "AL", "#aa3377"
+    own.save()
+
+    with closing(Project.create(tmp_path / "second.glossbench")) as second:
+        ada = people.current(second)
+    path = project.path
+    project.close()
+    with closing(Project.open(path)) as again:
+        assert people.current(again) == ada
+    assert (ada.name, ada.initials, ada.colour) == ("Ada", "AL", "#aa3377")
+    assert settings.load().is_own(ada.uid)
+
+
+def test_another_computer_has_another_person(tmp_path, monkeypatch):
+    with closing(Project.create(tmp_path / "here.glossbench")) as here:
+        own = people.current(here).uid
+    monkeypatch.setattr(settings, "load", lambda: Settings(person_uids=["f" * 16]))
+
+    with closing(Project.create(tmp_path / "there.glossbench")) as there:
+        assert people.current(there).uid == "f" * 16 != own
+    assert not settings.load().is_own(own)
+
+
+def test_working_as_another_person_ends_when_it_is_undone(project):
+    ben, cleo = people.add(project, "Ben"), people.add(project, "Cleo")
+    people.work_as(project, ben.id)
+    people.work_as(project, cleo.id)
+
+    names = [people.current(project).name]
+    for _step in range(2):
+        project.undo()
+        names.append(people.current(project).name)
+    label(project, 1, "yes")  # the steps that were undone cannot be redone any more
+    assert names == ["Cleo", "Ben", "me"] and people.current(project).name == "me"
+    people.work_as(project, ben.id)
+    path = project.path
+    project.close()
+    assert check(path) == []
+    with closing(Project.open(path)) as again:
+        assert people.current(again).name == again.annotator_name == "Ben"
+
+
+def test_blind_mode_hides_the_layers_of_others(project):
+    gold = people.add(project, "gold")
+    layer = labels.layer_named(project, "spans")
+    people.set_gold(project, layer.id, gold.id)
+    assert people.hidden_layers(project) == {} and not people.is_blind(project)
+
+    people.set_blind(project, True)
+    assert people.hidden_layers(project) == {layer.id: "gold"}
+
+    people.set_blind(project, False)
+    assert people.hidden_layers(project) == {}
+
+
+def test_progress_counts_the_assigned_documents_that_a_person_submitted(project, tmp_path):
+    ben = people.add(project, "Ben")
+    hand_out.hand_out(project, {ben.id: [1, 2]}, {ben.id: tmp_path / "ben.glossbench"})
+    people.work_as(project, ben.id)
+    label(project, 2, "no")
+
+    (_me, row) = people.overview(project)
+
+    assert (row.person.name, row.assigned, row.done, row.submitted) == ("Ben", 2, 1, 1)

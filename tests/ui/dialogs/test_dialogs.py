@@ -181,3 +181,22 @@ def test_diagnostics_tell_where_a_fault_was_without_what_it_said(app, monkeypatc
 
     assert "workbench/ui/app.py:7 go" in message
     assert "ada" not in message.lower() and "secret" not in message
+
+
+def test_a_new_project_asks_who_labels_and_remembers_it(app, qtbot, tmp_path):
+    first = NewProject(app)
+    qtbot.addWidget(first)
+    first.set_place("first", tmp_path)
+    first._person.setText("Ada")
+    first.make()
+    assert app.project.annotator_name == app.settings.annotator == "Ada"
+
+    second = NewProject(app)
+    qtbot.addWidget(second)
+    assert second._person.text() == "Ada"
+    second.set_place("second", tmp_path)
+    second._person.setText("Ben")
+    second.make()
+
+    assert app.project.annotator_name == "Ben" and app.settings.annotator == "Ada"
+    assert app.window.status._person.text().strip() == "Labelling as Ben"

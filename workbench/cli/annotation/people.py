@@ -41,6 +41,8 @@ def list_people(file: Path, as_json: bool) -> None:
         Column(_("Initials"), lambda row: row.person.initials, key="initials"),
         Column("", lambda row: row.person.colour, key="colour"),
         Column(_("Submitted"), lambda row: row.submitted, kind=ValueKind.COUNT, key="submitted"),
+        Column(_("Assigned"), lambda row: row.assigned, kind=ValueKind.COUNT, key="assigned"),
+        Column(_("Of these submitted"), lambda row: row.done, kind=ValueKind.COUNT, key="done"),
         Column(_("Gold of"), lambda row: row.gold, kind=ValueKind.NAMES, key="gold"),
         Column(_("Labels here"), lambda row: row.is_current, kind=ValueKind.FLAG, key="current"),
     )
@@ -116,6 +118,22 @@ def gold(file: Path, layer_name: str, name: str, as_json: bool) -> None:
         operations.set_gold(opened.project, row_id(layer), person.id)
     message = _("Gold of {layer} is by {name}.", layer=layer.name, name=name)
     _told({"layer": layer.name, "name": name}, message, as_json)
+
+
+@people.command("blind")
+@project_argument
+@click.option("--on/--off", "on", default=None, help=_("Without either: say which it is."))
+@as_json
+def blind(file: Path, on: bool | None, as_json: bool) -> None:
+    """Hide the labels of others and all suggestions in the window from the one who labels FILE."""
+    from workbench.operations.people import people as operations
+
+    with session(file, read_only=on is None) as opened:
+        if on is not None:
+            operations.set_blind(opened.project, on)
+        is_on = operations.is_blind(opened.project)
+    message = _("Blind mode is on.") if is_on else _("Blind mode is off.")
+    emit({"blind": is_on}) if as_json else say(message)
 
 
 @click.command()
@@ -195,6 +213,7 @@ def _shared(_context: object, _option: object, values: tuple[str, ...]) -> list[
 )
 @click.option("--seed", default=1, show_default=True)
 @click.option("--no-test-labels", is_flag=True, help=_("Without labels of the test split."))
+@click.option("--blind", is_flag=True, help=_("Turn on blind mode in the files."))
 @as_json
 def hand_out(
     file: Path,
@@ -205,6 +224,7 @@ def hand_out(
     together: str,
     seed: int,
     no_test_labels: bool,
+    blind: bool,
     as_json: bool,
 ) -> None:
     """Split the documents of FILE among people, and write a project file into DIR for each.
@@ -235,6 +255,7 @@ def hand_out(
                 {known[name].id: parts[name] for name in names},
                 files,
                 test_labels=not no_test_labels,
+                blind=blind,
                 watch=watch,
             )
     rows = [

@@ -12,18 +12,17 @@ from workbench.base import paths
 from workbench.base.errors import ProjectError, SpecError
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
+from workbench.operations.people import people as operations
 from workbench.project.project import Project
 from workbench.storage.annotation import people as store
 from workbench.storage.documents import documents as stored
 from workbench.storage.documents import flags
-from workbench.storage.documents.flags import REVIEWS
+from workbench.storage.documents.flags import ASSIGNED
 from workbench.storage.staging import copy_staged, other_project
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.operations.people.people import Person
-
-ASSIGNED = f"{REVIEWS}assigned "  # start of the name of a flag; the uid of the person follows
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,15 +120,16 @@ def hand_out(
     files: Mapping[int, Path],
     *,
     test_labels: bool = True,
+    blind: bool = False,
     origin: object = None,
     watch: Watch = QUIET,
 ) -> None:
     """Write a project file for each person: documents, layers, guidelines and their own labels.
 
     parts: id of the person → documents. files: id → a new file. test_labels: with labels of
-    documents of the test split. Runs, prompts, suggestions and the labels of others stay here.
-    The project remembers who has which documents, as an undo step. Raises ProjectError if a file
-    exists; then nothing is written.
+    documents of the test split. blind: with blind mode on. Runs, prompts, suggestions and the
+    labels of others stay here. The project remembers who has which documents, as an undo step.
+    Raises ProjectError if a file exists, Cancelled through `watch`: then nothing is written.
     """
     every = {person.id: person for person in store.every(project.db)}
     for path in files.values():
@@ -142,7 +142,7 @@ def hand_out(
         for at, (id, ids) in enumerate(parts.items()):
             part = watch.part(at / len(parts), (at + 1) / len(parts))
             written.append(Path(files[id]))
-            _write(project, every[id], ids, Path(files[id]), test_labels, part)
+            _write(project, every[id], ids, Path(files[id]), test_labels, blind, part)
     except BaseException:
         for path in written:
             for end in ("", "-wal", "-shm", ".lock"):
@@ -164,12 +164,14 @@ def _write(
     ids: Sequence[int],
     path: Path,
     test_labels: bool,
+    blind: bool,
     watch: Watch,
 ) -> None:
     new = Project.create(path)
     try:
         with new.write():
             store.become(new.db, new.annotator_id, person)
+            operations.set_blind(new, blind)
         with (
             copy_staged.attached(new.db, project.path),
             new.edit(_("Hand out documents"), bulk=True, watch=watch.part(0.8, 1.0)),

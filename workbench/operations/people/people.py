@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
+from workbench.base.settings import Settings
 from workbench.storage.annotation import people as store
+from workbench.storage.annotation import provenance
 from workbench.storage.annotation.people import Person as Person
+from workbench.storage.annotation.people import initials_of as initials_of
 from workbench.storage.labels import labels
+from workbench.storage.schema.values import new_uid
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
+
+BLIND = "blind"  # key of `meta`
 
 
 def every(project: Project) -> tuple[Person, ...]:
@@ -23,24 +30,29 @@ def every(project: Project) -> tuple[Person, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A person in a list. submitted: documents, in any layer. gold: the layers that show theirs."""
+    """A person in a list. submitted: documents, in any layer. gold: the layers that show theirs.
+    assigned: documents; done: those of them that the person has submitted, in any layer.
+    """
 
     person: Person
     submitted: int
     gold: tuple[str, ...]
     is_current: bool
+    assigned: int = 0
+    done: int = 0
 
 
 def overview(project: Project) -> tuple[Row, ...]:
     """All people with what they submitted, and the layers whose gold is theirs."""
     counts, gold = store.submitted_documents(project.db), labels.gold(project.db)
-    layers = labels.layers(project.db)
+    layers, assigned = labels.layers(project.db), store.assigned(project.db)
     return tuple(
         Row(
             person,
             counts.get(person.id, 0),
             tuple(layer.name for layer in layers if gold[row_id(layer)] == person.id),
             person.id == project.annotator_id,
+            *assigned.get(person.uid, ()),
         )
         for person in every(project)
     )
@@ -63,6 +75,66 @@ def current(project: Project) -> Person:
     return next(person for person in every(project) if person.id == project.annotator_id)
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What the window says of who labels. name: "" if it needs no mention. is_other: not the person
+    of this computer. is_blind: blind mode is on.
+    """
+
+    name: str = ""
+    is_other: bool = False
+    is_blind: bool = False
+
+
+def mark(project: Project, own: Settings) -> Mark:
+    people = every(project)
+    person = next(person for person in people if person.id == project.annotator_id)
+    is_other = not is_own(person, own)
+    return Mark(person.name if is_other or len(people) > 1 else "", is_other, is_blind(project))
+
+
+def is_own(person: Person, own: Settings) -> bool:
+    """Whether this is the person of this computer; one without a name is."""
+    return person.name == Settings.annotator or own.is_own(person.uid)
+
+
+def introduce(own: Settings, values: Mapping[str, str], project: Project | None = None) -> None:
+    """Save who labels on this computer; also in `project` if the person there has no name yet.
+
+    values: name, and initials and colour if they were chosen. Raises SpecError for a blank name.
+    """
+    own.annotator = _checked(values["name"])
+    own.initials, own.colour = values.get("initials", "").strip(), values.get("colour", "")
+    own.own_uid()
+    own.save()
+    if (
+        project is not None
+        and not project.read_only
+        and project.annotator_name == Settings.annotator
+    ):
+        with project.write():
+            project.label_as_own(own)
+
+
+def recognise(own: Settings, person: Person) -> None:
+    """The person of a file that was written elsewhere is that of this computer."""
+    own.own_uid()
+    if own.is_named:
+        own.person_uids = [*own.person_uids, person.uid]
+    else:
+        own.annotator, own.initials, own.colour = person.name, person.initials, person.colour
+        own.person_uids = [person.uid, *own.person_uids]
+    own.save()
+
+
+def begin_as(project: Project, name: str) -> None:
+    """In a new project somebody else labels than the person of this computer."""
+    with project.write():
+        person = Person(project.annotator_id, new_uid(), _checked(name))
+        store.become(project.db, project.annotator_id, person)
+    project.read_annotator()
+
+
 def add(
     project: Project, name: str, *, uid: str = "", initials: str = "", colour: str = ""
 ) -> Person:
@@ -78,8 +150,7 @@ def change(project: Project, id: int, name: str, *, initials: str = "", colour: 
     name = _free(project, name, besides=id)
     with project.write():
         store.change(project.db, id, name, initials=initials, colour=colour)
-    if id == project.annotator_id:
-        project.annotator_name = name
+    project.read_annotator()
 
 
 def work_as(project: Project, id: int, *, origin: object = None) -> None:
@@ -96,8 +167,33 @@ def work_as(project: Project, id: int, *, origin: object = None) -> None:
         for layer_id, gold in labels.gold(project.db).items():
             if gold == before:
                 labels.update_layer(project.db, layer_id, gold=id)
-        project.db.set_meta("annotator", id)
-    project.annotator_id, project.annotator_name = id, person.name
+        provenance.change_annotator(project.db, id)
+        project.read_annotator()
+
+
+def is_blind(project: Project) -> bool:
+    """Whether the labels of others, and all suggestions, are hidden from the one who labels."""
+    return bool(project.db.meta(BLIND, 0))
+
+
+def set_blind(project: Project, on: bool) -> None:
+    """Turn blind mode on or off; cannot be undone. `project.layers_shown` tells the pages."""
+    if on != is_blind(project):
+        with project.write():
+            project.db.set_meta(BLIND, int(on))
+        project.layers_shown.emit()
+
+
+def hidden_layers(project: Project) -> dict[int, str]:
+    """The layers that blind mode hides, as they show the labels of another: id → its name."""
+    if not is_blind(project):
+        return {}
+    names = {person.id: person.name for person in every(project)}
+    return {
+        layer_id: names[gold]
+        for layer_id, gold in labels.gold(project.db).items()
+        if gold != project.annotator_id
+    }
 
 
 def set_gold(project: Project, layer_id: int, id: int, *, origin: object = None) -> None:
@@ -112,9 +208,14 @@ def set_gold(project: Project, layer_id: int, id: int, *, origin: object = None)
 
 
 def _free(project: Project, name: str, besides: int | None = None) -> str:
+    name = _checked(name)
+    if any(person.name == name and person.id != besides for person in every(project)):
+        raise SpecError(_("{name!r} is in this project already.", name=name))
+    return name
+
+
+def _checked(name: str) -> str:
     name = " ".join(name.split())
     if not name:
         raise SpecError(_("A person needs a name."))
-    if any(person.name == name and person.id != besides for person in every(project)):
-        raise SpecError(_("{name!r} is in this project already.", name=name))
     return name

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from workbench.storage.connections.database import Database
+from workbench.storage.documents.flags import ASSIGNED
 from workbench.storage.schema.values import new_id, new_uid
 from workbench.text.labels import LABEL_TABLES
 
@@ -58,7 +59,7 @@ def become(db: Database, id: int, person: Person) -> None:
     """Make an annotator the same person as one of another file."""
     values = (person.uid, person.name, id)
     db.writer.execute("update annotator set uid = ?, name = ? where id = ?", values)
-    if person.colour or person.initials != initials_of(person.name):
+    if person.colour or person.initials not in ("", initials_of(person.name)):
         _set_look(db, person.uid, person.initials, person.colour)
 
 
@@ -101,6 +102,20 @@ def submitted_documents(db: Database) -> dict[int, int]:
         " group by annotator_id"
     )
     return dict(rows.fetchall())
+
+
+def assigned(db: Database) -> dict[str, tuple[int, int]]:
+    """Uid of a person → number of documents that are assigned to them, and of those of them that
+    they submitted in at least one layer.
+    """
+    rows = db.reader().execute(
+        "select f.uid, count(distinct f.document_id), count(distinct s.document_id) from"
+        f" (select substr(name, {len(ASSIGNED) + 1}) as uid, document_id from flag"
+        f" where substr(name, 1, {len(ASSIGNED)}) = '{ASSIGNED}') f"
+        " left join annotator a on a.uid = f.uid left join state s on s.annotator_id = a.id"
+        " and s.document_id = f.document_id and s.state = 'submitted' group by f.uid"
+    )
+    return {uid: (count, done) for uid, count, done in rows.fetchall()}
 
 
 def _looks(db: Database) -> Mapping[str, Mapping[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -29,9 +30,17 @@ OF_ORIGIN = f"select s.id from source s where s.kind = ? and s.ref = ? and {BY} 
 """SQL of the ids of the sources of an origin, which gives the parameters."""
 
 
+CHANGES = "annotators"  # key of `meta`: [id of a source, id of the annotator since], oldest first
+
+
 def own_annotator(db: Database) -> tuple[int, str]:
-    """Id and name of the project's own annotator. Raises ProjectDamaged if the file names none."""
+    """Id and name of the person who labels. Raises ProjectDamaged if the file names none."""
     id = db.meta_number("annotator")
+    for source_id, since in reversed(_changes(db)):
+        statement = "select 1 from source where id = ? and kind = 'person' and annotator_id = ?"
+        if db.reader().execute(statement, (source_id, since)).fetchone():
+            id = since
+            break
     row = db.reader().execute("select name from annotator where id = ?", (id,)).fetchone()
     if row is None:
         error = ValueError(_("its annotator {id} is missing", id=id))
@@ -39,9 +48,21 @@ def own_annotator(db: Database) -> tuple[int, str]:
     return id, row[0]
 
 
-def rename_annotator(db: Database, id: int, name: str) -> None:
-    """Rename the project's own annotator. Cannot be undone."""
-    db.writer.execute("update annotator set name = ? where id = ?", (name, id))
+def change_annotator(db: Database, id: int) -> None:
+    """Another person labels from now on, until this edit is undone.
+
+    `meta` is not part of the history: the change is in effect while the source that it adds exists.
+    """
+    source_id = add_source(db, "person", "", id)
+    db.set_meta(CHANGES, json.dumps([*_changes(db), [source_id, id]]))
+
+
+def _changes(db: Database) -> list[tuple[int, int]]:
+    try:
+        changes = json.loads(db.meta(CHANGES, "[]"))
+        return [(int(source_id), int(since)) for source_id, since in changes]
+    except (TypeError, ValueError):
+        return []
 
 
 def add_source(db: Database, kind: str, ref: str = "", annotator_id: int | None = None) -> int:

@@ -15,6 +15,7 @@ from workbench.storage.documents.notes import span_column
 from workbench.storage.schema.values import ids_in, name_in, new_id, now
 
 REVIEWS = "review "  # start of the names of flags that hold reviews
+ASSIGNED = f"{REVIEWS}assigned "  # the uid of the person to whom the document is assigned follows
 CHUNK = 1000  # documents per statement; the operation can be cancelled between two
 
 

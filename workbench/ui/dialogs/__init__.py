@@ -130,6 +130,12 @@ def merge(app: Application) -> None:
     Merge(app).exec()
 
 
+def people(app: Application) -> None:
+    from workbench.ui.dialogs.people import People
+
+    People(app).exec()
+
+
 def versions(app: Application) -> None:
     from workbench.ui.dialogs.versions import Versions
 
@@ -158,5 +164,6 @@ ACTS: dict[str, Callable[..., None]] = {
     "damaged": damaged,
     "file-moved": file_moved,
     "merge": merge,
+    "people": people,
     "versions": versions,
 }

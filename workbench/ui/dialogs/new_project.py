@@ -242,7 +242,12 @@ class NewProject(Dialog):
         browse = Button(_("Choose…"), "folder-open", on=self._browse, name=_("Choose the folder"))
         self._folder_field = TitledField(_("Folder"), self._folder)
         self._folder_field.put_beside(browse)
-        self.put(self._name_field, self._folder_field)
+        own = app.settings.annotator if app.settings.is_named else ""
+        self._person = QLineEdit(own)
+        self._person.setPlaceholderText(_("Your name"))
+        hint = "" if own else _("Stored with the labels. It is remembered for other projects.")
+        self._person_field = TitledField(_("Labels by"), self._person, hint)
+        self.put(self._name_field, self._folder_field, self._person_field)
         self.put(words(_("What do you want to label?"), weight=600))
         self._boxes: dict[str, QCheckBox] = {}
         self._labels: dict[str, QPlainTextEdit] = {}
@@ -356,11 +361,17 @@ class NewProject(Dialog):
         return path
 
     def _create(self, path: Path) -> None:
+        from workbench.operations.people import people
         from workbench.operations.schema import labels
         from workbench.project.project import Project
 
+        settings, person = self._app.settings, " ".join(self._person.text().split())
+        if person and not settings.is_named:
+            people.introduce(settings, {"name": person})
         project = Project.create(path)
         try:
+            if person and person != settings.annotator:
+                people.begin_as(project, person)
             for kind in KINDS:
                 if self._boxes[kind.id].isChecked():
                     labels.add_layer(

@@ -141,6 +141,9 @@ ASKED = (
     ),
 )
 KEPT = (
+    "initials",
+    "colour",
+    "person_uids",
     "model_folders",
     "pickle_allowed",
     "model_tasks",

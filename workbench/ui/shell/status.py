@@ -20,13 +20,16 @@ from workbench.ui.widgets.layout import fixed, row
 if TYPE_CHECKING:
     from workbench.base.settings import Settings
     from workbench.jobs.queue import Job
+    from workbench.operations.people.people import Mark
     from workbench.project.project import Project
 
 
 class Status(QStatusBar):
-    """Shows the values passed to it; a click on the run opens the Train page."""
+    """Shows the values passed to it; a click on the run opens the Train page, one on the person who
+    labels the dialog People.
+    """
 
-    def __init__(self, show_run: Callable[[], None]) -> None:
+    def __init__(self, show_run: Callable[[], None], show_people: Callable[[], None]) -> None:
         super().__init__()
         self.setSizeGripEnabled(False)
         self._mark, self._saved = IconLabel("circle-check", "good", 14), words("", "small", "muted")
@@ -34,7 +37,12 @@ class Status(QStatusBar):
         self._run = Button("", "activity", "quiet", small=True, on=show_run, name=_("Current run"))
         self._meter = fixed(Meter(0.0, name=_("Progress of the current run")), 90)
         self._device = words("", "small", "muted")
-        self._left = row(self._mark, self._saved, self._file, gap=6, margins=(8, 0, 0, 0))
+        self._person = Button("", "user", "quiet", small=True, on=show_people, name=_("People"))
+        self._blind = row(IconLabel("eye-off", "muted", 14), words(_("Blind mode"), "small"), gap=5)
+        self._person.hide()
+        self._blind.hide()
+        who = row(self._person, self._blind, gap=8, margins=(8, 0, 0, 0))
+        self._left = row(self._mark, self._saved, self._file, who, gap=6, margins=(8, 0, 0, 0))
         self._busy = row(self._run, self._meter, gap=6, margins=(0, 0, 12, 0))
         self.addWidget(self._left)
         self.addPermanentWidget(self._busy)
@@ -63,6 +71,16 @@ class Status(QStatusBar):
             self.show_saved(True)
         self._file.setText(project.path.name)
         escaping.set_tip(self._file, str(project.path))
+
+    def show_person(self, mark: Mark) -> None:
+        """Who labels, if it needs a mention, and blind mode."""
+        text = _("Labelling as {name}", name=mark.name) if mark.is_other else mark.name
+        self._person.set_text(escaping.menu_text(text))
+        self._person.set_icon("triangle-alert" if mark.is_other else "user")
+        tip = _("Not the person of this computer. Labels are saved as those of {name}.")
+        escaping.set_tip(self._person, tip.format(name=mark.name) if mark.is_other else _("People"))
+        self._person.setVisible(bool(mark.name))
+        self._blind.setVisible(mark.is_blind)
 
     def show_saved(self, saved: bool) -> None:
         """Whether the latest change is in the project file."""

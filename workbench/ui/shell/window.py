@@ -144,11 +144,12 @@ class Window(QMainWindow):
                 with pages.contained(self.app.registry, entry):
                     commands = self.panel_class(entry.id).commands
                     self.menus.add(commands, entry.id, partial(self._panels.get, entry.id))
-        self.status = Status(lambda: self.go("train"))
+        self.status = Status(lambda: self.go("train"), lambda: self.app.act("people"))
         self.setStatusBar(self.status)
         self.status.setVisible(self.page != START)
         self.status.show_project(self.app.project)
         self.status.show_device(self.app.settings)
+        self.app.person_changed()
         self.app.started()
 
     def panel_class(self, id: str) -> type[Panel]:

@@ -121,6 +121,14 @@ def _file() -> tuple[Command, ...]:
             group="data",
         ),
         Command(
+            "people",
+            _("Peop&le…"),
+            lambda w: w.app.act("people"),
+            "File",
+            enabled=has_project,
+            group="people",
+        ),
+        Command(
             "versions",
             _("&Versions…"),
             lambda w: w.app.act("versions"),

@@ -4,6 +4,7 @@ import pytest
 
 from workbench.operations.annotation import annotate, document_view, suggestion_edits
 from workbench.operations.annotation.annotate import NewSuggestion
+from workbench.operations.people import people
 from workbench.operations.schema import label_groups, labels
 from workbench.project.project import Project
 from workbench.storage.labels import labels as stored_labels
@@ -826,3 +827,26 @@ def test_an_error_review_does_not_leave_its_documents(reviewed, state):
     state.project.select((next(id for id in listing.ids(state.project.db) if id != before),), "x")
     state.session.follow()
     assert state.session.document_id == before and state.session.errors
+
+
+def test_blind_mode_hides_suggestions_and_the_layers_of_others(state, context):
+    suggest(state, (layer_id(state, "names"), label_id(state, "PER"), "text", 0, 3, 0.9))
+    gold = people.add(context.project, "gold")
+    people.set_gold(context.project, layer_id(state, "mood"), gold.id)
+    assert len(state.session.suggestions) == 1
+    assert {layer.name for layer in state.session.active} == {"mood", "names"}
+    assert state.queue.rows([1])[0].suggestion_count == 1
+
+    people.set_blind(context.project, True)
+
+    assert state.session.suggestions == () and state.queue.rows([1])[0].suggestion_count == 0
+    assert [layer.name for layer in state.session.active] == ["names"]
+    assert not state.instant.can_toggle and not state.prefetch.can_choose
+    state.instant.toggle()
+    assert state.instant.model is None and "blind mode" in context.message[-1]
+    again = Desk(context)
+    assert again.session.suggestions == ()
+    again.close()
+
+    people.set_blind(context.project, False)
+    assert len(state.session.suggestions) == 1 and len(state.session.active) == 2

@@ -133,3 +133,27 @@ def test_the_steps_are_to_be_read_and_do_not_look_like_buttons(app):
     while above is not view:
         assert not isinstance(above, QAbstractButton) and above.property("part") != "card"
         above = above.parentWidget()
+
+
+def test_who_labels_is_asked_once_and_named_in_the_next_project(app, qtbot, tmp_path):
+    from contextlib import closing
+
+    from workbench.project.project import Project
+
+    name = named(app, "Name")
+    qtbot.keyClicks(name, "Ada Lovelace")
+    qtbot.keyClick(name, Qt.Key.Key_Return)
+
+    assert named(app, "Name") is None
+    with closing(Project.create(tmp_path / "new.glossbench")) as project:
+        assert project.annotator_name == "Ada Lovelace"
+    app.window.go("welcome")
+    assert named(app, "Name") is None
+
+
+def test_who_labels_is_not_asked_again_after_not_now(app, qtbot):
+    assert named(app, "Name") is not None
+
+    qtbot.mouseClick(named(app, "Not now"), Qt.MouseButton.LeftButton)
+
+    assert named(app, "Name") is None and not app.settings.is_named

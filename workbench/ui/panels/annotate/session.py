@@ -23,6 +23,7 @@ from workbench.operations.annotation.annotate import (
 )
 from workbench.operations.annotation.document_view import DocumentView, SpanRows
 from workbench.operations.documents.notes import Remarks
+from workbench.operations.people import people
 from workbench.operations.schema import labels
 from workbench.text import result_view
 from workbench.text.labels import LABEL_TABLES, TOKENS
@@ -157,6 +158,9 @@ class DocumentSession(State):
     beside gold; empty otherwise. `place`: where in the queue the document is. `remarks`: notes and
     flags of the document. `unsaved`: (document id, layer id) → text that is not stored yet.
 
+    `blind`: the labels of others, and suggestions, are hidden; `layers` are without
+    `people.hidden_layers`.
+
     `changing(changes)` is emitted before the document is read again, `leaving()` before another one
     is opened or this one is submitted, `opening(doc)` before a document is shown, `opened(before)`
     afterwards with the id of the document before, `suggested_again(ids)` when the number of
@@ -180,6 +184,7 @@ class DocumentSession(State):
         self.document_id: int | None = None
         self.doc: DocumentView | None = None
         self.layers: tuple[Layer, ...] = ()
+        self.blind = False
         self.off: frozenset[int] = frozenset()
         self.chosen: Name | None = None
         self.errors: tuple[int, ...] = ()
@@ -216,8 +221,12 @@ class DocumentSession(State):
     # ------------------------------------------------------------ layers
 
     def load_layers(self) -> None:
-        layers = tuple(layer for layer in labels.layers(self.project) if layer.traits.editor)
-        self.update(layers=layers, off=shown_layers.hidden(self.context, layers))
+        """Read the layers again, and whether those of others are hidden."""
+        every = tuple(layer for layer in labels.layers(self.project) if layer.traits.editor)
+        hidden = people.hidden_layers(self.project)
+        layers = tuple(layer for layer in every if layer.id not in hidden)
+        off = shown_layers.hidden(self.context, every) | hidden.keys()
+        self.update(layers=layers, off=off, blind=people.is_blind(self.project))
 
     @property
     def active(self) -> tuple[Layer, ...]:
@@ -305,7 +314,11 @@ class DocumentSession(State):
         shown_layers.hide(self.context, [layer for layer in self.layers if layer.id in off])
 
     def _layers_shown(self) -> None:
-        self.update(off=shown_layers.hidden(self.context, self.layers), chosen=None)
+        self.update(chosen=None)
+        was_blind = self.blind
+        self.load_layers()
+        if self.blind != was_blind and self.document_id is not None:
+            self._reload()
 
     # ------------------------------------------------------------ the document
 
@@ -628,6 +641,9 @@ class DocumentSession(State):
 
     def _with_live(self, doc: DocumentView) -> DocumentView:
         """The document with the predictions of the instant model and of runs."""
+        if self.blind:
+            self.live = {}
+            return replace(doc, suggestions=())
         stored = tuple(row for row in doc.suggestions if row.id > 0)
         doc = replace(doc, suggestions=stored)
         rows = live_suggestions.open_ones(self.project, doc, self._live_rows(doc))

@@ -39,6 +39,7 @@ from workbench.ui.widgets.pages import PageLayout
 from workbench.ui.widgets.text.view import TextView
 
 if TYPE_CHECKING:
+    from workbench.ui.panel import PanelContext
     from workbench.ui.panels.annotate.session import Name
     from workbench.ui.panels.annotate.state import Desk
 
@@ -230,15 +231,13 @@ class AnnotateView(View):
 
     def _show_page(self) -> None:
         state = self.state
-        page = (
-            1
-            if not state.queue.total and self.session.doc is None
-            else 2
-            if not self.session.has_labels
-            else 0
-        )
+        page = 0
+        if not state.queue.total and self.session.doc is None:
+            page = 1
+        elif not self.session.has_labels:
+            page = 3 if self.session.blind and not self.session.layers else 2
         if page and self._stack.count() == 1:  # rarely shown, so created on first use
-            for part in empty_states(state.context.go):
+            for part in empty_states(state.context):
                 self._stack.addWidget(part)
         self._stack.setCurrentIndex(page)
         self._fit_header()
@@ -500,8 +499,9 @@ def focus_next(panes: Sequence[QWidget], way: int) -> None:
         panes[(at + way) % len(panes)].setFocus(Qt.FocusReason.ShortcutFocusReason)
 
 
-def empty_states(go: Callable[..., None]) -> tuple[QWidget, QWidget]:
-    """Without documents, and without labels; `go` opens another page."""
+def empty_states(context: PanelContext) -> tuple[QWidget, ...]:
+    """Without documents, without labels, and while blind mode hides all layers."""
+    go, to_people = context.go, Button(_("People…"), on=lambda: context.app.act("people"))
     to_import = Button(_("Import…"), "download", "primary", on=lambda: go("data", dialog="import"))
     to_labels = Button(_("Define labels"), "tags", "primary", on=lambda: go("labels"))
     return (
@@ -516,6 +516,12 @@ def empty_states(go: Callable[..., None]) -> tuple[QWidget, QWidget]:
             _("No labels yet"),
             _("Define what to label: classes, spans or sentence pairs."),
             to_labels,
+        ),
+        EmptyState(
+            "eye-off",
+            _("Blind mode hides all layers"),
+            _("They show the labels of other people."),
+            to_people,
         ),
     )
 

@@ -11,6 +11,7 @@ from workbench.base.events import Signal, State
 from workbench.base.i18n import _
 from workbench.base.watch import Watch, pause
 from workbench.operations.documents import corpus
+from workbench.operations.people import people
 from workbench.operations.schema import labels as schema
 from workbench.text.labels import Label
 from workbench.text.queries import query_edit
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 
 COLUMNS = "data.columns"  # setting: project uid → further columns of the table
+HIDDEN_IN_BLIND_MODE = ("labels", "score")  # columns that count labels of others and suggestions
 MOST_COPIED = 1000  # maximum number of documents whose text is copied to the clipboard
 TYPING = 0.1  # seconds after the first rows of a search; the rest is not read while one types on
 SEARCH = "documents"  # task
@@ -176,8 +178,7 @@ class DocumentSelection(State):
         self.chosen: Sequence[int] = ()
         self.followed: tuple[int, ...] = self.project.selection
         self.order: corpus.SortOrder | None = None
-        columns = context.settings.window.get(COLUMNS, {})
-        self.columns: tuple[str, ...] = tuple(columns.get(self.project.uid, ()))
+        self.columns: tuple[str, ...] = ()
         self.found_by = ""  # the search text that `ids` belong to
         self.counts: corpus.DocumentCounts | None = None
         self.labels: dict[tuple[str, str], Label] = {}
@@ -230,7 +231,9 @@ class DocumentSelection(State):
     def column_choices(self) -> tuple[str, ...]:
         """The further columns that can be shown: `queries.columns`, then metadata fields."""
         fields = (f"{corpus.META}{name}" for name in self.filters.query.known.fields)
-        return tuple(dict.fromkeys((*corpus.COLUMNS, *fields, *self.columns)))
+        every = dict.fromkeys((*corpus.COLUMNS, *fields, *self.columns))
+        hidden = HIDDEN_IN_BLIND_MODE if people.is_blind(self.project) else ()
+        return tuple(column for column in every if column not in hidden)
 
     def show_column(self, name: str, *, on: bool) -> None:
         """Show or hide a further column; stored for this project."""
@@ -335,10 +338,15 @@ class DocumentSelection(State):
             self.update(stale=True, touched=changes.documents)
 
     def _read_schema(self) -> None:
-        layers = tuple(layer for layer in schema.layers(self.project) if layer.traits.editor)
+        every = tuple(layer for layer in schema.layers(self.project) if layer.traits.editor)
+        hidden = people.hidden_layers(self.project)
+        layers = tuple(layer for layer in every if layer.id not in hidden)
         labels = {(layer.name, label.name): label for layer in layers for label in layer.labels}
-        self.update(labels=labels)
-        self.filters.update(layers=layers, off=shown_layers.hidden(self.context, layers))
+        stored = self.context.settings.window.get(COLUMNS, {}).get(self.project.uid, ())
+        unseen = HIDDEN_IN_BLIND_MODE if people.is_blind(self.project) else ()
+        columns = tuple(column for column in stored if column not in unseen)
+        self.update(labels=labels, columns=columns)
+        self.filters.update(layers=layers, off=shown_layers.hidden(self.context, every))
         self.filters.drop_lost()
 
     def switch_layer(self, layer_id: int, on: bool) -> None:
@@ -348,9 +356,8 @@ class DocumentSelection(State):
         shown_layers.hide(self.context, [layer for layer in layers if layer.id in off])
 
     def _layers_shown(self) -> None:
-        self.filters.update(off=shown_layers.hidden(self.context, self.filters.layers))
+        self._read_schema()
         self.update(touched=None)
-        self.filters.drop_lost()
         self.refresh()
 
     # ------------------------------------------------------------ the selection

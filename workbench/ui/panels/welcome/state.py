@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.base import paths
+from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.ui.shell.recent import Recent, projects
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 
 CHANGES = "help/changes.md"
+ASKS_PERSON = "welcome.person"  # setting: whether the page asks who labels
 MAX_ENTRIES = 6  # number of entries on the Welcome page
 HIGHLIGHTS = "### Highlights"  # the section of a version that the Welcome page shows
 
@@ -65,13 +67,18 @@ class WelcomeState(State):
         self.jobs: tuple[Job, ...] = ()
         self.changed_job: Job | None = None  # the job of the last event
         self.version, self.news = newest()
+        self.asks_person = False  # who labels on this computer
         self.listen(context.app.jobs_changed, self._job_changed)
         self.listen(context.app.recent_changed, self.refresh)
         self.refresh()
 
     def refresh(self) -> None:
         """Read the recent files and the active jobs again."""
-        self.update(recent=projects(self.context.settings.recent), jobs=self._active())
+        self.update(
+            recent=projects(self.context.settings.recent),
+            jobs=self._active(),
+            asks_person=self._asks_person(),
+        )
 
     def _active(self) -> tuple[Job, ...]:
         jobs = tuple(self.context.app.active_jobs())
@@ -95,6 +102,33 @@ class WelcomeState(State):
     def open(self, path: str) -> None:
         self.context.app.open_project(path)
         self.refresh()
+
+    # ------------------------------------------------------------ who labels
+
+    def _asks_person(self) -> bool:
+        settings = self.context.settings
+        return not settings.is_named and settings.window.get(ASKS_PERSON, True)
+
+    def introduce(self, values: dict[str, str]) -> str:
+        """Save who labels on this computer; returns what is wrong with the values, or ""."""
+        from workbench.operations.people import people
+
+        app = self.context.app
+        try:
+            people.introduce(self.context.settings, values, app.project)
+        except WorkbenchError as error:
+            return str(error)
+        app.person_changed()
+        self.update(asks_person=False)
+        name = self.context.settings.annotator
+        self.context.note(_("Labels are saved as {name}. Settings can change it.", name=name))
+        return ""
+
+    def ask_person_later(self) -> None:
+        """Settings and New project still ask."""
+        self.context.settings.window[ASKS_PERSON] = False
+        self.context.settings.save()
+        self.update(asks_person=False)
 
     def act(self, name: str) -> None:
         self.context.app.act(name)

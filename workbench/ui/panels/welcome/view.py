@@ -27,6 +27,7 @@ from workbench.ui.shell.recent import Recent
 from workbench.ui.style import escaping, theme
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.controls.button import Button, icon_button
+from workbench.ui.widgets.controls.person_fields import PersonFields
 from workbench.ui.widgets.controls.words import Elided, IconLabel, words
 from workbench.ui.widgets.job_row import JobList, JobRow
 from workbench.ui.widgets.layout import (
@@ -64,6 +65,7 @@ class WelcomeView(View):
         self._running = card(self._jobs, title=_("Running"), margins=(4, 10, 4, 6))
         title = cast(QLayoutItem, layout_of(self._running).itemAt(0)).widget()
         cast(QWidget, title).setContentsMargins(12, 0, 12, 0)
+        self._person = self._person_card()
         self._recent = QVBoxLayout()
         self._recent.setSpacing(8)
         self._recent_title = words(_("Recent"), "heading", weight=600)
@@ -114,6 +116,7 @@ class WelcomeView(View):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
         layout.addWidget(self._running)
+        layout.addWidget(self._person)
         layout.addWidget(self._recent_title)
         layout.addLayout(self._recent)
         layout.addSpacing(8)
@@ -121,6 +124,30 @@ class WelcomeView(View):
             layout.addWidget(self._news())
         layout.addStretch(1)
         return it
+
+    def _person_card(self) -> QFrame:
+        self._fields = PersonFields()
+        self._save = Button(_("Save"), small=True, on=self._introduce, name=_("Save who labels"))
+        self._save.setEnabled(False)
+        later = Button(_("Not now"), kind="quiet", small=True, on=self.state.ask_person_later)
+        self._fields.changed.connect(
+            lambda: self._save.setEnabled(bool(self._fields.values["name"].strip()))
+        )
+        self._fields.entered.connect(self._save.click)
+        hint = _("Stored with the labels you create, so that several people can label together.")
+        return card(
+            words(hint, "small", "muted", wrap=True),
+            self._fields,
+            row(None, later, self._save),
+            title=_("Who labels on this computer?"),
+            gap=8,
+        )
+
+    def _introduce(self) -> None:
+        if problem := self.state.introduce(self._fields.values):
+            self._fields.set_error(problem)
+        elif self.first is not None:
+            self.first.setFocus()
 
     def _news(self) -> QFrame:
         entries = [
@@ -143,6 +170,8 @@ class WelcomeView(View):
             self._running.setVisible(bool(self.state.jobs))
         if concerns(fields, "changed_job"):
             self._jobs.show_job(self.state.changed_job)
+        if concerns(fields, "asks_person"):
+            self._person.setVisible(self.state.asks_person)
         if concerns(fields, "recent"):
             self._show_recent()
 

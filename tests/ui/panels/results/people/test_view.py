@@ -80,3 +80,14 @@ def test_a_new_label_is_measured_while_the_page_is_open(panel, qtbot):
     qtbot.waitUntil(
         lambda: state.current.value("observed_agreement").value != before, timeout=20_000
     )
+
+
+def test_blind_mode_hides_what_others_did(panel, qtbot):
+    page, project = view(panel), panel.state.people.project
+
+    people.set_blind(project, True)
+    assert page._blind.isVisible() and not page._whole.isVisible() and not page._none.isVisible()
+
+    people.set_blind(project, False)
+    qtbot.waitUntil(lambda: bool(panel.state.people.agreements), timeout=20_000)
+    assert page._whole.isVisible()

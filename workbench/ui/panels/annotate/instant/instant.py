@@ -82,6 +82,7 @@ class InstantTool(Tool, SuggestionSource):
         self.line = self._text()
         self.listen(session.opening, self._opening)
         self.listen(session.changing, self._project_changing)
+        self.listen(session.changed, self._session_changed)
 
     def close(self) -> None:
         if self.model is not None:
@@ -92,6 +93,11 @@ class InstantTool(Tool, SuggestionSource):
         if self.model is not None:
             id = row_id(doc.document)
             self.model.show(id, self._following(id))
+
+    def _session_changed(self, fields: frozenset[str]) -> None:
+        """Blind mode turns it off, and on again afterwards if it was on."""
+        if "blind" in fields:
+            self._turn_off() if self.session.blind else self.resume()
 
     def _following(self, document_id: int) -> Sequence[int]:
         """Some documents that follow in the queue."""
@@ -125,7 +131,8 @@ class InstantTool(Tool, SuggestionSource):
         says; "" for a layer that it does not learn.
         """
         learned = self.model.layer if self.model is not None else self.layer
-        if learned is None or learned.id != layer.id or (not self.is_on and self.project.read_only):
+        off = self.project.read_only or self.session.blind
+        if learned is None or learned.id != layer.id or (not self.is_on and off):
             return "", ""
         return (self.line, _("Turn off")) if self.is_on else ("", _("Turn on instant model"))
 
@@ -196,7 +203,7 @@ class InstantTool(Tool, SuggestionSource):
 
     @property
     def can_toggle(self) -> bool:
-        return self.model is not None or self.layer is not None
+        return self.model is not None or (self.layer is not None and not self.session.blind)
 
     def _keep_on(self, layer: Layer | None) -> None:
         """Keep for the project on which layer it is on."""
@@ -223,7 +230,7 @@ class InstantTool(Tool, SuggestionSource):
         )
         if layer is None or self.model is not None or not instant.fits(layer):
             return
-        if self.project.read_only:
+        if self.project.read_only or self.session.blind:
             return
         models = queue_orders.vector_models(self.context.settings)
         if models:
@@ -232,6 +239,8 @@ class InstantTool(Tool, SuggestionSource):
     def _text(self) -> str:
         """What the instant model does, as sentences."""
         model = self.model
+        if model is None and self.session.blind:
+            return _("Off: blind mode hides suggestions.")
         if model is None and self.project.read_only:
             return _("Off: the project is read-only, so there are no new labels to learn from.")
         if model is None:
@@ -409,7 +418,7 @@ class InstantTool(Tool, SuggestionSource):
             self._keep_on(None)
             self._turn_off()
             return
-        if self.project.read_only:
+        if self.project.read_only or self.session.blind:
             self.context.note(self.line)
             return
         layer, models = self.layer, queue_orders.vector_models(self.context.settings)

@@ -102,7 +102,8 @@ class PrefetchTool(Tool, SuggestionSource):
 
     @property
     def can_choose(self) -> bool:
-        return not self.project.read_only and bool(self.session.ordered_layers)
+        may = not (self.project.read_only or self.session.blind)
+        return may and bool(self.session.ordered_layers)
 
     def choose(self, layer_name: str, run: int | None) -> None:
         """Pre-annotate a layer with a run (its id, or NEWEST) from now on; None for no run."""
@@ -126,7 +127,7 @@ class PrefetchTool(Tool, SuggestionSource):
 
     def _use(self) -> None:
         """Start, change or end the predictions as chosen."""
-        chosen = {} if self.project.read_only else self.chosen
+        chosen = {} if self.project.read_only or self.session.blind else self.chosen
         runs = preannotate.resolved(self.project, chosen) if chosen else ()
         if self.running is None and runs:
             self.running = Preannotation(self.project, self.context.queue, self.context)
@@ -140,7 +141,7 @@ class PrefetchTool(Tool, SuggestionSource):
     # ------------------------------------------------------------ following the queue
 
     def _session_changed(self, fields: frozenset[str]) -> None:
-        if fields & {"layers", "off", "run_changes"} and self._stored:
+        if fields & {"layers", "off", "blind", "run_changes"} and self._stored:
             self._use()
         if "place" in fields:
             self._follow()

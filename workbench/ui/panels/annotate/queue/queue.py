@@ -156,6 +156,8 @@ class QueueTool(Tool, SuggestionSource):
         session = self.session
         doc = session.doc if session.document_id in ids else None
         rows = annotate.queue_page(self.project, ids, session.active_ids, shown=doc)
+        if session.blind:
+            return tuple(replace(row, suggestion_count=0) for row in rows)
         return tuple(
             replace(row, suggestion_count=max(row.suggestion_count, self._live_count(row)))
             for row in rows

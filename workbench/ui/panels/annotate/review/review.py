@@ -39,6 +39,9 @@ class ReviewTool(Tool):
         """Start an error review: prediction beside gold, for these documents only."""
         from workbench.operations.runs import results
 
+        if self.session.blind:
+            self.context.note(_("Blind mode is on: the predictions of runs are hidden."))
+            return
         run = self.context.attempt(results.run, self.project, run_id)
         if run is None or not documents:
             return

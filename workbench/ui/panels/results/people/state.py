@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from workbench.base.errors import SpecError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
-from workbench.operations.people import agreement
+from workbench.operations.people import agreement, people
 from workbench.operations.people.agreement import ROUNDS, RUN, Agreement, Annotator, Difference
 from workbench.operations.schema import labels
 from workbench.ui.project.opened import opened
@@ -42,7 +42,9 @@ class PeopleState(State):
         self.cell: tuple[int, int] | None = None  # of the matrix, whose documents are listed
         self.share: float | None = None  # of a running measurement
         self.problem = ""
+        self.blind = people.is_blind(self.project)
         self._on, self._stale = False, True
+        self.listen(self.project.layers_shown, self._blind_changed)
 
     def watch(self, on: bool) -> None:
         """Whether the view is visible."""
@@ -56,8 +58,18 @@ class PeopleState(State):
             if self._on:
                 self.load()
 
+    def _blind_changed(self) -> None:
+        if self.blind != people.is_blind(self.project):
+            self.update(blind=not self.blind, annotators=(), agreements=None)
+            self._stale = True
+            if self._on:
+                self.load()
+
     def load(self) -> None:
         self._stale = False
+        if self.blind:  # the page would show the labels of others
+            self.update(annotators=(), agreements=(), problem="", share=None)
+            return
         self.update(share=0.0, problem="")
         work = partial(_measured, self.project, self.left_out)
         self.context.task(

@@ -18,6 +18,7 @@ from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.charts.interval_bar import Interval, IntervalDelegate
 from workbench.ui.widgets.charts.matrix import Matrix
 from workbench.ui.widgets.charts.saving import save_menu
+from workbench.ui.widgets.controls.button import Button
 from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import FlowLayout
@@ -76,14 +77,23 @@ class PeopleView(QFrame):
         lower = row((differ, 2), (listed, 3), gap=12)
         self._rows = [layout_of(part) for part in (upper, lower)]
         self._whole = scrolled(column(upper, (lower, 1), gap=12))
+        act = state.context.app.act
+        assign = Button(_("Assign documents…"), "users", "primary", on=lambda: act("assign"))
         self._none = EmptyState(
-            "chart-column",
+            "users",
             _("No document is labelled by two people"),
             _(
-                "Hand out the same documents to several people with “glossbench project hand-out”,"
-                " and merge what they labelled with “glossbench project merge”. A person and a run"
-                " are compared too."
+                "Assign the same documents to several people: each gets a file of their own. Then "
+                "merge what they labelled. A person and a run are compared too."
             ),
+            assign,
+            Button(_("Merge…"), "plus", on=lambda: act("merge")),
+        )
+        self._blind = EmptyState(
+            "eye-off",
+            _("Blind mode hides the labels of others"),
+            _("Turn it off to compare people."),
+            Button(_("People…"), on=lambda: act("people")),
         )
         rounds = words(_("2,000 bootstrap samples over documents"), "small", "muted")
         head = row(
@@ -97,6 +107,7 @@ class PeopleView(QFrame):
             layout.addWidget(part)
         layout.addWidget(self._whole, 1)
         layout.addWidget(self._none, 1)
+        layout.addWidget(self._blind, 1)
         state.listen(state.changed, self.render)
         self._arrange()
         self.render(frozenset())
@@ -146,7 +157,9 @@ class PeopleView(QFrame):
         self._show_names()
         self._head.setVisible(bool(state.annotators))
         self._whole.setVisible(bool(measured))
-        self._none.setVisible(measured is not None and not measured and not state.problem)
+        empty = measured is not None and not measured and not state.problem
+        self._none.setVisible(empty and not state.blind)
+        self._blind.setVisible(empty and state.blind)
         if not measured:
             return
         self.values.set_rows([(item, value) for item in measured for value in item.values])
