@@ -222,13 +222,13 @@ def _lengths(form: str) -> range:
 
 def further_texts(path: Path, message: str) -> None:
     """Guidelines, label descriptions and run messages, which the project lacks."""
-    from workbench.operations.schema import labels
+    from workbench.operations.schema import guideline, labels
     from workbench.project.project import Project
     from workbench.storage.runs import runs
 
     project = Project.open(path)
     for layer in labels.layers(project):
-        labels.set_guideline(
+        guideline.write(
             project, layer.id, f"# Heading {message}\n\n- item {message}\n\n`{message}`"
         )
         for label in layer.labels:

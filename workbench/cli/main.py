@@ -54,6 +54,11 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
         "people",
         _("List, add and rename people; choose whose labels are gold."),
     ),
+    "guideline": (
+        "annotation.guideline",
+        "guideline",
+        _("Show, change and export the guideline of a layer; add examples."),
+    ),
     "agreement": (
         "annotation.people",
         "agreement",

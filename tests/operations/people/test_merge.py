@@ -15,7 +15,7 @@ from workbench.operations.documents import notes
 from workbench.operations.people import agreement, hand_out, merge, people
 from workbench.operations.people.hand_out import Overlap
 from workbench.operations.people.merge import Choices
-from workbench.operations.schema import labels
+from workbench.operations.schema import guideline, labels
 from workbench.project.check import check
 from workbench.project.project import Project
 from workbench.storage.documents import documents
@@ -298,3 +298,63 @@ def test_documents_are_split_evenly_with_the_overlaps_asked_for():
     for bad in ([Overlap(0.7, 2), Overlap(0.4)], [Overlap(0.1, 4)]):
         with pytest.raises(SpecError):
             hand_out.assign(ids, ["a", "b", "c"], bad)
+
+
+# ---------------------------------------------------------------- guidelines
+
+
+def rules(project):
+    return labels.layer_named(project, "class").guideline
+
+
+def write(project, text):
+    guideline.write(project, labels.layer_named(project, "class").id, text)
+
+
+def merged_guideline(lead, tmp_path, ours, theirs):
+    """The guideline after Ben's copy of "a" and the one here were changed and merged."""
+    write(lead, "a\nb\nc")
+    ben = handed(lead, tmp_path, {"Ben": [1]})["Ben"]
+    history = guideline.history(ben, 1)
+    assert [version.text for version in history] == ["a\nb\nc"]
+    assert history[0].author == people.current(lead).name
+    for project, text in ((lead, ours), (ben, theirs)):
+        if text is not None:
+            write(project, text)
+    ben.close()
+    before = merge.preview(lead, ben.path)
+    done = merge.merge(lead, ben.path)
+    assert before.guidelines == done.guidelines and rules(lead)
+    assert merge.merge(lead, ben.path).is_empty  # a second time changes nothing
+    return done
+
+
+def test_a_guideline_that_was_changed_there_comes_home_with_its_author(lead, tmp_path):
+    done = merged_guideline(lead, tmp_path, None, "a\nb\nc\nd")
+
+    assert done.guidelines == (("class", False),) and rules(lead) == "a\nb\nc\nd"
+    assert [v.author for v in guideline.history(lead, 1)][0] == "Ben"
+    lead.undo()
+    assert rules(lead) == "a\nb\nc" and len(guideline.history(lead, 1)) == 1
+    lead.redo()
+    assert not check(lead.path)
+
+
+def test_a_guideline_that_was_changed_here_stays(lead, tmp_path):
+    assert merged_guideline(lead, tmp_path, "x\nb\nc", None).guidelines == ()
+    assert rules(lead) == "x\nb\nc"
+
+
+def test_changes_of_both_are_in_the_guideline_and_both_stay_in_the_history(lead, tmp_path):
+    done = merged_guideline(lead, tmp_path, "x\nb\nc", "a\nb\ny")
+
+    assert done.guidelines == (("class", True),) and rules(lead) == "x\nb\ny"
+    history = {version.text for version in guideline.history(lead, 1)}
+    assert history == {"a\nb\nc", "x\nb\nc", "a\nb\ny", "x\nb\ny"}
+    assert any("changed here and there" in sentence for sentence in merge.sentences(done))
+
+
+def test_a_line_that_both_changed_is_shown_twice(lead, tmp_path):
+    merged_guideline(lead, tmp_path, "a\nours\nc", "a\ntheirs\nc")
+    assert rules(lead).index("ours") < rules(lead).index("Version of Ben.glossbench")
+    assert "theirs" in rules(lead)

@@ -3,7 +3,7 @@ import pytest
 from workbench.base import settings
 from workbench.base.errors import WorkbenchError
 from workbench.operations.annotation import annotate, document_view
-from workbench.operations.schema import labels
+from workbench.operations.schema import guideline, labels
 from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
@@ -219,7 +219,7 @@ def test_will_go_says_when_nothing_else_goes(project):
 def test_layers_can_be_renamed_and_have_a_guideline(project):
     id = labels.add_layer(project, "class", "class")
     labels.rename_layer(project, id, "kind")
-    labels.set_guideline(project, id, "# Rules")
+    guideline.write(project, id, "# Rules")
     assert (layer(project).name, layer(project).guideline) == ("kind", "# Rules")
     project.undo()
     assert layer(project).guideline == ""

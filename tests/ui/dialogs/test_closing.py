@@ -351,7 +351,7 @@ def test_a_guideline_that_cannot_be_stored_is_kept_and_asked_about(app, project_
     state = app.window.panel("labels").state
     layer = state.layers[0].id
     with monkeypatch.context() as disk:
-        disk.setattr("workbench.operations.schema.labels.set_guideline", _raise)
+        disk.setattr("workbench.operations.schema.guideline.write", _raise)
         state.set_guideline(layer, "# Rules")
         may, seen = answered(app, lambda dialog: dialog._back.click())
 

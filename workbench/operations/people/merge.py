@@ -10,7 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,11 +18,12 @@ from workbench.base.errors import ProjectError, SpecError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.people import people as operations
+from workbench.operations.schema import guideline
 from workbench.project import backup
 from workbench.project.check import check
 from workbench.project.project import Project
 from workbench.storage.annotation import people, provenance
-from workbench.storage.labels import labels
+from workbench.storage.labels import guidelines, labels
 from workbench.storage.staging import copy_staged, other_project
 from workbench.storage.staging.other_project import NEW, Matches, Version
 from workbench.text.rows import row_id
@@ -69,7 +70,8 @@ class MergePreview:
     documents: how documents are matched: "uid", "key", "text", "new". changed: keys of documents
     whose text differs here; their labels are not taken. layers: new layers. labels: (layer, label)
     that are not here and will be added. renamed: layers of the same name but another kind, with
-    their new names.
+    their new names. guidelines: layers whose guideline was changed there, and whether it was
+    changed here as well.
     """
 
     documents: Mapping[str, int] = field(hash=False)
@@ -78,12 +80,13 @@ class MergePreview:
     layers: tuple[str, ...]
     labels: tuple[tuple[str, str], ...]
     renamed: tuple[tuple[str, str], ...]
+    guidelines: tuple[tuple[str, bool], ...] = ()
 
     @property
     def is_empty(self) -> bool:
         """Whether the merge would change nothing."""
         added = self.documents[NEW] + sum(row.new + row.replaced for row in self.people)
-        return not (added or self.layers or self.labels)
+        return not (added or self.layers or self.labels or self.guidelines)
 
     def to_json(self) -> dict[str, object]:
         return {
@@ -93,6 +96,7 @@ class MergePreview:
             "layers": list(self.layers),
             "labels": [{"layer": layer, "label": label} for layer, label in self.labels],
             "renamed": [{"layer": old, "new": new} for old, new in self.renamed],
+            "guidelines": [{"layer": name, "both": both} for name, both in self.guidelines],
         }
 
 
@@ -116,6 +120,13 @@ def sentences(merged: MergePreview) -> Iterator[str]:
     if merged.labels:
         names = _shortened([f"{layer}/{label}" for layer, label in merged.labels])
         yield _("New labels: {names}", names=names)
+    if changed := [name for name, both in merged.guidelines if not both]:
+        yield _("The guideline was changed there: {names}", names=_shortened(changed))
+    if changed := [name for name, both in merged.guidelines if both]:
+        yield _(
+            "The guideline was changed here and there; both changes are in it: {names}",
+            names=_shortened(changed),
+        )
 
 
 def _shortened(names: Sequence[str], most: int = 10) -> str:
@@ -130,7 +141,7 @@ def preview(
     with _opened(project, path, watch.part(0.0, 0.5)) as other:
         plan = _Plan(project, other, choices or Choices())
         with copy_staged.attached(project.db, other.path):
-            return plan.measured(plan.assumed(), watch.part(0.5, 1.0))
+            return plan.measured(plan.assumed(), path.name, watch.part(0.5, 1.0))
 
 
 def merge(
@@ -153,7 +164,9 @@ def merge(
             title = _("Merge {name}", name=path.name)
             try:
                 with project.edit(title, origin=origin, bulk=True, watch=watch.part(0.8, 1.0)):
-                    merged = plan.measured(plan.added(path.name), watch.part(0.3, 0.5))
+                    ids = plan.added(path.name)
+                    merged = plan.measured(ids, path.name, watch.part(0.3, 0.5))
+                    plan.take_guidelines(path.name)
                     remarks = plan.copy(path.name, watch.part(0.5, 0.8))
                     if merged.is_empty and not remarks:
                         raise _NothingToMerge
@@ -207,7 +220,7 @@ class _Plan:
     """How layers, labels and people of the other file correspond to those here."""
 
     def __init__(self, project: Project, other: Project, choices: Choices):
-        self.project, self.choices = project, choices
+        self.project, self.other, self.choices = project, other, choices
         self.here = labels.layers(project.db)
         self.pairs = [(layer, self._layer(layer)) for layer in labels.layers(other.db)]
         who = people.labelling(other.db)
@@ -274,6 +287,9 @@ class _Plan:
             if here is None:
                 layer_ids[row_id(other)] = self._add_layer(other)
                 here = labels.layer(db, layer_ids[row_id(other)])
+                for version in guidelines.versions(self.other.db, other.uid):
+                    text, author = version.text, version.author
+                    guidelines.add(db, here.uid, text, author, at=version.at)
             layer_ids[row_id(other)] = row_id(here)
             for label in other.labels:
                 known = self._label(here, label)
@@ -324,8 +340,8 @@ class _Plan:
 
     # ------------------------------------------------------------ what is done
 
-    def measured(self, ids: _Ids, watch: Watch) -> MergePreview:
-        """Fill the tables of what is copied, and count it."""
+    def measured(self, ids: _Ids, name: str, watch: Watch) -> MergePreview:
+        """Fill the tables of what is copied, and count it. name: of the other file."""
         db = self.project.db
         other_project.prepare(db, ids.layers, ids.labels, ids.people)
         matches = other_project.match(db, add=self.choices.add)
@@ -348,7 +364,31 @@ class _Plan:
             )
             for person, here in self.people
         ]
-        return self._described(matches, tuple(rows))
+        return replace(self._described(matches, tuple(rows)), guidelines=self._changed(name))
+
+    def _guidelines(self, name: str) -> Iterator[tuple[Layer, Layer, str]]:
+        """Layers there and here, and the guideline that the one here gets."""
+        for other, here in self.pairs:
+            if here is not None:
+                mine, theirs = (
+                    [item.text for item in guidelines.versions(project.db, layer.uid)]
+                    for project, layer in ((self.project, here), (self.other, other))
+                )
+                yield other, here, guideline.merged(here, mine, other, theirs, name)
+
+    def _changed(self, name: str) -> tuple[tuple[str, bool], ...]:
+        return tuple(
+            (here.name, text != other.guideline)
+            for other, here, text in self._guidelines(name)
+            if text != here.guideline
+        )
+
+    def take_guidelines(self, name: str) -> None:
+        """Within the edit: the changes of guidelines, with their versions."""
+        for other, here, text in self._guidelines(name):
+            if text != here.guideline:
+                theirs = guidelines.versions(self.other.db, other.uid)
+                guideline.take(self.project, here, theirs, text)
 
     def _leave_out(self, watch: Watch) -> tuple[Counter[tuple[int, bool]], Counter[int]]:
         """Versions that are equal or kept are not copied.

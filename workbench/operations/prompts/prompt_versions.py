@@ -6,7 +6,6 @@ everywhere. Those that an earlier version of the application saved have a templa
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterator
 from contextlib import suppress
@@ -25,13 +24,13 @@ from workbench.storage.runs import prompts, runs
 from workbench.storage.runs.prompts import PromptVersion, StoredPrompt
 from workbench.tasks import spec as tasks
 from workbench.text.columns import Column, ValueKind
+from workbench.text.line_difference import DifferenceLine, compared
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
 
 AT = "@"  # between name and version
-SAME, REMOVED, ADDED = "same", "removed", "added"
 _OF_RUNS = (
     "template", "name", "device", "allow_pickle", "sample", "prompt_name", "prompt_version",
 )  # fmt: skip
@@ -67,18 +66,10 @@ class SettingChange:
 
 
 @dataclass(frozen=True)
-class TemplateLine:
-    """kind: SAME, REMOVED or ADDED."""
-
-    kind: str
-    text: str
-
-
-@dataclass(frozen=True)
 class PromptDifference:
     """template: all lines of both templates; () if they are equal."""
 
-    template: tuple[TemplateLine, ...]
+    template: tuple[DifferenceLine, ...]
     settings: tuple[SettingChange, ...]
 
     def __bool__(self) -> bool:
@@ -336,19 +327,7 @@ def difference(before: PromptSpec, after: PromptSpec) -> PromptDifference:
         values = [side[key].value if key in side else "" for side in (old, new)]
         if values[0] != values[1]:
             changes.append(SettingChange(key, row.title, *values))
-    lines = _lines(before.template, after.template) if before.template != after.template else ()
-    return PromptDifference(tuple(lines), tuple(changes))
-
-
-def _lines(before: str, after: str) -> Iterator[TemplateLine]:
-    """Line by line; an end of line that only one side has counts as a line."""
-    old, new = before.split("\n"), after.split("\n")
-    for kind, *(first, end, begin, last) in difflib.SequenceMatcher(None, old, new).get_opcodes():
-        if kind == "equal":
-            yield from (TemplateLine(SAME, line) for line in old[first:end])
-            continue
-        yield from (TemplateLine(REMOVED, line) for line in old[first:end])
-        yield from (TemplateLine(ADDED, line) for line in new[begin:last])
+    return PromptDifference(compared(before.template, after.template), tuple(changes))
 
 
 # ---------------------------------------------------------------- lists, runs

@@ -11,6 +11,7 @@ from typing import Any
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
+from workbench.operations.schema import guideline as guidelines
 from workbench.operations.schema import label_groups
 from workbench.operations.schema.label_keys import check_key, command_keys, may_be_key, used_keys
 from workbench.project import backup
@@ -203,15 +204,6 @@ def set_snap(project: Project, layer_id: int, snap: str, *, origin: object = Non
         store.update_layer(project.db, layer_id, options=with_snap(layer, snap))
 
 
-def set_guideline(
-    project: Project, layer_id: int, guideline: str, *, origin: object = None
-) -> None:
-    """Markdown."""
-    name = store.layer(project.db, layer_id).name
-    with project.edit(_("Change guideline of {name}", name=name), origin=origin):
-        store.update_layer(project.db, layer_id, guideline=guideline)
-
-
 def _free_layer_name(project: Project, name: str) -> None:
     if store.layer_by_name(project.db, name) is not None:
         raise WorkbenchError(
@@ -288,6 +280,7 @@ def rename_label(project: Project, label_id: int, name: str, *, origin: object =
     _free_label_name(store.layer(project.db, layer_id), name)
     with project.edit(_("Rename {old} to {name}", old=label.name, name=name), origin=origin):
         store.update_label(project.db, label_id, name=name)
+        guidelines.follow_name(project, layer_id, label.name, name)
 
 
 def recolour_labels(

@@ -8,6 +8,7 @@ from typing import Any
 from workbench.base.watch import QUIET, Watch
 from workbench.storage.annotation.annotations import reset_untouched
 from workbench.storage.connections.database import Database
+from workbench.storage.labels import guidelines
 from workbench.storage.queries import state_keys
 from workbench.storage.schema.values import Row, ids_in, json_in, json_out, name_in, new_id, new_uid
 from workbench.text import relations
@@ -140,8 +141,9 @@ def _rename_spans_of(db: Database, layer_id: int, name: str) -> None:
 
 
 def delete_layer(db: Database, id: int, *, watch: Watch = QUIET) -> None:
-    """Delete a layer with its labels, annotations, states and suggestions."""
+    """Delete a layer with its labels, annotations, states, suggestions and guideline."""
     _delete_rows(db, (*LABEL_TABLES[::-1], "suggestion", "state"), "layer_id", id, watch)
+    guidelines.delete(db, layer(db, id).uid)
     db.writer.execute("delete from layer where id = ?", (id,))
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.watch import QUIET, Watch
 from workbench.storage.documents.flags import REVIEWS
+from workbench.storage.labels import guidelines
 from workbench.storage.queries import search
 from workbench.storage.schema.migrations import JOURNALED
 from workbench.storage.schema.tables import TABLES
@@ -428,7 +429,7 @@ def _highest(conn: sqlite3.Connection, table: str) -> int:
 
 
 def copy_schema(db: Database, gold: int) -> None:
-    """Copy the layers, labels and patterns, with their ids, into an empty project."""
+    """Copy layers, with their guidelines, labels and patterns, by id, into an empty project."""
     conn = db.writer
     for table in ("layer", "label", "pattern"):
         columns = [f'"{name}"' for name in TABLES[table]]
@@ -437,6 +438,7 @@ def copy_schema(db: Database, gold: int) -> None:
             f"insert into main.{table}({', '.join(columns)})"
             f" select {', '.join(values)} from staging.{table} order by id"
         )
+    guidelines.copy_all(db)
 
 
 def schema_ids(db: Database) -> tuple[dict[int, int], dict[int, int]]:

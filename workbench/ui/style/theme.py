@@ -1,5 +1,7 @@
 """Design tokens and the current theme: the only module that defines colours, sizes and fonts.
 
+The colours of labels are those of `text.label_colours`.
+
 Names of colours, spaces and font kinds are the same in light and dark. Painting code calls
 `colour("accent")`, `size("small")`, `font("reading")` or `label_colours(label)` on each paint, so a
 change of theme or text size takes effect immediately; code that caches pictures connects to
@@ -8,7 +10,6 @@ change of theme or text size takes effect immediately; code that caches pictures
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -17,6 +18,10 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase
 
 from workbench.base import paths
 from workbench.base.events import Signal
+from workbench.text import label_colours as label_colouring
+from workbench.text.label_colours import HUES as HUES
+from workbench.text.label_colours import LabelColours, channels_of, decoded, oklch
+from workbench.text.label_colours import to_oklch as to_oklch
 
 if TYPE_CHECKING:
     pass
@@ -83,20 +88,6 @@ FONT = {  # pixels at 100% text size
 FAMILY, MONO = "Inter", "JetBrains Mono"
 LIGATURES = "calt"  # the OpenType feature that draws "=>" as an arrow in MONO
 TEXT_SIZES = (80, 90, 100, 110, 125, 150, 175, 200)  # percent
-HUES = (
-    262,
-    150,
-    35,
-    305,
-    85,
-    200,
-    350,
-    120,
-    235,
-    60,
-    330,
-    175,
-)  # order of the colours of new labels: neighbours are far apart in hue
 NO_LABEL = "#808080"  # grey for a deleted label: label_colours() adapts it to the theme
 NOTE_SECONDS = 8
 
@@ -112,15 +103,6 @@ class _InUse:
 
 
 _use = _InUse()
-
-
-@dataclass(frozen=True, slots=True)
-class LabelColours:
-    """`line`: bar, caption, key cap. `fill`: behind text. `chip`: light background. All #RRGGBB."""
-
-    line: str
-    fill: str
-    chip: str
 
 
 def colours() -> dict[str, str]:
@@ -205,7 +187,6 @@ def set_up(*, dark: bool, percent: int = 100, system_font: bool = False) -> None
     _use.dark, _use.percent = dark, min(max(percent, TEXT_SIZES[0]), TEXT_SIZES[-1])
     general = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont).family()
     _use.family = general if system_font else FAMILY
-    _own_colours.cache_clear()
 
 
 def load_fonts() -> None:
@@ -235,41 +216,8 @@ def next_text_size(step: int) -> int:
 
 
 def label_colours(label: object, *, dark: bool | None = None) -> LabelColours:
-    """Colours of a label at the lightness that all labels share.
-
-    `label` is a `text.labels.Label`, a position (0-based), or the "#RRGGBB" that a user chose: only
-    its hue is used (or grey, if its chroma is close to zero).
-    """
-    dark = _use.dark if dark is None else dark
-    own = label if isinstance(label, str) else getattr(label, "colour", "")
-    if own:
-        try:
-            return _own_colours(own, dark)
-        except ValueError:
-            pass  # not a valid colour: same as none
-    position = label if isinstance(label, int) else getattr(label, "position", 0)
-    return _hue_colours(HUES[position % len(HUES)], 1.0, dark)
-
-
-@lru_cache(maxsize=512)
-def _own_colours(colour_: str, dark: bool) -> LabelColours:
-    _, chroma, hue = to_oklch(colour_)
-    return _hue_colours(hue, min(1.0, chroma / 0.05), dark)
-
-
-@lru_cache(maxsize=1024)
-def _hue_colours(hue: float, strength: float, dark: bool) -> LabelColours:
-    if dark:
-        return LabelColours(
-            oklch(0.80, 0.12 * strength, hue),
-            oklch(0.36, 0.07 * strength, hue),
-            oklch(0.30, 0.05 * strength, hue),
-        )
-    return LabelColours(
-        oklch(0.47, 0.15 * strength, hue),
-        oklch(0.925, 0.05 * strength, hue),
-        oklch(0.955, 0.03 * strength, hue),
-    )
+    """`text.label_colours.colours`, by default for the current theme."""
+    return label_colouring.colours(label, dark=_use.dark if dark is None else dark)
 
 
 SHADES = 255  # steps of `sequential`, so that tables of thousands of cells have few colours
@@ -293,46 +241,6 @@ def diverging(share: float, *, dark: bool | None = None) -> str:
     if dark:
         return oklch(0.24 + 0.25 * size, 0.11 * size, hue)
     return oklch(0.985 - 0.20 * size, 0.13 * size, hue)
-
-
-@lru_cache(maxsize=4096)
-def oklch(lightness: float, chroma: float, hue: float) -> str:
-    """#RRGGBB of an OKLCH colour (lightness 0–1, hue in degrees).
-
-    Chroma is lowered until the colour is in the sRGB gamut.
-    Source: Ottosson 2020, "A perceptual color space for image processing".
-    """
-    while True:
-        a, b = chroma * math.cos(math.radians(hue)), chroma * math.sin(math.radians(hue))
-        l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
-        m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
-        s = (lightness - 0.0894841775 * a - 1.2914855480 * b) ** 3
-        rgb = (
-            4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
-            -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
-            -0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s,
-        )
-        if all(-0.002 <= channel <= 1.002 for channel in rgb) or chroma < 0.005:
-            break
-        chroma -= 0.005
-    return "#" + "".join(
-        f"{round(255 * min(1, max(0, _encode(max(0, channel))))):02X}" for channel in rgb
-    )
-
-
-def to_oklch(colour_: str) -> tuple[float, float, float]:
-    """(lightness, chroma, hue in degrees) of #RRGGBB.
-
-    Raises ValueError if invalid. Source: as `oklch`.
-    """
-    r, g, b = (_decode(channel) for channel in _channels(colour_))
-    l = (0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b) ** (1 / 3)
-    m = (0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b) ** (1 / 3)
-    s = (0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b) ** (1 / 3)
-    lightness = 0.2104542553 * l + 0.7936177850 * m - 0.0040720468 * s
-    a = 1.9779984951 * l - 2.4285922050 * m + 0.4505937099 * s
-    b = 0.0259040371 * l + 0.7827717662 * m - 0.8086757660 * s
-    return lightness, math.hypot(a, b), math.degrees(math.atan2(b, a)) % 360
 
 
 READABLE = 4.5  # contrast of text and background required by WCAG 2, level AA
@@ -361,20 +269,5 @@ def contrast(text: str, other: str) -> float:
 
 
 def _luminance(colour_: str) -> float:
-    r, g, b = (_decode(channel) for channel in _channels(colour_))
+    r, g, b = (decoded(channel) for channel in channels_of(colour_))
     return 0.2126 * r + 0.7152 * g + 0.0722 * b
-
-
-def _channels(colour_: str) -> tuple[float, float, float]:
-    if len(colour_) != 7 or colour_[0] != "#":
-        raise ValueError(f"{colour_!r} is not #RRGGBB")
-    red, green, blue = (int(colour_[start : start + 2], 16) / 255 for start in (1, 3, 5))
-    return red, green, blue
-
-
-def _encode(channel: float) -> float:
-    return 12.92 * channel if channel <= 0.0031308 else 1.055 * channel ** (1 / 2.4) - 0.055
-
-
-def _decode(channel: float) -> float:
-    return channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4

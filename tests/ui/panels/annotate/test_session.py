@@ -5,7 +5,7 @@ import pytest
 from workbench.operations.annotation import annotate, document_view, suggestion_edits
 from workbench.operations.annotation.annotate import NewSuggestion
 from workbench.operations.people import people
-from workbench.operations.schema import label_groups, labels
+from workbench.operations.schema import guideline, label_groups, labels
 from workbench.project.project import Project
 from workbench.storage.labels import labels as stored_labels
 from workbench.storage.queries import listing
@@ -644,9 +644,7 @@ def test_a_read_only_project_is_shown_and_never_written(filled, context):
 @pytest.mark.parametrize("names", [("mood",), ("mood", "names")])
 def test_the_guideline_is_that_of_the_layers_shown_each_once(state, names):
     for name in names[1:]:
-        labels.set_guideline(
-            state.project, layer_id(state, name), "# Mood\n\nOf the whole message."
-        )
+        guideline.write(state.project, layer_id(state, name), "# Mood\n\nOf the whole message.")
 
     assert state.session.guideline == "# Mood\n\nOf the whole message."
 

@@ -12,7 +12,7 @@ from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.operations.annotation import questions, relation_rules, values
 from workbench.operations.documents import corpus
-from workbench.operations.schema import label_groups, labels
+from workbench.operations.schema import guideline, label_groups
 from workbench.operations.schema import labels as operations
 from workbench.project import backup
 from workbench.text.labels import LABEL_TABLES, LAYER_KINDS, TEXT, Layer
@@ -534,7 +534,7 @@ class Guidelines:
         for layer_id, text in list(self.written.items()):
             try:
                 if stored.get(layer_id, text) != text:  # else the layer was deleted meanwhile
-                    labels.set_guideline(self._state.project, layer_id, text, origin=self._state)
+                    guideline.write(self._state.project, layer_id, text, origin=self._state)
             except WorkbenchError as error:
                 failed = error
             else:

@@ -18,7 +18,7 @@ from workbench.ui.widgets.layout import row
 from workbench.ui.widgets.tables.table import Column, Table, ValueKind
 from workbench.ui.widgets.text.context_menu import RowMenu
 
-SIGNS = {"added": "+ ", "removed": "− "}  # kinds of `TemplateLine`
+SIGNS = {"added": "+ ", "removed": "− "}  # kinds of `DifferenceLine`
 GROUNDS = {"added": "good_soft", "removed": "bad_soft"}
 
 
