@@ -221,7 +221,7 @@ TABLE = {
             *SPECS,
         ),
         (),
-        ("optuna", "sqlalchemy"),
+        ("markdown_it", "optuna", "sqlalchemy"),
     ),
     "cli": Row(("operations", "project", "jobs", "text", *SPECS), ("click",), ("tabulate",)),
     "ui": Row(
