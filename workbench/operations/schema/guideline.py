@@ -86,7 +86,7 @@ def version(project: Project, layer_id: int, number: int) -> Version:
             return item
     raise SpecError(
         _("The guideline has no version {number}.", number=number),
-        hint=_("It has {n:,} versions.", n=len(versions)),
+        hint=_("Its newest version is {number}.", number=len(versions)),
     )
 
 
