@@ -30,7 +30,7 @@ NO_LABEL = ""  # class of characters and words outside spans
 MAX_ORDERED = 30  # values up to which the ordinal alpha is computed, which compares all pairs
 
 T = TypeVar("T")
-Pair = tuple[list[Sequence[T]], list[Sequence[T]]]
+Pair = tuple[np.ndarray, list[Sequence[T]], list[Sequence[T]]]
 Version = Iterable[Span] | None  # the spans of one annotator in a document; None: not labelled
 
 
@@ -281,30 +281,60 @@ def item_agreement(versions: Sequence[Sequence[Iterable[Hashable] | None]]) -> I
 
 
 @dataclass(frozen=True, eq=False)
-class PairMeans:
-    """Means over pairs of annotators of statistics that compare two sides.
+class PairScores:
+    """A statistic of the documents of two annotators, at the positions rows int (K,) of all."""
 
-    names: of the scores that are the same whichever side is gold, such as F1.
+    rows: np.ndarray
+    statistic: Statistic
+
+    def __call__(self, weights: np.ndarray) -> Arrays:
+        """weights (R, N) of all documents; NaN where none of the two has a weight."""
+        part = weights[:, self.rows]
+        none = part.sum(-1) == 0
+        return {
+            name: np.where(none if values.ndim == 1 else none[:, None], np.nan, values)
+            for name, values in self.statistic(part).items()
+        }
+
+    def taken(self, rows: np.ndarray) -> PairScores:
+        """Of the documents at the positions `rows` int (K,), which have other positions then."""
+        place = {int(row): at for at, row in enumerate(rows)}
+        own = [at for at, row in enumerate(self.rows) if int(row) in place]
+        after = np.array([place[int(self.rows[at])] for at in own], int)
+        return PairScores(after, self.statistic.taken(np.array(own, int)))
+
+
+@dataclass(frozen=True, eq=False)
+class PairMeans:
+    """Means over pairs of annotators, each over the documents of both.
+
+    names: of the scores, by default those that all pairs have, without those of labels.
     """
 
-    pairs: tuple[Statistic, ...]
-    names: tuple[str, ...]
+    pairs: tuple[PairScores, ...]
+    names: tuple[str, ...] | None = None
 
     @property
     def labels(self) -> tuple[str, ...]:
-        return self.pairs[0].labels if self.pairs else ()
+        return self.pairs[0].statistic.labels if self.pairs else ()
 
     def __call__(self, weights: np.ndarray) -> Arrays:
+        """NaN of resamples in which no pair has a document."""
         of_pairs = [pair(weights) for pair in self.pairs]
+        names = self.names
+        if names is None:
+            shared = (name for name in (of_pairs or [{}])[0] if not name.startswith(LABEL))
+            names = tuple(name for name in shared if all(name in arrays for arrays in of_pairs))
         return {
-            name: np.mean([arrays[name] for arrays in of_pairs], axis=0)
-            for name in self.names
+            name: _mean(np.stack([arrays[name] for arrays in of_pairs], -1))
+            for name in names
             if of_pairs
         }
 
     def taken(self, rows: np.ndarray) -> PairMeans:
         """The agreement in the documents at the positions `rows` int (K,)."""
-        return PairMeans(tuple(pair.taken(rows) for pair in self.pairs), self.names)
+        pairs = (pair.taken(rows) for pair in self.pairs)
+        return PairMeans(tuple(pair for pair in pairs if len(pair.rows)), self.names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -348,7 +378,9 @@ def span_agreement(
     sides = [[None if side is None else list(side) for side in row] for row in versions]
     names = {span.label for row in sides for side in row or () for span in side or ()}
     known = (*labels, *sorted(names - {*labels}))
-    pairs = tuple(span_counts(*pair, known) for pair in both_of(sides))
+    pairs = tuple(
+        PairScores(rows, span_counts(ours, theirs, known)) for rows, ours, theirs in both_of(sides)
+    )
     scores = ("span_f1", "exact_f1", "partial_f1", "type_f1", f"{LABEL}f1")
     return SpanAgreement(
         PairMeans(pairs, scores),
@@ -358,14 +390,19 @@ def span_agreement(
 
 
 def both_of(versions: Sequence[Sequence[Sequence[T] | None]]) -> Iterator[Pair[T]]:
-    """The versions (N, A) of each pair of annotators: (N,) and (N,), () where either has none."""
+    """The versions (N, A) of each pair of annotators that share a document: the positions int (K,)
+    of the documents of both, and what each says there.
+    """
     for left, right in combinations(range(len(versions[0]) if versions else 0), 2):
-        ours, theirs = list[Sequence[T]](), list[Sequence[T]]()
-        for row in versions:
+        rows, ours, theirs = list[int](), list[Sequence[T]](), list[Sequence[T]]()
+        for at, row in enumerate(versions):
             one, other = row[left], row[right]
-            ours.append(() if one is None or other is None else one)
-            theirs.append(() if one is None or other is None else other)
-        yield ours, theirs
+            if one is not None and other is not None:
+                rows.append(at)
+                ours.append(one)
+                theirs.append(other)
+        if rows:
+            yield np.array(rows, int), ours, theirs
 
 
 def character_agreement(

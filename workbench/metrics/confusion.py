@@ -50,10 +50,16 @@ def span_confusion(
     gold: Sequence[Iterable[Span]],
     predicted: Sequence[Iterable[Span]],
     labels: Sequence[str] | None = None,
+    *,
+    documents: Sequence[int] | None = None,
 ) -> Confusion:
-    """Spans with equal boundaries share a cell; others are in row or column NO_SPAN, the last."""
+    """Spans with equal boundaries share a cell; others are in row or column NO_SPAN, the last.
+
+    documents: the positions of the documents, by default as they come.
+    """
     cells: list[tuple[str, str, int]] = []
-    for position, (ours, theirs) in enumerate(zip(gold, predicted, strict=True)):
+    positions = range(len(gold)) if documents is None else documents
+    for position, ours, theirs in zip(positions, gold, predicted, strict=True):
         cells += [(g, p, position) for g, p in _pair(ours, theirs)]
     known = list(
         labels

@@ -160,6 +160,12 @@ class ResultView:
         """
         return replace(record, marks={**record.marks, layer: self.labels(prediction)})
 
+    def from_gold(self, document: Document, gold: Any, labels: Sequence[str]) -> Prediction | None:
+        """Gold of a task as if it were predicted with certainty, so that the labels of a person can
+        be scored against those of another; None for a kind that has no such form.
+        """
+        return None
+
     # ---------------------------------------------------------------- errors
 
     def about(self, mistake: Mistake, quote: str) -> str:

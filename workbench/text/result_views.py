@@ -10,6 +10,8 @@ import numpy as np
 
 from workbench.base.i18n import N_, _, ngettext
 from workbench.base.records import json_text
+from workbench.text import segment
+from workbench.text.document import TEXT, choice_names
 from workbench.text.fields import (
     Answers,
     Chains,
@@ -18,22 +20,38 @@ from workbench.text.fields import (
     FromReply,
     LabelScores,
     Number,
+    Prediction,
     Relations,
     SpanScores,
+    WordTag,
     WordTags,
     Written,
 )
 from workbench.text.mistakes import LABEL
+from workbench.text.questions import Candidate, PredictedAnswer
 from workbench.text.result_view import DISTANCE, DOCUMENT, LOSS, NONE, Answer, DetailRow, ResultView
 
 if TYPE_CHECKING:
     from workbench.text.dataset import Record
     from workbench.text.document import Document
-    from workbench.text.fields import Field, Prediction
+    from workbench.text.fields import Field
     from workbench.text.mistakes import Mistake
     from workbench.text.questions import Question
     from workbench.text.relations import Relation
     from workbench.text.spans import Span
+
+THRESHOLD = 0.5  # of labels that are certain
+
+
+def words_with(document: Document, spans: Sequence[Span]) -> tuple[WordTag, ...]:
+    """Every word of the text with the label of the span that covers its start."""
+    places = document.tokens.get(TEXT) or segment.words(document.text)
+    tags = []
+    for start, end in places:
+        span = next((span for span in spans if span.start <= start < span.end), None)
+        score = 1.0 if span is None or span.score is None else span.score
+        tags.append(WordTag(start, end, span.label if span else None, score))
+    return tuple(tags)
 
 
 class ClassView(ResultView):
@@ -49,6 +67,12 @@ class ClassView(ResultView):
         scores = prediction.get(DocumentLabels)
         return scores.as_dict() if scores is not None else {}
 
+    def from_gold(self, document: Document, gold: Any, labels: Sequence[str]) -> Prediction:
+        """Choices are labels of their document alone."""
+        names = choice_names(len(document.choices)) if document.choices else tuple(labels)
+        scores = tuple(float(name == gold.label) for name in names)
+        return Prediction((ClassScores(names, scores),))
+
 
 class MultiLabelView(ClassView):
     """Any number of classes, each decided on its own."""
@@ -61,6 +85,11 @@ class MultiLabelView(ClassView):
         if scores is None:
             return {}
         return dict(zip(scores.labels, scores.thresholds, strict=True))
+
+    def from_gold(self, document: Document, gold: Any, labels: Sequence[str]) -> Prediction:
+        scores = tuple(float(name in gold.chosen) for name in labels)
+        thresholds = (THRESHOLD,) * len(scores)
+        return Prediction((LabelScores(tuple(labels), scores, thresholds),))
 
     def compared(self, prediction: Prediction) -> tuple[object, ...]:
         """Whether each label is predicted."""
@@ -101,6 +130,9 @@ class NumberView(ResultView):
     ) -> Record:
         numbers = {**record.numbers, layer: prediction.required(Number).value}
         return replace(record, numbers=numbers)
+
+    def from_gold(self, document: Document, gold: Any, labels: Sequence[str]) -> Prediction:
+        return Prediction((Number(gold.value),))
 
     def scatter(
         self, golds: Sequence[Any], predictions: Sequence[Prediction], labels: Sequence[str]
@@ -162,6 +194,10 @@ class SpanView(ResultView):
             return record
         return replace(record, spans={**record.spans, layer: prediction.spans})
 
+    def from_gold(self, document: Document, gold: Any, labels: Sequence[str]) -> Prediction:
+        spans = tuple(replace(span, score=1.0) for span in gold.spans)
+        return Prediction((WordTags(words_with(document, spans)), SpanScores(spans)))
+
     def detail(
         self, document: Document, prediction: Prediction, mistake: Mistake
     ) -> list[DetailRow]:
@@ -221,6 +257,15 @@ class ChainView(SpanView):
         if span.chain is None:
             return span.label
         return _("{chain} · {label}", chain=span.chain, label=span.label)
+
+    def from_gold(self, document: Document, gold: Any, labels: Sequence[str]) -> Prediction:
+        spans = (
+            replace(span, chain=number, score=1.0)
+            for number, chain in enumerate(gold.chains, 1)
+            for span in chain
+        )
+        in_order = sorted(spans, key=lambda span: (span.start, -span.end))
+        return Prediction((Chains(tuple(in_order)),))
 
     def detail(
         self, document: Document, prediction: Prediction, mistake: Mistake
@@ -289,6 +334,16 @@ class AnswerView(ResultView):
         )
         return replace(record, questions={**record.questions, layer: answered})
 
+    def from_gold(self, document: Document, gold: Any, labels: Sequence[str]) -> Prediction:
+        """Of several right answers the first one."""
+        answers = []
+        for question in gold.questions:
+            best = tuple(Candidate(start, end, 1.0) for start, end in question.ranges[:1])
+            text = question.texts[0] if best else ""
+            null = float(not best)
+            answers.append(PredictedAnswer(question.question, best, text, 0.0, null, not best))
+        return Prediction((Answers(tuple(answers)),))
+
     def about(self, mistake: Mistake, quote: str) -> str:
         return mistake.gold or mistake.predicted
 
@@ -348,6 +403,9 @@ class WrittenView(ResultView):
         if not (text := prediction.written or "").strip():
             return record
         return replace(record, written={**record.written, layer: text})
+
+    def from_gold(self, document: Document, gold: Any, labels: Sequence[str]) -> Prediction:
+        return Prediction((Written(gold.text),))
 
 
 class RelationView(ResultView):
@@ -413,6 +471,10 @@ class RelationView(ResultView):
             spans={name: tuple(some) for name, some in spans.items()},
             relations={**record.relations, layer: tuple(relations)},
         )
+
+    def from_gold(self, document: Document, gold: Any, labels: Sequence[str]) -> Prediction:
+        relations = (replace(relation, score=1.0) for relation in gold.relations)
+        return Prediction((Relations(tuple(relations)),))
 
     def detail(
         self, document: Document, prediction: Prediction, mistake: Mistake

@@ -89,8 +89,8 @@ def test_classes_of_two(team):
     assert result.pairs[0, 1]["kappa"] == pytest.approx(kappa)
     assert result.main == "observed_agreement" and result.value(result.main).value == 4 / 6
     assert result.value(result.main).low < 4 / 6 < result.value(result.main).high
-    assert result.confusion.counts.tolist() == [[2, 1], [1, 2]]
-    assert result.confusion.documents("a", "b") == (1,)
+    assert result.confusions[0, 1].counts.tolist() == [[2, 1], [1, 2]]
+    assert result.confusions[0, 1].documents("a", "b") == (1,)
     assert [(row.key, row.versions) for row in result.differences] == [
         ("topic1", ("a", "b")),
         ("topic5", ("b", "a")),

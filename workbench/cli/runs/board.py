@@ -130,6 +130,8 @@ def _show_board(board: Board, score: str, over: BoardEntry | None) -> None:
         say(_(board.definition))
     if board.intervals is not None:
         say(interval_method(board.intervals))
+    if board.ceiling is not None and (sentence := board.ceiling.sentence(score)):
+        say(sentence)
     for entry in board.entries:
         warn_of_training_texts(entry.run.name, entry.trained_on, board.n)
     for other in board.others:

@@ -37,11 +37,15 @@ def runs() -> None:
 @as_json
 def listing(file: Path, group: str, tag: str, archived: bool, as_json: bool) -> None:
     """List the runs of FILE, newest first; archived ones only with --archived."""
+    from workbench.operations.people import ceiling
     from workbench.operations.runs import results, run_list
 
     with reading(file) as opened:
         selected = run_list.RunFilter(group, tag, archived).of(results.all_runs(opened))
+        ceilings = [] if as_json else ceiling.sentences(opened, selected)
     table(run_list.columns(), selected, as_json)
+    for sentence in ceilings:
+        say(sentence)
 
 
 @runs.command("add")

@@ -21,6 +21,8 @@ from workbench.metrics.gain import Gain, gain
 from workbench.metrics.report import intervals
 from workbench.operations.documents import queries
 from workbench.operations.evaluation import quality, scoring
+from workbench.operations.people import ceiling as ceilings
+from workbench.operations.people.ceiling import Ceiling
 from workbench.operations.runs import missing, predict, results, trained_on
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.run_results import outcome, prices
@@ -89,7 +91,8 @@ class Board:
     """entries: scored on the same n documents, best main score first; others: on another test set.
 
     score: the main score, definition: what counts as correct. names: of all scores, main first.
-    where: the query that the n documents match, "" for the whole split.
+    where: the query that the n documents match, "" for the whole split. ceiling: what people score
+    against each other, None if no document is labelled by two.
     """
 
     layer: str
@@ -102,6 +105,7 @@ class Board:
     entries: tuple[BoardEntry, ...]
     others: tuple[BoardEntry, ...]
     where: str = ""
+    ceiling: Ceiling | None = None
 
     @property
     def intervals(self) -> Intervals | None:
@@ -183,6 +187,7 @@ def board(
     unsorted = Board(
         layer, split, len(documents), fingerprint, info.main, info.definition,
         tasks.score_names(names, info.id), tuple(entries), tuple(others), where.strip(),
+        ceilings.ceiling(project, results.layer_of(project, first), info),
     )  # fmt: skip
     return replace(unsorted, entries=unsorted.sorted_by(info.main))
 

@@ -36,6 +36,7 @@ def board_report(board: Board, score: str = "", over: BoardEntry | None = None) 
             {**_entry(entry), "gains": _gains(entry, over)} for entry in board.sorted_by(score)
         ],
         "others": [{**_entry(other), "problem": other.problem} for other in board.others],
+        "ceiling": None if board.ceiling is None else board.ceiling.to_json(),
     }
 
 
@@ -220,6 +221,8 @@ def to_markdown(board: Board, score: str = "", over: BoardEntry | None = None) -
         about = f"{about} {quality.interval_method(board.intervals)}"
     if board.where:
         about = f"{about} {_('Query: {query}.', query=board.where)}"
+    if board.ceiling is not None and (sentence := board.ceiling.sentence(score)):
+        about = f"{about} {sentence}"
     table = markdown(_all_columns(board, score, over), board.sorted_by(score))
     return "\n".join([table, "", about, "", _(board.definition), ""])
 

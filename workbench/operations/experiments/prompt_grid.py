@@ -25,6 +25,8 @@ from workbench.operations.experiments.experiment import (
     Experiment,
     Summary,
 )
+from workbench.operations.people import ceiling as ceilings
+from workbench.operations.people.ceiling import Ceiling
 from workbench.operations.prompts import prompt, prompt_models, prompt_reading
 from workbench.operations.runs import results, run_results
 from workbench.operations.runs.kinds import contract as kinds
@@ -165,7 +167,13 @@ class PromptGrid(Experiment):
             rows.append(replace(row, interval=experiment.mean_interval(self, row.runs)))
         trained = fine_tuned(self.project, rows)
         series = (*_prompt_series(rows), *_trained_series(trained, self))
-        return GridResult(tuple(rows), series, verdict(self, rows, trained, watch.part(0.6, 1.0)))
+        first = next((run for row in rows for run in row.runs), None)
+        return GridResult(
+            tuple(rows),
+            series,
+            verdict(self, rows, trained, watch.part(0.6, 1.0)),
+            None if first is None else ceilings.of_run(self.project, first),
+        )
 
     def _row(self, group: str, summary: Summary) -> GridRow:
         spec = next(row for row in self.spec.prompts if _group(row) == group)
@@ -333,9 +341,12 @@ class Verdict:
 
 @dataclass(frozen=True)
 class GridResult:
+    """ceiling: what people score against each other, None if no document is labelled by two."""
+
     rows: tuple[GridRow, ...]
     series: tuple[BandSeries, ...] = ()
     verdict: Verdict = field(default_factory=lambda: Verdict(""))
+    ceiling: Ceiling | None = None
 
 
 def columns(score: str) -> tuple[Column, ...]:
@@ -652,6 +663,7 @@ def to_json(grid: PromptGrid, result: GridResult) -> dict[str, Any]:
             for row in result.rows
         ],
         "series": to_plain(result.series),
+        "ceiling": None if result.ceiling is None else result.ceiling.to_json(),
         "verdict": {
             "sentence": result.verdict.sentence,
             "best": best.title if best else None,

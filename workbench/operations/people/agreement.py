@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
@@ -25,6 +26,7 @@ from workbench.text.segment import words
 if TYPE_CHECKING:  # these import numpy, which the start of the window must not
     import numpy as np
 
+    from workbench.metrics.agreement import PairScores
     from workbench.metrics.confusion import Confusion
     from workbench.metrics.resampling import Statistic
     from workbench.project.project import Project
@@ -32,6 +34,7 @@ if TYPE_CHECKING:  # these import numpy, which the start of the window must not
 
 ROUNDS = 2000  # resamples of documents for the intervals
 PERSON, RUN = "person", "run"  # kinds of annotators
+Two = tuple[int, int]  # positions of two annotators
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +53,16 @@ class Annotator:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A measure with its 95% interval over documents; None where it is not defined."""
+    """A measure with its 95% interval over documents; None where it is not defined.
+
+    documents: how many it is computed on.
+    """
 
     name: str
     value: float | None
     low: float | None = None
     high: float | None = None
+    documents: int = 0
 
     @property
     def title(self) -> str:
@@ -76,9 +83,11 @@ class Difference:
 class Agreement:
     """The agreement of annotators in a layer.
 
-    documents: labelled by at least two. units: labels of all of them there. values: by measure,
-    the main one first. by_label: label → measures of it. pairs: (i, j) → the value of each measure
-    for two of `annotators`. confusion: of the first two, None for layers without labels.
+    documents: labelled by at least two. units: labels of those that `values` compare. values: by
+    measure, the main one first: between people, or, of less than two people, between all.
+    with_runs: the means of the same measures over pairs of a person and a run; () where `values`
+    has them. by_label: label → measures of it. pairs: the value of each measure for two of
+    `annotators`. confusions: of two, by positions in `documents`; {} for layers without labels.
     """
 
     layer: Layer
@@ -86,18 +95,28 @@ class Agreement:
     documents: tuple[int, ...]
     units: int
     values: tuple[Value, ...]
+    with_runs: tuple[Value, ...]
     by_label: Mapping[str, tuple[Value, ...]] = field(hash=False)
-    pairs: Mapping[tuple[int, int], Mapping[str, float | None]] = field(hash=False)
-    confusion: Confusion | None = field(hash=False)
+    pairs: Mapping[Two, Mapping[str, float | None]] = field(hash=False)
+    confusions: Mapping[Two, Confusion] = field(hash=False)
     differences: tuple[Difference, ...]
 
     @property
     def main(self) -> str:
         return self.values[0].name
 
+    @property
+    def is_of_people(self) -> bool:
+        """Whether `values` are between people alone."""
+        return all(who.kind == PERSON for who in self.annotators) or bool(self.with_runs)
+
     def value(self, name: str) -> Value:
         """Raises KeyError if the layer has no such measure."""
         return {value.name: value for value in self.values}[name]
+
+    def with_run(self, name: str) -> Value | None:
+        """Between people and runs; None if there is no such pair, or no such measure of it."""
+        return {value.name: value for value in self.with_runs}.get(name)
 
     def to_json(self) -> dict[str, object]:
         """As `agreement --json` prints it."""
@@ -115,6 +134,7 @@ class Agreement:
             "documents": len(self.documents),
             "units": self.units,
             "measures": [asdict(value) for value in self.values],
+            "with_runs": [asdict(value) for value in self.with_runs],
             "labels": {
                 label: [asdict(value) for value in values]
                 for label, values in self.by_label.items()
@@ -197,22 +217,56 @@ def compare(
     ids: only these documents. Predictions of texts that have changed since are left out. Raises
     SpecError if no document is labelled by two of them, Cancelled through `watch`.
     """
+    shared, rows = compared_versions(project, layer, chosen, ids=ids, watch=watch.part(0, 0.4))
+    people = [at for at, who in enumerate(chosen) if who.kind == PERSON]
+    between = people if _compared(rows, people) else list(range(len(chosen)))
+    own = [row for row in ([row[at] for at in between] for row in rows) if _several(row)]
+    measured = measures(layer, own)
+    values, by_label = measure(measured.statistic, len(own), rounds, watch.part(0.4, 0.7))
+    of_pairs: dict[Two, _Pair] = {}
+    for two in combinations(range(len(chosen)), 2):
+        watch.at(0.7)
+        if (pair := _of_two(layer, rows, two)) is not None:
+            of_pairs[two] = pair
+    return Agreement(
+        layer,
+        tuple(chosen),
+        shared,
+        measured.units,
+        values,
+        _with_runs(chosen, of_pairs, between, len(rows), rounds, watch.part(0.8, 1.0)),
+        by_label,
+        {two: pair.exact() for two, pair in of_pairs.items()},
+        {two: pair.confusion for two, pair in of_pairs.items() if pair.confusion is not None},
+        _differences(layer, rows),
+    )
+
+
+def compared_versions(
+    project: Project,
+    layer: Layer,
+    chosen: Sequence[Annotator],
+    *,
+    ids: Iterable[int] | None = None,
+    watch: Watch = QUIET,
+) -> tuple[tuple[int, ...], list[list[Record | None]]]:
+    """The ids (N,) of documents that two or more labelled, and what each annotator says (N, A)."""
     if len(chosen) < 2:
         raise SpecError(
             _("Agreement needs two annotators of layer {layer}.", layer=layer.name),
             hint=_("Choose two people, or a person and a run."),
         )
     limits = None if ids is None else set(ids)
+    if all(annotator.kind == PERSON for annotator in chosen):
+        shared = people.submitted_by_several(project.db, row_id(layer), [who.id for who in chosen])
+        limits = shared if limits is None else limits & shared
     sides = []
     for at, annotator in enumerate(chosen):
-        watch.at(0.4 * at / len(chosen))
-        sides.append(_versions(project, layer, annotator, limits))
-    counts: dict[int, int] = {}
-    for side in sides:
-        for id in side:
-            counts[id] = counts.get(id, 0) + 1
-    shared = sorted(id for id, count in counts.items() if count >= 2)
-    if not shared:
+        watch.at(at / len(chosen))
+        sides.append(versions(project, layer, annotator, limits))
+    counts = Counter(id for side in sides for id in side)
+    several = tuple(sorted(id for id, count in counts.items() if count >= 2))
+    if not several:
         raise SpecError(
             _(
                 "No document is labelled by two of the annotators in layer {layer}.",
@@ -220,31 +274,85 @@ def compare(
             ),
             hint=_("Give the same documents to two people, or choose others."),
         )
-    rows = [[side.get(id) for side in sides] for id in shared]
-    measured = _MEASURES[layer.traits.record](layer, rows)
-    values, by_label = _measure(measured.statistic, len(rows), rounds, watch.part(0.4, 0.9))
-    pairs = {}
-    for left, right in combinations(range(len(chosen)), 2):
-        watch.at(0.9)
-        two = [[row[left], row[right]] for row in rows if row[left] and row[right]]
-        pairs[left, right] = _exact(layer, two)
-    return Agreement(
-        layer,
-        tuple(replace(who, documents=len(side)) for who, side in zip(chosen, sides, strict=True)),
-        tuple(shared),
-        measured.units,
-        values,
-        by_label,
-        pairs,
-        measured.confusion,
-        _differences(layer, rows),
-    )
+    return several, [[side.get(id) for side in sides] for id in several]
+
+
+def _several(row: Sequence[Record | None]) -> bool:
+    return sum(record is not None for record in row) >= 2
+
+
+def _compared(rows: Versions, positions: Sequence[int]) -> bool:
+    """Whether two of these annotators have labelled a document."""
+    return any(_several([row[at] for at in positions]) for row in rows)
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """scores: of the documents of both. confusion: by positions in all documents."""
+
+    scores: PairScores
+    confusion: Confusion | None
+
+    def exact(self) -> dict[str, float | None]:
+        """The measures without intervals."""
+        import numpy as np
+
+        from workbench.metrics.resampling import LABEL
+
+        arrays = self.scores.statistic(np.ones((1, len(self.scores.rows))))
+        overall = {name: row for name, row in arrays.items() if not name.startswith(LABEL)}
+        return {name: _value(name, row[0], row[0], row[0]).value for name, row in overall.items()}
+
+
+def _of_two(layer: Layer, rows: Versions, two: Two) -> _Pair | None:
+    """None without a common document."""
+    import numpy as np
+
+    from workbench.metrics.agreement import PairScores
+
+    sides = [[row[at] for at in two] for row in rows]
+    both = [at for at, side in enumerate(sides) if _several(side)]
+    if not both:
+        return None
+    measured = measures(layer, [sides[at] for at in both])
+    confusion = measured.confusion
+    if confusion is not None:
+        places = {
+            cell: tuple(both[at] for at in positions) for cell, positions in confusion.where.items()
+        }
+        confusion = replace(confusion, where=places)
+    return _Pair(PairScores(np.array(both, int), measured.statistic), confusion)
+
+
+def _with_runs(
+    chosen: Sequence[Annotator],
+    of_pairs: Mapping[Two, _Pair],
+    between: Sequence[int],
+    count: int,
+    rounds: int,
+    watch: Watch,
+) -> tuple[Value, ...]:
+    """The means over pairs of a person and a run; () if `between` has the runs already."""
+    from workbench.metrics.agreement import PairMeans
+
+    if any(chosen[at].kind != PERSON for at in between):
+        return ()
+    mixed = [
+        pair.scores
+        for two, pair in of_pairs.items()
+        if {chosen[at].kind for at in two} == {PERSON, RUN}
+    ]
+    if not mixed:
+        return ()
+    values, _labels = measure(PairMeans(tuple(mixed)), count, rounds, watch)
+    documents = len({int(row) for scores in mixed for row in scores.rows})
+    return tuple(replace(value, documents=documents) for value in values)
 
 
 # ---------------------------------------------------------------- versions
 
 
-def _versions(
+def versions(
     project: Project, layer: Layer, annotator: Annotator, ids: set[int] | None
 ) -> dict[int, Record]:
     """Document id → the document with the labels of the annotator in the layer."""
@@ -279,7 +387,9 @@ def _predicted(
 
 
 @dataclass(frozen=True)
-class _Measured:
+class Measured:
+    """units: labels of all annotators. confusion: of the first two."""
+
     statistic: Statistic
     units: int
     confusion: Confusion | None = None
@@ -288,9 +398,15 @@ class _Measured:
 Versions = Sequence[Sequence["Record | None"]]  # documents, annotators
 
 
-def _measure(
-    statistic: Statistic, count: int, rounds: int, watch: Watch
+def measures(layer: Layer, rows: Versions) -> Measured:
+    """The measures of a kind of layer; rows (N, A): what each annotator says, None for nothing."""
+    return _MEASURES[layer.traits.record](layer, rows)
+
+
+def measure(
+    statistic: Statistic, count: int, rounds: int, watch: Watch = QUIET
 ) -> tuple[tuple[Value, ...], dict[str, tuple[Value, ...]]]:
+    """The measures of `count` documents with their intervals, and those of each label."""
     import numpy as np
 
     from workbench.metrics.resampling import LABEL, bounds, resampled
@@ -302,42 +418,29 @@ def _measure(
     for name, row in exact.items():
         low, high = bounds(drawn[name])
         if not name.startswith(LABEL):
-            values.append(_value(name, row[0], low, high))
+            values.append(replace(_value(name, row[0], low, high), documents=count))
             continue
         for at, label in enumerate(statistic.labels):
             short = name.removeprefix(LABEL)
-            of_labels.setdefault(label, []).append(_value(short, row[0, at], low[at], high[at]))
+            value = _value(short, row[0, at], low[at], high[at])
+            of_labels.setdefault(label, []).append(replace(value, documents=count))
     return tuple(values), {label: tuple(row) for label, row in of_labels.items()}
 
 
 def _value(name: str, value: Any, low: Any, high: Any) -> Value:
     import math
 
-    numbers = (None if math.isnan(number) else float(number) for number in (value, low, high))
-    return Value(name, *numbers)
+    value, low, high = (
+        None if math.isnan(number) else float(number) for number in (value, low, high)
+    )
+    return Value(name, value, low, high)
 
 
-def _exact(layer: Layer, rows: Versions) -> dict[str, float | None]:
-    """The measures of two annotators without intervals; {} without a common document."""
-    import numpy as np
-
-    from workbench.metrics.resampling import LABEL
-
-    if not rows:
-        return {}
-    arrays = _MEASURES[layer.traits.record](layer, rows).statistic(np.ones((1, len(rows))))
-    return {
-        name: _value(name, row[0], row[0], row[0]).value
-        for name, row in arrays.items()
-        if not name.startswith(LABEL)
-    }
-
-
-def _of_marks(layer: Layer, rows: Versions) -> _Measured:
+def _of_marks(layer: Layer, rows: Versions) -> Measured:
     return _of_sets(layer, rows) if layer.traits.several else _of_classes(layer, rows)
 
 
-def _of_classes(layer: Layer, rows: Versions) -> _Measured:
+def _of_classes(layer: Layer, rows: Versions) -> Measured:
     from workbench.metrics.agreement import MISSING, class_agreement
     from workbench.metrics.confusion import confusion
 
@@ -349,7 +452,7 @@ def _of_classes(layer: Layer, rows: Versions) -> _Measured:
     )
     both = [(row[0], row[1], at) for at, row in enumerate(classes) if row[0] and row[1]]
     left, right, where = zip(*both, strict=True) if both else ((), (), ())
-    return _Measured(
+    return Measured(
         class_agreement(ratings, names),
         int((ratings != MISSING).sum()),
         confusion(left, right, names, documents=where),
@@ -362,7 +465,7 @@ def _class(layer: Layer, record: Record | None) -> str | None:
     return next(iter(record.marks.get(layer.name, ())), NONE)
 
 
-def _of_sets(layer: Layer, rows: Versions) -> _Measured:
+def _of_sets(layer: Layer, rows: Versions) -> Measured:
     """Several classes: every label of every document is a decision."""
     import numpy as np
 
@@ -382,7 +485,7 @@ def _of_sets(layer: Layer, rows: Versions) -> _Measured:
         count=len(rows),
     )
     units = sum(len(side) for row in sets for side in row if side)
-    return _Measured(_Both(item_agreement(sets), decisions), units)
+    return Measured(_Both(item_agreement(sets), decisions), units)
 
 
 @dataclass(frozen=True)
@@ -403,7 +506,7 @@ class _Both:
         return _Both(self.first.taken(rows), self.second.taken(rows))
 
 
-def _of_numbers(layer: Layer, rows: Versions) -> _Measured:
+def _of_numbers(layer: Layer, rows: Versions) -> Measured:
     from workbench.metrics.agreement import NumberAgreement
 
     missing = float("nan")
@@ -411,10 +514,10 @@ def _of_numbers(layer: Layer, rows: Versions) -> _Measured:
         [missing if r is None else r.numbers.get(layer.name, missing) for r in row] for row in rows
     ]
     numbers = _array(values, float)
-    return _Measured(NumberAgreement(numbers), int((numbers == numbers).sum()))
+    return Measured(NumberAgreement(numbers), int((numbers == numbers).sum()))
 
 
-def _of_spans(layer: Layer, rows: Versions) -> _Measured:
+def _of_spans(layer: Layer, rows: Versions) -> Measured:
     if layer.traits.in_chains:
         return _of_chains(layer, rows)
     from workbench.metrics.agreement import both_of, span_agreement
@@ -424,20 +527,30 @@ def _of_spans(layer: Layer, rows: Versions) -> _Measured:
     texts = [_any(row).document for row in rows]
     lengths = [{name: len(content) for name, content in text.texts} for text in texts]
     statistic = span_agreement(versions, layer.names, lengths, [words(text.text) for text in texts])
-    left, right = next(both_of(versions))
+    two = [row[:2] for row in versions]
+    first = next(both_of(two), None)
     units = sum(len(side) for row in versions for side in row if side)
-    return _Measured(statistic, units, span_confusion(left, right, statistic.labels))
+    if first is None:
+        return Measured(statistic, units)
+    rows_of_both, left, right = first
+    where = [int(row) for row in rows_of_both]
+    return Measured(
+        statistic, units, span_confusion(left, right, statistic.labels, documents=where)
+    )
 
 
-def _of_chains(layer: Layer, rows: Versions) -> _Measured:
+def _of_chains(layer: Layer, rows: Versions) -> Measured:
     from workbench.metrics import coreference
-    from workbench.metrics.agreement import PairMeans, both_of
+    from workbench.metrics.agreement import PairMeans, PairScores, both_of
 
     versions = [[None if r is None else _chains(layer, r) for r in row] for row in rows]
-    pairs = tuple(coreference.ChainCounts.of(*pair) for pair in both_of(versions))
+    pairs = tuple(
+        PairScores(both, coreference.ChainCounts.of(left, right))
+        for both, left, right in both_of(versions)
+    )
     names = (coreference.CONLL, *(f"{measure}_f1" for measure in coreference.MEASURES))
     units = sum(len(chain) for row in versions for side in row for chain in side or ())
-    return _Measured(PairMeans(pairs, names), units)
+    return Measured(PairMeans(pairs, names), units)
 
 
 def _chains(layer: Layer, record: Record) -> list[list[object]]:
@@ -447,29 +560,29 @@ def _chains(layer: Layer, record: Record) -> list[list[object]]:
     return list(chains.values())
 
 
-def _of_relations(layer: Layer, rows: Versions) -> _Measured:
+def _of_relations(layer: Layer, rows: Versions) -> Measured:
     def items(record: Record) -> list[object]:
         return [relation.place for relation in record.relations.get(layer.name, ())]
 
     return _of_items(rows, items)
 
 
-def _of_questions(layer: Layer, rows: Versions) -> _Measured:
+def _of_questions(layer: Layer, rows: Versions) -> Measured:
     """Of each question that both answer, the answer of one is scored by that of the other."""
-    from workbench.metrics.agreement import PairMeans, both_of
+    from workbench.metrics.agreement import PairMeans, PairScores, both_of
     from workbench.metrics.answer_scores import EXACT, F1, AnswerStatistic
 
     versions = [
         [None if r is None else tuple(_answers(layer, r).items()) for r in row] for row in rows
     ]
     pairs = []
-    for left, right in both_of(versions):
+    for both, left, right in both_of(versions):
         sums = [
             _answer_sums(dict(one), dict(other)) for one, other in zip(left, right, strict=True)
         ]
-        pairs.append(AnswerStatistic(_array(sums, float)))
+        pairs.append(PairScores(both, AnswerStatistic(_array(sums, float))))
     units = sum(len(side) for row in versions for side in row if side)
-    return _Measured(PairMeans(tuple(pairs), (F1, EXACT)), units)
+    return Measured(PairMeans(tuple(pairs), (F1, EXACT)), units)
 
 
 def _answers(layer: Layer, record: Record) -> dict[str, list[str]]:
@@ -497,7 +610,7 @@ def _answer_sums(
     return exact, shared, float(len(both))
 
 
-def _of_written(layer: Layer, rows: Versions) -> _Measured:
+def _of_written(layer: Layer, rows: Versions) -> Measured:
     def items(record: Record) -> list[object]:
         text = record.written.get(layer.name)
         return [] if text is None else [" ".join(text.split())]
@@ -505,15 +618,15 @@ def _of_written(layer: Layer, rows: Versions) -> _Measured:
     return _of_items(rows, items)
 
 
-def _of_items(rows: Versions, items: Callable[[Record], list[object]]) -> _Measured:
+def _of_items(rows: Versions, items: Callable[[Record], list[object]]) -> Measured:
     from workbench.metrics.agreement import item_agreement
 
     sets: list[list[Any]] = [[None if r is None else items(r) for r in row] for row in rows]
     units = sum(len(side) for row in sets for side in row if side)
-    return _Measured(item_agreement(sets), units)
+    return Measured(item_agreement(sets), units)
 
 
-_MEASURES: Mapping[str, Callable[[Layer, Versions], _Measured]] = {
+_MEASURES: Mapping[str, Callable[[Layer, Versions], Measured]] = {
     kinds.MARKS: _of_marks,
     kinds.NUMBERS: _of_numbers,
     kinds.SPANS: _of_spans,

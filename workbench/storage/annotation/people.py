@@ -8,12 +8,12 @@ versions have.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from workbench.storage.connections.database import Database
 from workbench.storage.documents.flags import ASSIGNED
-from workbench.storage.schema.values import new_id, new_uid
+from workbench.storage.schema.values import ids_in, new_id, new_uid
 from workbench.text.labels import LABEL_TABLES
 
 LOOKS = "people"  # key of `meta`: uid → initials and colour
@@ -77,6 +77,20 @@ def submitted(db: Database) -> dict[tuple[int, int], int]:
         " group by layer_id, annotator_id"
     )
     return {(layer, annotator): count for layer, annotator, count in rows.fetchall()}
+
+
+def submitted_by_several(
+    db: Database, layer_id: int, annotators: Iterable[int] | None = None
+) -> set[int]:
+    """The documents that at least two annotators, by default of all, submitted in a layer."""
+    chosen = "" if annotators is None else "and annotator_id in (select value from json_each(?))"
+    values = [layer_id, *([] if annotators is None else [ids_in(annotators)])]
+    rows = db.reader().execute(
+        f"select document_id from state where layer_id = ? and state = 'submitted' {chosen}"
+        " group by document_id having count(*) > 1",
+        values,
+    )
+    return {id for (id,) in rows.fetchall()}
 
 
 def labelling(db: Database) -> set[int]:

@@ -177,6 +177,18 @@ class GridState(ExperimentState):
             return None
         return min(scores) if self.work.is_error else max(scores)
 
+    @property
+    def ceiling(self) -> float | None:
+        """What people score, a line in the table and in the plot."""
+        limit = self.result.ceiling if self.result is not None else None
+        return limit.of(self.score_name) if limit is not None else None
+
+    @property
+    def ceiling_text(self) -> str:
+        """How that was measured, "" without it."""
+        limit = self.result.ceiling if self.result is not None else None
+        return limit.sentence(self.score_name) if limit is not None else ""
+
     def _stepped(self) -> None:
         done = sum(cell.status == DONE for cell in self.cells)
         if done != self._done:

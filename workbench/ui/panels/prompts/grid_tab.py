@@ -175,7 +175,7 @@ class GridTab(Tab):
         if item.is_error:
             return Interval(None)
         low, high = item.interval or (None, None)
-        return Interval(mean, low, high, self.state.best)
+        return Interval(mean, low, high, self.state.best, self.state.ceiling)
 
     def _status(self, item: GridRow) -> str:
         if item.status == RUNNING:
@@ -297,6 +297,16 @@ class GridTab(Tab):
         ]
         self.chart.set_series(curves)
         self._legend.set(curves)
+        self._show_ceiling(1.0 if is_error else 100.0)
+
+    def _show_ceiling(self, unit: float) -> None:
+        """The line of what people score against each other, and how it was measured on hover."""
+        ceiling = self.state.ceiling
+        text = ""
+        if ceiling is not None:
+            text = _("human agreement {score}", score=self.state.score_text(ceiling))
+        self.chart.set_level(None if ceiling is None else unit * ceiling, text, tone="good")
+        escaping.set_tip(self._score, self.state.ceiling_text)
 
     def _curve(self, line: BandSeries, shots: Sequence[int], number: int, unit: float) -> Series:
         tone, marker = distinct(number)

@@ -399,7 +399,7 @@ class RunSelection(State):
         }
         if (whole := self.whole) is not None:
             evaluations[END_TO_END] = None, whole
-        return score_rows(self.details.results.run, evaluations)
+        return score_rows(self.details.results.run, evaluations, self.details.ceiling)
 
     @property
     def span_runs(self) -> tuple[Run, ...]:

@@ -147,7 +147,7 @@ class Chart(Savable, QWidget):
         self._series: tuple[Series, ...] = ()
         self._bars: tuple[Bar, ...] = ()
         self._level: float | None = None
-        self._level_text = ""
+        self._level_text, self._level_tone = "", "warn"
         self._place_mark: Mark | None = None
         self._chosen: tuple[int, int] | None = None
         self._guides = False
@@ -198,9 +198,12 @@ class Chart(Savable, QWidget):
         self._chosen, self._guides = (series, point), guides
         self._mark()
 
-    def set_level(self, level: float | None, text: str = "", mark: Mark | None = None) -> None:
+    def set_level(
+        self, level: float | None, text: str = "", mark: Mark | None = None, *, tone: str = "warn"
+    ) -> None:
         """A dashed horizontal line at this value of y, with a text, and a mark on the x-axis."""
         self._level, self._level_text, self._place_mark = level, text, mark
+        self._level_tone = tone
         self._show()
 
     def place(self, x: float, y: float) -> QPointF:
@@ -239,7 +242,7 @@ class Chart(Savable, QWidget):
         if self._diagonal:
             yield ChartLine(x, y, "faint", 1.0, dashed=True)
         if self._level is not None:
-            tone = "warn" if self._level_text else "faint"
+            tone = self._level_tone if self._level_text else "faint"
             yield ChartLine(x, (self._level, self._level), tone, 1.0, dashed=True)
         if self._place_mark is not None:
             yield from self._place_mark.layers(x, y)
@@ -250,7 +253,7 @@ class Chart(Savable, QWidget):
         for series in self._series:
             yield from series.layers()
         if self._level is not None and self._level_text:
-            yield ChartText(x[0], self._level, self._level_text, "warn", 600, (-0.1, 1.1))
+            yield ChartText(x[0], self._level, self._level_text, self._level_tone, 600, (-0.1, 1.1))
 
     def _mark(self) -> None:
         """Mark the chosen point."""

@@ -20,12 +20,14 @@ class Interval:
     """A value with its bounds, fractions of 1; mark: a dashed line on the scale, None without.
 
     value: None for one without such a scale. note: shown instead of the bar, for a row without one.
+    ceiling: what people score, a line in another colour and style, None without.
     """
 
     value: float | None
     low: float | None = None
     high: float | None = None
     mark: float | None = None
+    ceiling: float | None = None
     note: str = ""
 
 
@@ -89,10 +91,15 @@ class IntervalDelegate(QStyledItemDelegate):
             painter.setBrush(theme.qcolour("accent", 0.35))
             bar = QRectF(at(interval.low), y - 4, max(2.0, at(interval.high) - at(interval.low)), 8)
             painter.drawRoundedRect(bar, 4, 4)
-        if interval.mark is not None:
-            painter.setPen(QPen(theme.qcolour("muted"), 1, Qt.PenStyle.DashLine))
-            x = int(at(interval.mark))
-            painter.drawLine(x, int(y - height / 2), x, int(y + height / 2))
+        lines = (
+            (interval.mark, "muted", 1, Qt.PenStyle.DashLine),
+            (interval.ceiling, "good", 2, Qt.PenStyle.DotLine),
+        )
+        for share, tone, width, style in lines:
+            if share is not None:
+                painter.setPen(QPen(theme.qcolour(tone), width, style))
+                x = int(at(share))
+                painter.drawLine(x, int(y - height / 2), x, int(y + height / 2))
         if interval.value is not None:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(theme.qcolour("accent"))

@@ -19,8 +19,7 @@ from workbench.importers.fields import roles, table_cells
 from workbench.importers.json import jsonl
 from workbench.importers.source import Source
 from workbench.importers.tables.table_form import TableForm
-from workbench.text import result_view, segment
-from workbench.text.document import TEXT
+from workbench.text import result_view
 from workbench.text.fields import (
     Answers,
     Chains,
@@ -29,11 +28,11 @@ from workbench.text.fields import (
     Number,
     Prediction,
     SpanScores,
-    WordTag,
     WordTags,
     named,
 )
 from workbench.text.questions import Candidate, PredictedAnswer
+from workbench.text.result_views import words_with
 from workbench.text.spans import Span
 
 if TYPE_CHECKING:
@@ -285,7 +284,7 @@ def _number(line: FileLine, _document: Document, _layer: Layer) -> Prediction:
 def _spans(line: FileLine, document: Document, layer: Layer) -> Prediction:
     items = (_span(item, document, layer) for item in _items(line, document))
     spans = tuple(sorted(items, key=lambda span: span.start))
-    return Prediction((WordTags(_words(document, spans)), SpanScores(spans)))
+    return Prediction((WordTags(words_with(document, spans)), SpanScores(spans)))
 
 
 def _chains(line: FileLine, document: Document, layer: Layer) -> Prediction:
@@ -328,17 +327,6 @@ def _span(item: Any, document: Document, layer: Layer) -> Span:
         raise Fault(message.format(start=start, end=end, length=len(document.text)))
     chance = None if score is None else _float(score)
     return Span(start, end, _check(label, layer), score=1.0 if chance is None else chance)
-
-
-def _words(document: Document, spans: Sequence[Span]) -> tuple[WordTag, ...]:
-    """Every word with the label of the span that covers its start."""
-    places = document.tokens.get(TEXT) or segment.words(document.text)
-    tags = []
-    for start, end in places:
-        span = next((span for span in spans if span.start <= start < span.end), None)
-        score = 1.0 if span is None or span.score is None else span.score
-        tags.append(WordTag(start, end, span.label if span else None, score))
-    return tuple(tags)
 
 
 def _answers(line: FileLine, document: Document, _layer: Layer) -> Prediction:

@@ -209,6 +209,12 @@ class BoardState(State):
         return rows[0].value(self.score) if rows else None
 
     @property
+    def ceiling(self) -> float | None:
+        """What people score in the shown score, a line in the table."""
+        limit = self.board.ceiling if self.board is not None else None
+        return limit.of(self.score) if limit is not None else None
+
+    @property
     def heading(self) -> tuple[str, str]:
         """Title and definition of the chosen score, with the method of its intervals if any."""
         title, hint = score_title(self.score), score_hint(self.score)
@@ -217,7 +223,8 @@ class BoardState(State):
             board_export.has_interval(entry, self.score) for entry in board.entries
         ):
             return title, hint
-        hint = f"{hint}\n{interval_method(board.intervals)}".strip()
+        ceiling = board.ceiling.sentence(self.score) if board.ceiling is not None else ""
+        hint = "\n".join(filter(None, (hint, interval_method(board.intervals), ceiling)))
         return _("{score} and 95% interval", score=title), hint
 
     @property

@@ -168,7 +168,7 @@ class BoardTable(Table):
         score = item.scores.get(self._state.score)
         if score is None or not is_fraction(self._state.score):  # has no scale from 0 to 1
             return Interval(None)
-        return Interval(score.value, score.low, score.high, self._state.best)
+        return Interval(score.value, score.low, score.high, self._state.best, self._state.ceiling)
 
     def show_state(self) -> None:
         state = self._state

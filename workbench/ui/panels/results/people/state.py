@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from workbench.base.watch import Watch
+    from workbench.metrics.confusion import Confusion
     from workbench.project.changes import Changes
     from workbench.project.project import Project
     from workbench.ui.panel import PanelContext
@@ -39,6 +40,7 @@ class PeopleState(State):
         self.agreements: tuple[Agreement, ...] | None = None  # None: not measured yet
         self.layer = ""  # whose differences are shown in the matrix
         self.measure = ""  # of the pairs
+        self.pair = (0, 1)  # of annotators, whose labels are the rows and columns of the matrix
         self.cell: tuple[int, int] | None = None  # of the matrix, whose documents are listed
         self.share: float | None = None  # of a running measurement
         self.problem = ""
@@ -86,7 +88,7 @@ class PeopleState(State):
         self.update(
             annotators=annotators, agreements=agreements, share=None, layer=layer, cell=None
         )
-        self._keep_measure()
+        self._keep_choices()
 
     def _failed(self, error: Exception) -> None:
         self.update(share=None, agreements=(), problem=str(error))
@@ -102,16 +104,26 @@ class PeopleState(State):
 
     def choose_layer(self, name: str) -> None:
         self.update(layer=name, cell=None)
-        self._keep_measure()
+        self._keep_choices()
 
     def choose_measure(self, name: str) -> None:
         self.update(measure=name)
 
+    def choose_pair(self, one: int, other: int) -> None:
+        """The rows and the columns of the matrix; nothing for two who share no document."""
+        compared = self.current
+        pair = min(one, other), max(one, other)
+        if compared is not None and pair in compared.pairs and pair != self.pair:
+            self.update(pair=pair, cell=None)
+
     def choose_cell(self, cell: tuple[int, int] | None) -> None:
         self.update(cell=None if cell == self.cell else cell)
 
-    def _keep_measure(self) -> None:
+    def _keep_choices(self) -> None:
+        """The measure and the pair stay if the layer has them."""
         compared = self.current
+        if compared is not None and self.pair not in compared.pairs:
+            self.update(pair=next(iter(compared.pairs)))
         names = [value.name for value in compared.values] if compared is not None else []
         if self.measure not in names:
             usual = "kappa" if "kappa" in names else next(iter(names), "")
@@ -126,13 +138,19 @@ class PeopleState(State):
         return next((item for item in every if item.layer.name == self.layer), None)
 
     @property
+    def confusion(self) -> Confusion | None:
+        """The labels of the chosen pair."""
+        compared = self.current
+        return compared.confusions.get(self.pair) if compared is not None else None
+
+    @property
     def rows(self) -> Sequence[Row]:
         """The documents with differences, those of the chosen cell if there is one."""
         compared = self.current
         if compared is None:
             return ()
-        if self.cell is not None and compared.confusion is not None:
-            places = compared.confusion.where.get(self.cell, ())
+        if self.cell is not None and self.confusion is not None:
+            places = self.confusion.where.get(self.cell, ())
             ids = {compared.documents[place] for place in places}
             return [(compared, row) for row in compared.differences if row.document_id in ids]
         return [(compared, row) for row in compared.differences]

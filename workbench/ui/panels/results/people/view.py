@@ -60,6 +60,7 @@ class PeopleView(QFrame):
         self.pairs = HeatTable(
             _("Pairs"), _("Rows and columns: people and runs."), HeatStyle(60, 110)
         )
+        self.pairs.moved.connect(state.choose_pair)
         self._layer = QComboBox()
         self._layer.setAccessibleName(_("Layer"))
         self._layer.textActivated.connect(state.choose_layer)
@@ -214,13 +215,14 @@ class PeopleView(QFrame):
         self.pairs.set_cells(names, names, cell, tip)
 
     def _show_matrix(self, compared: Agreement) -> None:
-        confusion = compared.confusion
+        confusion = self.state.confusion
         self.matrix.setVisible(confusion is not None)
         self._no_matrix.setVisible(confusion is None)
-        first, second = (annotator.name for annotator in compared.annotators[:2])
+        first, second = (compared.annotators[at].name for at in self.state.pair)
         self._axes.setText(
             _(
-                "Rows: {first}. Columns: {second}. A click lists the documents.",
+                "Rows: {first}. Columns: {second}. A click lists the documents; a cell of Pairs "
+                "chooses whom.",
                 first=first,
                 second=second,
             )

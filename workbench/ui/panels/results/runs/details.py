@@ -11,6 +11,7 @@ from workbench.base.i18n import ngettext
 from workbench.base.terms import term
 from workbench.metrics.evaluation import UNKNOWN
 from workbench.operations.evaluation import scoring
+from workbench.operations.people import ceiling as ceilings
 from workbench.operations.runs import results, span_runs
 from workbench.operations.runs.advice import Advice, advice
 from workbench.operations.runs.rerun import ScoreDifference, differences
@@ -22,6 +23,7 @@ from workbench.ui.style.run_text import score_text, words_of
 if TYPE_CHECKING:
     from workbench.metrics.evaluation import Evaluation
     from workbench.operations.evaluation.scoring import MajorityBaseline
+    from workbench.operations.people.ceiling import Ceiling
     from workbench.operations.runs.results import Results
     from workbench.operations.runs.trained_on import TrainedOn
     from workbench.project.project import Project
@@ -36,7 +38,8 @@ class ScoreRow:
     """One score on one split: against the gold labels of the run, and against the current ones.
 
     name: its title. text: a value of it as text. low, high: 95% interval of `current`, None if it
-    is not known (yet). hint: definition and rule for zero division.
+    is not known (yet). hint: definition and rule for zero division. ceiling: what people score
+    against each other, None if it is not known; ceiling_hint: how it was measured.
     """
 
     name: str
@@ -48,6 +51,8 @@ class ScoreRow:
     low: float | None = None
     high: float | None = None
     hint: str = ""
+    ceiling: float | None = None
+    ceiling_hint: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,6 +80,7 @@ class Details:
     overlaps: tuple[TrainOverlap, ...] = ()  # of dev and test, with those in the training data
     advice: Advice = Advice()
     span_runs: tuple[Run, ...] = ()  # those whose spans a run of relations can connect
+    ceiling: Ceiling | None = None
 
     @property
     def task(self) -> TaskInfo | None:
@@ -101,6 +107,7 @@ def details(project: Project, run_id: int) -> Details:
         _overlaps(project, run),
         advice(project, run),
         span_runs.span_runs(project, run),
+        ceilings.of_run(project, run),
     )
 
 
@@ -139,6 +146,7 @@ def again_text(changes: Sequence[ScoreDifference]) -> str:
 def score_rows(
     run: Run,
     evaluations: Mapping[str, tuple[Evaluation | None, Evaluation | None]],
+    ceiling: Ceiling | None = None,
 ) -> tuple[ScoreRow, ...]:
     """Every score of the splits in `evaluations`: against gold of the run, and the current gold."""
     rows, words = [], words_of(run)
@@ -151,7 +159,11 @@ def score_rows(
             title, text = words.title(name), partial(words.text, name)
             values = score.value, score.low, score.high
             row = ScoreRow(title, split, name, text, before.get(name), *values)
-            rows.append(replace(row, hint=tasks.score_hint(name)))
+            row = replace(row, hint=tasks.score_hint(name))
+            if ceiling is not None:
+                limit = ceiling.of(name)
+                row = replace(row, ceiling=limit, ceiling_hint=ceiling.sentence(name))
+            rows.append(row)
     return tuple(rows)
 
 

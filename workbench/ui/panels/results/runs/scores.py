@@ -76,7 +76,7 @@ OUTCOMES = {
     "missed": _("Missed"),
     "spurious": _("Spurious"),
 }
-ORIGINAL, CURRENT = 1, 2  # columns of `score_table`
+ORIGINAL, CURRENT, HUMAN = 1, 2, 4  # columns of `score_table`
 GOLDS = {"today": _("Current"), "run": _("Original")}
 # maximum number of labels for a table beside the matrix, in a window of common width
 FEW_LABELS = 10
@@ -339,6 +339,7 @@ class ScoresView(QFrame):
         changed = any(map(selection.differs, selection.splits_shown))
         self._scores.setColumnHidden(ORIGINAL, not changed)
         self._scores.rows_model.set_title(CURRENT, _("Current") if changed else _("Score"))
+        self._scores.setColumnHidden(HUMAN, details.ceiling is None)
         self._scores.set_rows(selection.score_rows())
         self._scores.fit_height(MOST_SCORES)
         spans = span_rows(selection.evaluation(selection.by_label[0], "today"))
@@ -395,6 +396,7 @@ class ScoresView(QFrame):
             title = _("{score}, dev", score=score_title(name))
             interval, changed = _interval_of(details, name), self._changed(details)
             hint = today_text(details, (name,), interval, changed=changed)
+            hint = _with_ceiling(hint, details, (name,))
             tile.set(score_text(name, scores.get(name)), hint, title)
             escaping.set_tip(tile, self._definition(details, info, (name,)))
         self._second.show()
@@ -402,9 +404,10 @@ class ScoresView(QFrame):
         if not info.has_majority:
             names = info.beside
             alone = _interval_of(details, names[0]) if len(names) == 1 else None
+            hint = today_text(details, names, alone, changed=self._changed(details))
             self._third.set(
                 " · ".join(score_text(name, scores.get(name)) for name in names),
-                today_text(details, names, alone, changed=self._changed(details)),
+                _with_ceiling(hint, details, names),
                 _("{score}, dev", score=" · ".join(map(score_title, info.beside))),
             )
             escaping.set_tip(self._third, self._definition(details, info, info.beside))
@@ -433,6 +436,8 @@ class ScoresView(QFrame):
         )
         if intervals is not None and intervals.rounds:
             lines.append(interval_method(intervals))
+        if details.ceiling is not None:
+            lines += filter(None, map(details.ceiling.sentence, names))
         return "\n".join(lines)
 
     def _stored_tiles(self, run: Run, stored: Mapping[str, float]) -> None:
@@ -470,6 +475,15 @@ class ScoresView(QFrame):
     def _open_cell(self, gold: int, predicted: int) -> None:
         if (matrix := self._selection.matrix) is not None:
             self._errors.open_cell(matrix.labels[gold], matrix.labels[predicted])
+
+
+def _with_ceiling(hint: str, details: Details, names: Sequence[str]) -> str:
+    """The text below scores, with what people score against each other on a line of its own."""
+    limits = [details.ceiling.of(name) for name in names] if details.ceiling is not None else []
+    if not limits or None in limits:
+        return hint
+    values = " · ".join(score_text(name, limit) for name, limit in zip(names, limits, strict=True))
+    return "\n".join((hint, _("Human ceiling {score}", score=values)))
 
 
 def _interval_of(details: Details, name: str) -> tuple[float, float] | None:
@@ -527,6 +541,14 @@ def score_table() -> Table:
             112,
             right=True,
             hint=interval_method(),
+        ),
+        Column(
+            _("Human"),
+            lambda row: row.text(row.ceiling),
+            72,
+            right=True,
+            tip=lambda row: row.ceiling_hint,
+            hint=_("Human ceiling: what people score against each other"),
         ),
     )
     return Table(columns, name=_("All scores"), key=_score_name, sortable=True)
