@@ -238,7 +238,7 @@ def compare(
         by_label,
         {two: pair.exact() for two, pair in of_pairs.items()},
         {two: pair.confusion for two, pair in of_pairs.items() if pair.confusion is not None},
-        _differences(layer, rows),
+        differences(layer, rows),
     )
 
 
@@ -301,7 +301,7 @@ class _Pair:
 
         arrays = self.scores.statistic(np.ones((1, len(self.scores.rows))))
         overall = {name: row for name, row in arrays.items() if not name.startswith(LABEL)}
-        return {name: _value(name, row[0], row[0], row[0]).value for name, row in overall.items()}
+        return {name: value_of(name, row[0], row[0], row[0]).value for name, row in overall.items()}
 
 
 def _of_two(layer: Layer, rows: Versions, two: Two) -> _Pair | None:
@@ -404,7 +404,7 @@ def measures(layer: Layer, rows: Versions) -> Measured:
 
 
 def measure(
-    statistic: Statistic, count: int, rounds: int, watch: Watch = QUIET
+    statistic: Statistic, count: int, rounds: int, watch: Watch = QUIET, *, seed: int = 0
 ) -> tuple[tuple[Value, ...], dict[str, tuple[Value, ...]]]:
     """The measures of `count` documents with their intervals, and those of each label."""
     import numpy as np
@@ -412,22 +412,23 @@ def measure(
     from workbench.metrics.resampling import LABEL, bounds, resampled
 
     exact = statistic(np.ones((1, count)))
-    drawn = resampled(statistic, count, rounds, watch=watch)
+    drawn = resampled(statistic, count, rounds, seed=seed, watch=watch)
     values: list[Value] = []
     of_labels: dict[str, list[Value]] = {}
     for name, row in exact.items():
         low, high = bounds(drawn[name])
         if not name.startswith(LABEL):
-            values.append(replace(_value(name, row[0], low, high), documents=count))
+            values.append(replace(value_of(name, row[0], low, high), documents=count))
             continue
         for at, label in enumerate(statistic.labels):
             short = name.removeprefix(LABEL)
-            value = _value(short, row[0, at], low[at], high[at])
+            value = value_of(short, row[0, at], low[at], high[at])
             of_labels.setdefault(label, []).append(replace(value, documents=count))
     return tuple(values), {label: tuple(row) for label, row in of_labels.items()}
 
 
-def _value(name: str, value: Any, low: Any, high: Any) -> Value:
+def value_of(name: str, value: Any, low: Any, high: Any) -> Value:
+    """A value of floats, None for NaN."""
     import math
 
     value, low, high = (
@@ -654,17 +655,17 @@ def _any(row: Sequence[Record | None]) -> Record:
 # ---------------------------------------------------------------- differences
 
 
-def _differences(layer: Layer, rows: Versions) -> tuple[Difference, ...]:
-    differences = []
+def differences(layer: Layer, rows: Versions) -> tuple[Difference, ...]:
+    rows_with = []
     for row in rows:
         said = [content(layer, record) for record in row if record is not None]
         if any(other != said[0] for other in said[1:]):
             document = _any(row).document
             texts = ("" if record is None else as_text(layer, record) for record in row)
-            differences.append(
+            rows_with.append(
                 Difference(row_id(document), document.key, document.text, tuple(texts))
             )
-    return tuple(differences)
+    return tuple(rows_with)
 
 
 def content(layer: Layer, record: Record) -> object:

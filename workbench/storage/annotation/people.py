@@ -93,6 +93,52 @@ def submitted_by_several(
     return {id for (id,) in rows.fetchall()}
 
 
+def times(db: Database, layer_id: int, annotator_id: int) -> dict[int, str]:
+    """Document → when the annotator submitted it in a layer, ISO 8601."""
+    rows = db.reader().execute(
+        "select document_id, at from state where layer_id = ? and annotator_id = ?"
+        " and state = 'submitted'",
+        (layer_id, annotator_id),
+    )
+    return dict(rows.fetchall())
+
+
+def submission_times(db: Database, annotator_id: int) -> list[str]:
+    """When each document was last submitted by the annotator in any layer, ISO 8601, ascending."""
+    rows = db.reader().execute(
+        "select max(at) as last from state where annotator_id = ? and state = 'submitted'"
+        " group by document_id order by last",
+        (annotator_id,),
+    )
+    return [at for (at,) in rows.fetchall()]
+
+
+def states(db: Database) -> dict[tuple[int, int], dict[int, str]]:
+    """(layer, annotator) → document → state."""
+    by_document: dict[tuple[int, int], dict[int, str]] = {}
+    rows = db.reader().execute("select layer_id, annotator_id, document_id, state from state")
+    for layer, annotator, document, state in rows.fetchall():
+        by_document.setdefault((layer, annotator), {})[document] = state
+    return by_document
+
+
+def equal_texts(db: Database, layer_id: int, annotator_id: int) -> list[list[int]]:
+    """Documents with equal texts that the annotator submitted in a layer, at least two each; those
+    of a text by time.
+    """
+    rows = db.reader().execute(
+        "select d.text_hash, d.id from state s join document d on d.id = s.document_id"
+        " where s.layer_id = ? and s.annotator_id = ? and s.state = 'submitted' and d.text_hash in"
+        " (select text_hash from document group by text_hash having count(*) > 1)"
+        " order by s.at, d.id",
+        (layer_id, annotator_id),
+    )
+    groups: dict[str, list[int]] = {}
+    for text_hash, id in rows.fetchall():
+        groups.setdefault(text_hash, []).append(id)
+    return [ids for ids in groups.values() if len(ids) > 1]
+
+
 def labelling(db: Database) -> set[int]:
     """The annotators who have labels or states, also of drafts."""
     tables = " union ".join(f"select annotator_id from {name}" for name in ("state", *LABEL_TABLES))
