@@ -14,7 +14,7 @@ from workbench.storage.runs import runs
 from workbench.storage.staging.record_writer import RecordWriter
 from workbench.text.dataset import Record
 from workbench.text.document import Document
-from workbench.text.fields import ClassScores, Prediction
+from workbench.text.fields import ClassScores, FromReply, Prediction
 from workbench.text.questions import Question
 from workbench.text.relations import Relation
 from workbench.text.spans import Span
@@ -181,3 +181,53 @@ def test_a_run_is_an_annotator_too(team):
     assert [(a.kind, a.name) for a in who] == [("person", "me"), ("run", "first")]
     assert result.documents == tuple(ids[:2])  # the text of the last one has changed since
     assert result.value("observed_agreement").value == 0.5
+
+
+def test_people_are_measured_apart_from_runs_with_the_same_measures(team):
+    said = [("a", "a"), ("a", "b"), ("b", "b"), ("b", "b")]
+    ids = team.say("topic", "marks", [[(x,) for x in row] for row in said])
+    answers = {"tuned": ("a", "a", "b", "a"), "prompt": ("a", "b", "", "b")}
+    for name, predicted in answers.items():
+        add_run(team, name, ids, predicted)
+    layer = labels.layer_named(team.project, "topic")
+
+    result = agreement.compare(team.project, layer, agreement.annotators(team.project, layer))
+
+    kappa = cohen_kappa_score(*zip(*said, strict=True))
+    assert result.value("kappa").value == pytest.approx(kappa)
+    # a reply without an answer is no label, and differs from both
+    runs_kappa = [
+        cohen_kappa_score([row[at] for row in said], [label or "–" for label in predicted])
+        for at in (0, 1)
+        for predicted in answers.values()
+    ]
+    assert result.with_run("kappa").value == pytest.approx(sum(runs_kappa) / 4)
+    assert result.with_run("kappa").documents == 4 and result.is_of_people
+    assert {value.name for value in result.with_runs} == {value.name for value in result.values}
+    assert result.confusions[0, 2].documents("b", "a") == (3,)
+    only_runs = agreement.compare(team.project, layer, result.annotators[1:3], rounds=20)
+    assert not only_runs.is_of_people and only_runs.with_runs == ()
+
+
+def test_pairs_without_a_common_document_are_left_out_of_means(team):
+    one, other = [Span(*ADA, "a")], [Span(*BOB, "a")]
+    team.say("names", "spans", [[one, one, None], [None, one, one], [one, other, None]])
+
+    result = team.compare("names", 3)
+
+    assert result.value("span_f1").value == pytest.approx((0.5 + 1) / 2)
+    assert set(result.pairs) == {(0, 1), (1, 2)}
+
+
+def add_run(team, name, ids, predicted):
+    """A run that predicts a class for each document; "": a reply without an answer."""
+    layer = labels.layer_named(team.project, "topic")
+    with team.project.write():
+        run = runs.add(team.project.db, name, layer_id=layer.id)
+        rows = []
+        for id, label in zip(ids, predicted, strict=True):
+            scores = tuple(float(label == each) for each in ("a", "b"))
+            field = ClassScores(("a", "b"), scores) if label else FromReply("empty")
+            text_hash = documents.get(team.project.db, id).text_hash
+            rows.append((id, text_hash, Prediction((field,)).to_json()))
+        runs.save_predictions(team.project.db, run.id, rows)

@@ -12,7 +12,7 @@ from seqeval.scheme import IOB2
 from sklearn.metrics import accuracy_score, f1_score
 
 from tests.operations.people.test_agreement import ADA, BOB, ROME, TEXT, Team
-from workbench.operations.people import ceiling
+from workbench.operations.people import adjudication, agreement, ceiling, people
 from workbench.operations.schema import labels
 from workbench.tasks import spec as tasks
 from workbench.text.alignment import tags
@@ -127,3 +127,18 @@ def test_there_is_none_of_one_person_or_of_documents_that_nobody_shares(team):
 
     assert measure(team, "topic", "classify") is None
     assert measure(team, "names", "tag") is None
+
+
+def test_the_result_of_adjudication_is_no_person(team):
+    people.add(team.project, adjudication.GOLD, uid=adjudication.GOLD_UID)
+    team.persons[2] = adjudication.gold_person(team.project)
+    team.say("topic", "marks", [[("a",), ("a",), ("b",)], [("a",), ("b",), ("b",)]])
+    layer = labels.layer_named(team.project, "topic")
+
+    who = agreement.annotators(team.project, layer)
+    compared = agreement.compare(team.project, layer, who, rounds=20)
+
+    assert [(item.kind, item.name) for item in who][-1] == ("adjudicated", "gold")
+    assert measure(team, "topic", "classify").people == ("me", "Ben")
+    assert compared.value("observed_agreement").value == 0.5 and compared.is_of_people
+    assert compared.pairs[0, 2]["observed_agreement"] == 0

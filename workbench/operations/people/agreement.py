@@ -12,6 +12,7 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.metrics import definitions
+from workbench.operations.people import adjudication
 from workbench.operations.schema import labels as schema
 from workbench.storage.annotation import people
 from workbench.storage.documents import documents
@@ -33,13 +34,14 @@ if TYPE_CHECKING:  # these import numpy, which the start of the window must not
     from workbench.text.dataset import Record
 
 ROUNDS = 2000  # resamples of documents for the intervals
-PERSON, RUN = "person", "run"  # kinds of annotators
+PERSON, RUN, ADJUDICATED = "person", "run", "adjudicated"  # kinds of annotators; see Annotator
 Two = tuple[int, int]  # positions of two annotators
 
 
 @dataclass(frozen=True, slots=True)
 class Annotator:
-    """A person, or a run whose predictions are compared with people.
+    """A person, a run or a prompt whose predictions are compared with people, or the result of
+    adjudication, which comes from the labels of people and is not counted as one of them.
 
     id: of the person or the run. documents: how many both submitted or predicted.
     """
@@ -100,15 +102,11 @@ class Agreement:
     pairs: Mapping[Two, Mapping[str, float | None]] = field(hash=False)
     confusions: Mapping[Two, Confusion] = field(hash=False)
     differences: tuple[Difference, ...]
+    is_of_people: bool = True  # `values` are between people alone
 
     @property
     def main(self) -> str:
         return self.values[0].name
-
-    @property
-    def is_of_people(self) -> bool:
-        """Whether `values` are between people alone."""
-        return all(who.kind == PERSON for who in self.annotators) or bool(self.with_runs)
 
     def value(self, name: str) -> Value:
         """Raises KeyError if the layer has no such measure."""
@@ -187,11 +185,20 @@ def named(project: Project, layer: Layer, names: Sequence[str]) -> tuple[Annotat
 
 
 def annotators(project: Project, layer: Layer) -> tuple[Annotator, ...]:
-    """Who has labels of the layer: people with submitted documents, then runs with predictions."""
+    """Who has labels of the layer: people with submitted documents and the result of adjudication,
+    then runs and prompts with predictions.
+    """
     db, layer_id = project.db, row_id(layer)
     counts, gold = people.submitted(db), project.gold(layer_id)
+    result = adjudication.gold_person(project)
     persons = [
-        Annotator(PERSON, person.id, person.name, count, person.id == gold)
+        Annotator(
+            ADJUDICATED if result is not None and person.id == result.id else PERSON,
+            person.id,
+            person.name,
+            count,
+            person.id == gold,
+        )
         for person in people.every(db)
         if (count := counts.get((layer_id, person.id), 0))
     ]
@@ -239,6 +246,7 @@ def compare(
         {two: pair.exact() for two, pair in of_pairs.items()},
         {two: pair.confusion for two, pair in of_pairs.items() if pair.confusion is not None},
         differences(layer, rows),
+        is_of_people=all(chosen[at].kind == PERSON for at in between),
     )
 
 
@@ -257,7 +265,7 @@ def compared_versions(
             hint=_("Choose two people, or a person and a run."),
         )
     limits = None if ids is None else set(ids)
-    if all(annotator.kind == PERSON for annotator in chosen):
+    if all(annotator.kind != RUN for annotator in chosen):
         shared = people.submitted_by_several(project.db, row_id(layer), [who.id for who in chosen])
         limits = shared if limits is None else limits & shared
     sides = []

@@ -129,10 +129,10 @@ def ceiling(
     """
     from workbench.metrics.resampling import ROUNDS
 
-    several = people.submitted_by_several(project.db, row_id(layer))
+    who = [item for item in agreement.annotators(project, layer) if item.kind == PERSON]
+    several = people.submitted_by_several(project.db, row_id(layer), [item.id for item in who])
     if not several:
         return None
-    who = [item for item in agreement.annotators(project, layer) if item.kind == PERSON]
     sides = [_golds(project, layer, info, person, several) for person in who]
     ids = sorted({id for one, other in permutations(sides, 2) for id in one.keys() & other.keys()})
     place = {id: at for at, id in enumerate(ids)}

@@ -79,16 +79,12 @@ def submitted(db: Database) -> dict[tuple[int, int], int]:
     return {(layer, annotator): count for layer, annotator, count in rows.fetchall()}
 
 
-def submitted_by_several(
-    db: Database, layer_id: int, annotators: Iterable[int] | None = None
-) -> set[int]:
-    """The documents that at least two annotators, by default of all, submitted in a layer."""
-    chosen = "" if annotators is None else "and annotator_id in (select value from json_each(?))"
-    values = [layer_id, *([] if annotators is None else [ids_in(annotators)])]
+def submitted_by_several(db: Database, layer_id: int, annotators: Iterable[int]) -> set[int]:
+    """The documents that at least two of these annotators submitted in a layer."""
     rows = db.reader().execute(
-        f"select document_id from state where layer_id = ? and state = 'submitted' {chosen}"
-        " group by document_id having count(*) > 1",
-        values,
+        "select document_id from state where layer_id = ? and state = 'submitted' and annotator_id"
+        " in (select value from json_each(?)) group by document_id having count(*) > 1",
+        (layer_id, ids_in(annotators)),
     )
     return {id for (id,) in rows.fetchall()}
 
