@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from workbench.cli.session import PROJECT, layer_option, project_argument, sessi
 from workbench.text.columns import Column, ValueKind
 
 if TYPE_CHECKING:
-    from workbench.operations.people.agreement import Agreement, Difference, Value
+    from workbench.operations.people.agreement import Agreement, Annotator, Difference, Value
     from workbench.operations.people.hand_out import Overlap
     from workbench.project.project import Project
 
@@ -148,6 +149,30 @@ def blind(file: Path, on: bool | None, as_json: bool) -> None:
 )
 @where_option
 @click.option("--differences", is_flag=True, help=_("List the documents on which they differ."))
+@click.option(
+    "--over-time",
+    is_flag=True,
+    help=_("Agreement of people by week, and the drift since the first."),
+)
+@click.option(
+    "--block",
+    type=click.IntRange(min=1),
+    help=_("Compare blocks of this many documents instead of weeks."),
+)
+@click.option("--twice", is_flag=True, help=_("Each person on texts that they labelled twice."))
+@click.option(
+    "--report",
+    type=PROJECT,
+    metavar="FILE.html|.csv",
+    help=_("Write agreement and progress of all layers as a report, or of the layer chosen."),
+)
+@click.option(
+    "--pause",
+    type=click.FloatRange(min=0.1),
+    default=10.0,
+    show_default=True,
+    help=_("Minutes from which a pause does not count in documents per hour, for --report."),
+)
 @as_json
 def agreement(
     file: Path,
@@ -155,6 +180,11 @@ def agreement(
     names: tuple[str, ...],
     where: str,
     differences: bool,
+    over_time: bool,
+    block: int | None,
+    twice: bool,
+    report: Path | None,
+    pause: float,
     as_json: bool,
 ) -> None:
     """Measure how far people, and the predictions of runs, agree on a layer of FILE.
@@ -163,6 +193,12 @@ def agreement(
     """
     from workbench.operations.people import agreement as operations
 
+    if (over_time or twice or report is not None) and where:
+        raise click.UsageError(_("--where is for the agreement alone."))
+    if report is not None:
+        return _save_report(file, layer_name, names, report, block or 0, pause, as_json)
+    if over_time or twice:
+        return _show_consistency(file, layer_name, names, block or 0, as_json, twice=twice)
     with session(file, read_only=True) as opened:
         layer = _layer(opened.project, layer_name)
         chosen = operations.named(opened.project, layer, names)
@@ -176,6 +212,73 @@ def agreement(
         _show_differences(compared)
     else:
         _show(compared)
+    return None
+
+
+def _save_report(
+    file: Path,
+    layer_name: str,
+    names: tuple[str, ...],
+    path: Path,
+    by: int,
+    pause: float,
+    as_json: bool,
+) -> None:
+    from workbench.operations.people import agreement as operations
+    from workbench.operations.people import report
+
+    report.check_name(path)  # before anything is measured
+    with session(file, read_only=True) as opened:
+        project = opened.project
+        layers = report.layers_of(project) if not layer_name else [_layer(project, layer_name)]
+        left_out: list[tuple[str, int]] = []
+        if names:
+            chosen = {operations.key(who) for who in report.named(project, layers, names)}
+            every = {operations.key(who) for who in report.annotators(project, layers)}
+            left_out = sorted(every - chosen)
+        with opened.working(_("Report"), quiet=as_json) as watch:
+            measured = report.report(
+                project, layers, left_out=left_out, by=by, pause=pause, watch=watch
+            )
+    report.save(measured, path)
+    _told({"path": str(path)}, _("The report was saved as {path}.", path=path), as_json)
+
+
+def _show_consistency(
+    file: Path, layer_name: str, names: tuple[str, ...], by: int, as_json: bool, *, twice: bool
+) -> None:
+    """Over time, or of the same person twice."""
+    from workbench.operations.people import agreement as operations
+    from workbench.operations.people import over_time as over
+    from workbench.operations.people import report, verdict
+
+    with session(file, read_only=True) as opened:
+        project, layer = opened.project, _layer(opened.project, layer_name)
+        chosen = operations.named(project, layer, names)
+        with opened.working(_("Agreement"), quiet=as_json) as watch:
+            if twice:
+                again = [over.twice(project, layer, who, watch=watch) for who in chosen]
+            else:
+                periods = over.over_time(project, layer, chosen, by=by, watch=watch)
+    say_layer = _("Layer {layer}: {names}", layer=layer.name, names=_names(chosen))
+    if not twice:
+        if as_json:
+            return emit({"layer": layer.name, **periods.to_json()})
+        say(say_layer)
+        name = periods.names[0]
+        table(report.period_columns(periods, name), range(len(periods.periods)))
+        return say(verdict.drift_verdict(periods, name))
+    known = [item for item in again if item is not None]
+    if as_json:
+        return emit({"layer": layer.name, "people": [item.to_json() for item in known]})
+    say(say_layer)
+    if not known:
+        return say(_("Nobody has labelled a text twice."))
+    return table(report.twice_columns(), report.twice_rows(known))
+
+
+def _names(chosen: Iterable[Annotator]) -> str:
+    return ", ".join(annotator.name for annotator in chosen)
 
 
 def _shared(_context: object, _option: object, values: tuple[str, ...]) -> list[Overlap]:
@@ -353,6 +456,8 @@ def _layer(project: Project, name: str) -> Any:
 
 
 def _show(compared: Agreement) -> None:
+    from workbench.operations.people import verdict
+
     names = ", ".join(annotator.name for annotator in compared.annotators)
     say(_("Layer {layer}: {names}", layer=compared.layer.name, names=names))
     n = len(compared.documents)
@@ -367,18 +472,36 @@ def _show(compared: Agreement) -> None:
     say()
     rows = [(_("all"), value) for value in compared.values]
     rows += [(label, value) for label, values in compared.by_label.items() for value in values]
-    table(
-        (
-            Column(_("Label"), lambda row: row[0]),
-            Column(_("Measure"), lambda row: row[1].title),
-            Column(_("Value"), lambda row: row[1].value, kind=ValueKind.NUMBER),
-            Column(_("95% interval"), lambda row: _interval(row[1])),
-        ),
-        rows,
-    )
+    columns = [
+        Column(_("Label"), lambda row: row[0]),
+        Column(_("Measure"), lambda row: row[1].title),
+        Column(_("Value"), lambda row: row[1].value, kind=ValueKind.NUMBER),
+        Column(_("95% interval"), lambda row: _interval(row[1])),
+    ]
+    if compared.with_runs:
+        columns += [
+            Column(
+                _("With runs"),
+                lambda row: _with_run(compared, row).value,
+                kind=ValueKind.NUMBER,
+                hint=_("Mean over pairs of a person and a run"),
+            ),
+            Column(_("95% interval"), lambda row: _interval(_with_run(compared, row))),
+        ]
+    table(columns, rows)
+    say()
+    say(verdict.verdict(compared))
     if len(compared.annotators) > 2:
         say()
         table(_pair_columns(compared), _pair_rows(compared))
+
+
+def _with_run(compared: Agreement, row: tuple[str, Value]) -> Value:
+    """Between people and runs, of the layer as a whole alone."""
+    from workbench.operations.people.agreement import Value
+
+    unknown = Value(row[1].name, None)
+    return (row[1] in compared.values and compared.with_run(row[1].name)) or unknown
 
 
 def _interval(value: Value) -> str:

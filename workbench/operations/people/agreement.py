@@ -152,6 +152,11 @@ class Agreement:
         }
 
 
+def key(annotator: Annotator) -> tuple[str, int]:
+    """Names an annotator in all layers."""
+    return annotator.kind, annotator.id
+
+
 def layer_named(project: Project, name: str) -> Layer:
     """The layer of this name; "" for the one in which most documents are labelled by two."""
     layers = labels.layers(project.db)

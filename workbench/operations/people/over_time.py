@@ -133,9 +133,14 @@ def _day(at: str) -> date:
 
 
 def _groups(order: Sequence[tuple[int, date]], by: int) -> list[list[tuple[int, date]]]:
-    """Weeks begin on Monday; the day of each of their documents is that Monday."""
+    """Weeks begin on Monday; the day of each of their documents is that Monday. A last block of
+    less than half the size is part of the one before.
+    """
     if by != WEEK:
-        return [list(order[start : start + by]) for start in range(0, len(order), by)]
+        blocks = [list(order[start : start + by]) for start in range(0, len(order), by)]
+        if len(blocks) > 1 and len(blocks[-1]) < by / 2:
+            blocks[-2:] = [blocks[-2] + blocks[-1]]
+        return blocks
     weeks: dict[date, list[tuple[int, date]]] = {}
     for position, day in order:
         monday = day - timedelta(days=day.weekday())
