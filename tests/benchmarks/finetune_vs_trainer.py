@@ -3,8 +3,8 @@
 Same model, data, epochs, learning rate, batch size 32, dynamic padding.
 
     .venv/bin/python tests/benchmarks/finetune_vs_trainer.py
-        [--data sst2,wnut17,imdb] [--n 2000] [--epochs 3] [--arms ours-bf16,trainer-bf16]
-        [--seeds 1,2,3] [--quick]
+        [--data sst2,wnut17,imdb] [--n 2000] [--tested 300] [--epochs 3]
+        [--arms ours-bf16,trainer-bf16] [--seeds 1,2,3] [--quick]
 
 Arms: ours-fp32, ours-bf16, ours-auto, trainer-fp32, trainer-bf16, and trainer-fp32-grouped,
 trainer-bf16-grouped with batches of similar length (group_by_length). In each round every arm runs
@@ -251,6 +251,7 @@ def _encode_tags(tokenizer, rows, number):
 def run_arm(arm: str, args, name: str, seed: int) -> dict:
     """One arm in its own process; its CPU seconds come from that process."""
     options = {"arm": arm, "data": name, "seed": seed, "n": args.n, "epochs": args.epochs}
+    options["tested"] = args.tested
     command = [sys.executable, __file__]
     for option, value in options.items():
         command += [f"--{option}", str(value)]
@@ -274,6 +275,9 @@ def main() -> None:
     parser.add_argument(
         "--n", type=int, default=0, help=f"training items; default {COUNTS}, or all"
     )
+    parser.add_argument(
+        "--tested", type=int, default=0, help=f"items of dev and of test; default {TESTED}, or all"
+    )
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1, help="of --arm")
     parser.add_argument("--seeds", default="1,2,3", help="one round each")
@@ -285,6 +289,8 @@ def main() -> None:
     )
     parser.add_argument("--arm", help="run this one only, here")
     args = parser.parse_args()
+    if args.tested:
+        TESTED.update(dict.fromkeys(args.data.split(","), args.tested))
     if args.arm:
         began = time.perf_counter()
         count = args.n or COUNTS.get(args.data)

@@ -149,6 +149,7 @@ class Encoder(nn.Module, ABC):
     the state of the extract token is the sum of its states in both orders of a pair.
     directions: in which a recurrent language model reads: "next", "previous" or both; () for all
     other encoders.
+    whole: `logits` computes the last layer for all tokens, also where its head reads one.
     """
 
     info: ModelInfo
@@ -166,6 +167,7 @@ class Encoder(nn.Module, ABC):
     delimited: bool = False
     both_orders: bool = False
     directions: tuple[str, ...] = ()
+    whole: bool = False
 
     @property
     def width(self) -> int:

@@ -24,7 +24,7 @@ from workbench.tasks.references import References
 from workbench.text.fields import Prediction
 from workbench.text.segmenters import base as segmenters
 
-CPU_TOKENS, GPU_TOKENS = 4096, 16384  # subwords per batch, including padding
+CPU_TOKENS, GPU_TOKENS = 2048, 16384  # subwords per batch, including padding
 
 
 class LossSum:

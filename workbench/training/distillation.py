@@ -392,6 +392,7 @@ class LastLayer:
 
     def __init__(self, model: Model):
         self.is_on, self._states = False, None
+        model.encoder.whole = True
         model.encoder.parts().modules[-1].register_forward_hook(self._keep)
         model.register_forward_hook(self._add)
 

@@ -650,8 +650,6 @@ class Loop(Generic[B, R]):
         self.started -= content["seconds"]
         if self.continuable is None:  # not one that this process has written
             state.continued = tuple(content["spent"])
-        if state.continued is None:  # not in a training that goes back to an earlier state
-            state.continued = tuple(content["spent"])
         self.continuable = state.step
         if self.states is not None and self.saved is not None and state.ranks.first:
             self.states.restore_checkpoint(learning.checkpoint)

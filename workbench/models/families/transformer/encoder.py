@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,7 +15,7 @@ from transformers import DynamicCache
 from workbench.models import spec
 from workbench.models.base import Branches, Continued, Encoder, Growing, Parts, States
 from workbench.models.families.transformer import adapters, continued, foreign_weights
-from workbench.models.families.transformer.info.architectures import PERMUTED
+from workbench.models.families.transformer.info.architectures import FIRST_TOKEN, PERMUTED
 from workbench.runtime.inputs import MASK
 from workbench.runtime.preparers.subwords import SWAPPED, Subwords
 from workbench.runtime.tokenizer import Tokenizer
@@ -38,6 +38,7 @@ _EMBEDDINGS = (
 
 _PAST = "past_key_values"
 CHOICE = "choice"  # the head that scores one choice after the other
+CLASSIFIERS = ("sequence", CHOICE)  # heads of whole texts
 
 
 class TransformerEncoder(Encoder):
@@ -122,7 +123,18 @@ class TransformerEncoder(Encoder):
         arguments = self._arguments(inputs)
         if self.head == CHOICE:  # its inputs are (documents, choices, T): one choice each
             arguments = {name: array.unsqueeze(1) for name, array in arguments.items()}
-        return self._full(_logits(self.model(**arguments)))
+        with self._needed_tokens():
+            return self._full(_logits(self.model(**arguments)))
+
+    def _needed_tokens(self) -> AbstractContextManager[None]:
+        """Within it, the last layer is computed only for the tokens that the head reads."""
+        name = FIRST_TOKEN.get(self.info.architecture)
+        config = self.model.config
+        summary = getattr(config, "summary_type", "first")  # of multiple choice with ELECTRA
+        is_chunked = getattr(config, "chunk_size_feed_forward", 0)
+        if not name or self.head not in CLASSIFIERS or summary != "first" or is_chunked:
+            return nullcontext()
+        return nullcontext() if self.whole else first_token(self.layers[-1].get_submodule(name))
 
     @property
     def gives_attention(self) -> bool:
@@ -191,6 +203,7 @@ class TransformerEncoder(Encoder):
         return _layers(self.body, count)
 
     def checkpoint_layers(self, contexts: Callable[[], Any]) -> bool:
+        self.whole = True  # the backward pass computes layers again, outside of `logits`
         return checkpointed(self.model, contexts)
 
     def insert_adapters(self, size: int) -> None:
@@ -270,6 +283,20 @@ class TransformerEncoder(Encoder):
         embeddings = fresh((p for module in low for p in module.parameters()), assigned)
         pooler = fresh(body.parameters(), assigned)
         return Parts(tuple(embeddings), tuple(groups), tuple(pooler), (*low, *layers))
+
+
+@contextmanager
+def first_token(module: nn.Module) -> Iterator[None]:
+    """Let a module, and what follows it, compute the first token alone: (B, T, H) → (B, 1, H)."""
+
+    def first(_module: nn.Module, states: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        return tuple(tensor[:, :1] for tensor in states)
+
+    handle = module.register_forward_pre_hook(first)
+    try:
+        yield
+    finally:
+        handle.remove()
 
 
 def checkpointed(model: PreTrainedModel, contexts: Callable[[], Any]) -> bool:

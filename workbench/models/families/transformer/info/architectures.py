@@ -110,6 +110,14 @@ SUBLAYERS: Mapping[str, tuple[str, ...]] = {
     "phi": ("self_attn.dense", "mlp.fc2"),
     **dict.fromkeys(("roberta", "xlm-roberta"), _OF_BERT),
 }
+# Classifiers of these read the state of the first token: the module of a layer from which on each
+# token is computed alone, and adds the layer's own input.
+FIRST_TOKEN: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("bert", "camembert", "electra", "ernie", "roberta", "xlm-roberta"), "attention.output"
+    ),
+    "distilbert": "sa_layer_norm",
+}
 SENTENCE_PAIRS = frozenset(("bert", "ernie"))  # pretrained with next sentence prediction
 # DeBERTa has no such head in the library; that of XLNet reads the last position of a batch, too.
 MULTIPLE_CHOICE = ENCODERS - {"deberta"}
