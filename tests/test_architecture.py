@@ -469,6 +469,7 @@ LEAD_TO_QT = {
     "ui/shell/pages.py": "makes the placeholders of pages",
     "ui/panels/*/__init__.py": "makes the view of its page",
     "ui/panels/data/dialogs.py": "opens dialogs",
+    "ui/panels/annotate/adjudication/editing_line.py": MADE_OF_WIDGETS,
     "ui/panels/annotate/review/error_review.py": MADE_OF_WIDGETS,
     "ui/panels/annotate/find_in_text.py": MADE_OF_WIDGETS,
     "ui/panels/annotate/text_shortcuts.py": "opens the palette",
@@ -769,9 +770,6 @@ NOT_CALLED_HERE = {
     "cli/models/servers.py": {"list_servers": "a command"},
     "cli/annotation/relabel.py": {"reorder": "a command"},
     "cli/annotation/sources.py": {"list_sources": "a command"},
-    "operations/people/adjudication.py": dict.fromkeys(
-        ("decide_alike", "equal_cases", "participants", "undo_decision"), "for the commands"
-    ),
     "project/check.py": {"check_open": "the check of an open project, for programs"},
     "ui/panels/inspect/base.py": {"ExaminedView": "a base class of views of plugins"},
 }

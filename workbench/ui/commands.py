@@ -75,6 +75,7 @@ class Command:
     bare: bool = False
     with_ctrl: bool = False
     choices: Callable[[Any], Sequence[MenuChoice | None]] | None = None
+    mode: str = ""  # of the page; commands of different modes may have the same keys
     group: str = ""  # groups of a menu are divided by separators
     # for the shortcut list, if the title is a function: a title that does not depend on the target
     name: str = ""

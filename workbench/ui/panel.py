@@ -23,6 +23,7 @@ arguments:
               at=(field, start, end): select this text of the document
               question=text: make this question about the document the current one
               run=id, errors=(document id, …): error review, prediction beside gold
+              adjudicate=(person id, …), layers=(layer id, …): compare these people; with document
               run=id, suggestions=True: filter the queue to suggestions and open the first
     labels    layer=id
     models    model=path of an installed model

@@ -62,7 +62,8 @@ def conflicts(
     for command, place in commands:
         for key in _pressed_for(command, settings):
             for other, its_place in by_key.setdefault(key, []):
-                if place == its_place or not place or not its_place:
+                same_mode = command.mode == other.mode
+                if (place == its_place and same_mode) or not place or not its_place:
                     pairs.append((key, other, command))
             by_key[key].append((command, place))
     return pairs

@@ -137,6 +137,8 @@ def _frame() -> str:
         border-radius: {r}px; }}
     QFrame[part="card"][selected="true"] {{ background: {t["accent_soft"]};
         border-color: {t["accent"]}; }}
+    QFrame[part="card"][current="true"] {{ border: 2px solid {t["accent"]}; }}
+    QFrame[part="strip"] {{ background: {t["sunken"]}; border-radius: {r}px; }}
     QFrame[part="line"] {{ background: {t["line"]}; }}
     QFrame[part="note"] {{ background: {t["text"]}; border-radius: {r}px; }}
     QFrame[part="note"] QLabel {{ color: {t["surface"]}; }}

@@ -29,7 +29,7 @@ class AnnotatePanel(Panel):
 
     @property
     def can_find(self) -> bool:
-        return self.state.session.doc is not None
+        return self.state.session.doc is not None and not self.state.adjudication.is_shown
 
     def find(self) -> None:
         self.view.find()
@@ -44,8 +44,16 @@ class AnnotatePanel(Panel):
         errors: Sequence[int] = (),
         question: str = "",
         suggestions: bool = False,
+        adjudicate: Sequence[int] = (),
+        layers: Sequence[int] = (),
         **_args: Any,
     ) -> None:
+        adjudication = self.state.adjudication
+        if adjudicate:
+            adjudication.start_with(adjudicate, layers, document)
+            return
+        if adjudication.is_on and (document is not None or run is not None):
+            adjudication.leave()
         if run is not None and errors:
             self.state.review.show_errors(run, errors, document)
             self.state.session.choose(("gold", span) if span is not None else None)
@@ -64,6 +72,8 @@ class AnnotatePanel(Panel):
 
     def place(self) -> dict[str, Any]:
         state = self.state
+        if state.adjudication.is_on:
+            return state.adjudication.place_in_history()
         place: dict[str, Any] = {"document": state.session.document_id}
         if state.session.errors and state.session.run is not None:
             place.update(run=state.session.run.id, errors=state.session.errors)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from workbench.base.i18n import _
 from workbench.text.sentences import PARAGRAPH, SENTENCE, WHOLE
 from workbench.ui.commands import Command
+from workbench.ui.panels.annotate.adjudication.key_commands import KEY_COMMANDS
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
@@ -203,7 +204,8 @@ LINK_COMMANDS = (
 
 def has_queue(panel: _Page) -> bool:
     """Whether there are documents, and no errors are reviewed."""
-    return panel.state.queue.total > 0 and not panel.state.session.errors
+    session = panel.state.session
+    return panel.state.queue.total > 0 and not session.errors and not session.blocked
 
 
 QUEUE_COMMANDS = (
@@ -273,6 +275,11 @@ QUEUE_COMMANDS = (
 
 
 def has_document(panel: _Page) -> bool:
+    """Whether a document is open, in the usual mode."""
+    return panel.state.session.doc is not None and not panel.state.session.blocked
+
+
+def _has_page(panel: _Page) -> bool:
     return panel.state.session.doc is not None
 
 
@@ -325,6 +332,33 @@ UNIT_COMMANDS = (
 )
 
 
+def _may_adjudicate(panel: _Page) -> bool:
+    adjudication, session = panel.state.adjudication, panel.state.session
+    is_free = not adjudication.is_on and not adjudication.starting
+    return session.can_write and not session.blind and is_free
+
+
+ADJUDICATION_COMMANDS = (
+    Command(
+        "annotate.adjudicate",
+        _("Ad&judicate…"),
+        lambda p: p.view.ask_adjudication(),
+        "Labels",
+        "Ctrl+Shift+E",
+        enabled=_may_adjudicate,
+        group="done",
+    ),
+    Command(
+        "annotate.leave-adjudication",
+        _("Leave adj&udication"),
+        lambda p: p.state.adjudication.leave(),
+        "Labels",
+        enabled=lambda p: p.state.adjudication.is_on,
+        group="done",
+    ),
+)
+
+
 def _can_edit(panel: _Page) -> bool:
     return panel.state.session.can_edit
 
@@ -334,7 +368,7 @@ def _has_labels(panel: _Page) -> bool:
 
 
 def _can_step(panel: _Page) -> bool:
-    return panel.state.session.doc is not None and len(panel.state.queue.ids) > 1
+    return panel.state.can_step
 
 
 def _has_found(panel: _Page) -> bool:
@@ -379,10 +413,10 @@ COMMANDS = (
     Command(
         "annotate.submit",
         _("&Submit and open next"),
-        lambda p: p.state.submission.submit(),
+        lambda p: p.state.submit(),
         "Labels",
         ("Ctrl+Return", "Ctrl+Enter"),
-        enabled=_can_edit,
+        enabled=lambda p: p.state.can_submit,
         group="done",
     ),
     Command(
@@ -431,7 +465,7 @@ COMMANDS = (
     Command(
         "annotate.next",
         _("&Next document"),
-        lambda p: p.state.queue.step(1),
+        lambda p: p.state.step(1),
         "Labels",
         "Ctrl+Right",
         enabled=_can_step,
@@ -440,7 +474,7 @@ COMMANDS = (
     Command(
         "annotate.previous",
         _("&Previous document"),
-        lambda p: p.state.queue.step(-1),
+        lambda p: p.state.step(-1),
         "Labels",
         "Ctrl+Left",
         enabled=_can_step,
@@ -548,13 +582,14 @@ COMMANDS = (
         group="suggestions",
     ),
     *LINK_COMMANDS,
+    *ADJUDICATION_COMMANDS,
     Command(
         "annotate.guideline",
         _("&Guideline"),
         lambda p: p.view.toggle_guideline(),
         "View",
         "Ctrl+G",
-        enabled=has_document,
+        enabled=_has_page,
         checked=lambda p: p.view.guideline_shown,
         group="annotate",
     ),
@@ -564,7 +599,7 @@ COMMANDS = (
         lambda p: p.view.fold("left"),
         "View",
         "F9",
-        enabled=has_document,
+        enabled=_has_page,
         checked=lambda p: p.view.folded("left"),
         group="annotate",
     ),
@@ -574,7 +609,7 @@ COMMANDS = (
         lambda p: p.view.fold("right"),
         "View",
         "Shift+F9",
-        enabled=has_document,
+        enabled=_has_page,
         checked=lambda p: p.view.folded("right"),
         group="annotate",
     ),
@@ -602,7 +637,7 @@ COMMANDS = (
         lambda p: p.view.zoom(1),
         "View",
         ("Alt++", "Alt+="),
-        enabled=has_document,
+        enabled=_has_page,
         group="annotate",
     ),
     Command(
@@ -611,7 +646,7 @@ COMMANDS = (
         lambda p: p.view.zoom(-1),
         "View",
         "Alt+-",
-        enabled=has_document,
+        enabled=_has_page,
         group="annotate",
     ),
     Command(
@@ -620,8 +655,9 @@ COMMANDS = (
         lambda p: p.view.zoom(0),
         "View",
         "Alt+0",
-        enabled=lambda p: has_document(p) and p.view.zoomed_by != 100,
+        enabled=lambda p: _has_page(p) and p.view.zoomed_by != 100,
         group="annotate",
     ),
     *BARE_COMMANDS,
+    *KEY_COMMANDS,
 )

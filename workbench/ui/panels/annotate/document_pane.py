@@ -20,6 +20,7 @@ from workbench.ui.panels.annotate.classes.many_labels import ManyLabels
 from workbench.ui.panels.annotate.document_text import DocumentText
 from workbench.ui.panels.annotate.label_bars import BarStack
 from workbench.ui.panels.annotate.relations.shown_relations import LinkLine, ShownArcs, signed
+from workbench.ui.panels.annotate.row_words import title_of
 from workbench.ui.panels.annotate.spans.shown_spans import ShownSpans
 from workbench.ui.panels.annotate.tokens.token_pane import TokenPane
 from workbench.ui.panels.annotate.values.editors import EDITORS, ValueStack
@@ -542,15 +543,6 @@ def show_context(label: QLabel, text: str) -> None:
     label.setAlignment(side | Qt.AlignmentFlag.AlignAbsolute)
     label.setText(" ".join(text.split()))
     label.setVisible(bool(text))
-
-
-def title_of(field: str, *, choosing: bool, compares: bool = False) -> str:
-    """The title above a text, by the name of its field."""
-    if compares and field == "text":
-        return _("Prompt")
-    if choosing:
-        return {"text": _("Text"), "question": _("Question")}.get(field, field)
-    return {"text": _("First text"), "text_b": _("Second text")}.get(field, field)
 
 
 def without_labels(layers: Iterable[str]) -> str:

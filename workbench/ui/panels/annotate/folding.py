@@ -29,6 +29,7 @@ class Sides:
         }
         self._no_room: set[str] = set()
         self._empty = False  # whether the right side has nothing to show
+        self._held = False  # whether the left side is of no use
         self._show()
 
     def fit(self, width: int) -> None:
@@ -44,6 +45,12 @@ class Sides:
         """The right side has nothing to show, and is hidden, or has something again."""
         if empty != self._empty:
             self._empty = empty
+            self._show()
+
+    def hold_left(self, held: bool) -> None:
+        """Hide the left side, whatever the user chose, or show it as before."""
+        if held != self._held:
+            self._held = held
             self._show()
 
     def folded(self, side: str) -> bool:
@@ -72,6 +79,7 @@ class Sides:
         for side, part in self._parts.items():
             visible = not self._kept.get(f"annotate.{side}") and side not in self._no_room
             visible = visible and not (self._empty and side == "right")
+            visible = visible and not (self._held and side == "left")
             if not visible and _has_focus(part):
                 self._leave()
             part.setVisible(visible)

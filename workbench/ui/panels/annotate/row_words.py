@@ -1,4 +1,4 @@
-"""What the lists of spans and suggestions say about a row."""
+"""What the lists of spans and suggestions say about a row, and the titles of texts."""
 
 from __future__ import annotations
 
@@ -96,3 +96,12 @@ class RowWords:
         if written is not None:
             return layer, " ".join(written.split())
         return None if value is None else (shortest(round(value, 3)), _("as {layer}", layer=layer))
+
+
+def title_of(field: str, *, choosing: bool, compares: bool = False) -> str:
+    """The title above a text, by the name of its field."""
+    if compares and field == "text":
+        return _("Prompt")
+    if choosing:
+        return {"text": _("Text"), "question": _("Question")}.get(field, field)
+    return {"text": _("First text"), "text_b": _("Second text")}.get(field, field)

@@ -194,6 +194,8 @@ class DocumentSession(State):
         self.place: QueuePlace | None = None
         self.remarks = Remarks()
         self.unsaved: dict[tuple[int, int], str] = {}
+        self.blocked = False  # whether a mode of the page is on in which nothing is edited here
+        self.finish: Callable[[], None] | None = None  # what Submit does instead
         self.live: Mapping[int, SuggestionRow] = {}  # suggestions that are not stored, by id
         self.selected = 0  # a number that changes when another page selects documents
         self.run_changes = 0  # a number that changes with the runs of the project
@@ -328,7 +330,7 @@ class DocumentSession(State):
 
     @property
     def can_edit(self) -> bool:
-        return self.can_write and self.doc is not None
+        return self.can_write and self.doc is not None and not self.blocked
 
     @property
     def shown_doc(self) -> DocumentView:
@@ -500,7 +502,7 @@ class DocumentSession(State):
         and not one of several.
         """
         selection = self.project.selection
-        if len(selection) != 1 or selection[0] == self.document_id:
+        if self.blocked or len(selection) != 1 or selection[0] == self.document_id:
             return
         if not self.errors or selection[0] in self.errors:
             self.open(selection[0])

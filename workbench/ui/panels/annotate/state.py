@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.events import State
 from workbench.text.labels import ARCS, CHOICES, CLASSES, NUMBER, QUESTIONS, TEXT, TOKENS, WRITING
+from workbench.ui.panels.annotate.adjudication.adjudication import AdjudicationTool
 from workbench.ui.panels.annotate.choices.choices import ChoiceTool
 from workbench.ui.panels.annotate.classes.classes import ClassTool
 from workbench.ui.panels.annotate.find.finder import FindTool
@@ -63,11 +64,11 @@ class Desk(State):
         self.choices, self.values = ChoiceTool(session), ValueTool(session)
         self.questions, self.remarks = QuestionTool(session), RemarkTool(session)
         self.finder, self.submission = FindTool(session), SubmissionTool(session)
-        self.occurrences = OccurrenceTool(session)
+        self.occurrences, self.adjudication = OccurrenceTool(session), AdjudicationTool(session)
         self.tools: tuple[Tool, ...] = (
             self.review, self.queue, self.prefetch, self.instant, self.relations, self.spans,
             self.tokens, self.suggested, self.classes, self.choices, self.values, self.questions,
-            self.remarks, self.finder, self.submission, self.occurrences,
+            self.remarks, self.finder, self.submission, self.occurrences, self.adjudication,
         )  # fmt: skip
         session.editors = {editor: getattr(self, name) for editor, name in EDITORS.items()}
         self.listen(session.changed, self.changed.emit)
@@ -87,6 +88,32 @@ class Desk(State):
     def store_texts(self) -> WorkbenchError | None:
         """See `ui.project.unsaved`."""
         return self.values.store_texts()
+
+    # ------------------------------------------------------------ what depends on the mode
+
+    def submit(self) -> None:
+        """Submit the document and open the next one; in adjudication, as gold."""
+        if self.adjudication.is_shown:
+            self.adjudication.submit()
+        else:
+            self.submission.submit()
+
+    @property
+    def can_submit(self) -> bool:
+        return self.adjudication.can_submit or self.session.can_edit
+
+    def step(self, way: int) -> None:
+        """Go to the next (1) or previous (-1) document of the queue."""
+        if self.adjudication.is_shown:
+            self.adjudication.step_document(way)
+        else:
+            self.queue.step(way)
+
+    @property
+    def can_step(self) -> bool:
+        if self.adjudication.is_on:
+            return self.adjudication.is_shown and len(self.adjudication.ids) > 1
+        return self.session.doc is not None and len(self.queue.ids) > 1
 
     # ------------------------------------------------------------ what is selected
 

@@ -14,6 +14,7 @@ from workbench.base.events import concerns
 from workbench.base.i18n import _
 from workbench.ui.panel import View
 from workbench.ui.panels.annotate.action_bar import ActionBar
+from workbench.ui.panels.annotate.adjudication_part import AdjudicationPart
 from workbench.ui.panels.annotate.annotation_pane import AnnotationPane
 from workbench.ui.panels.annotate.context_menus import ContextMenus
 from workbench.ui.panels.annotate.document_head import DocumentHead, LayersButton
@@ -81,8 +82,10 @@ class AnnotateView(View):
         below.setSpacing(0)
         below.addWidget(self._header)
         below.addWidget(self._splitter, 1)
+        self._empty_pages: tuple[QWidget, ...] = ()
         self._stack = PageLayout(self)
         self._stack.addWidget(page)
+        self._page = page
         self._palette = LabelPalette(self)
         self._palette.picked.connect(self.label_found)
         self._beside = SelectionBar(self)
@@ -140,6 +143,7 @@ class AnnotateView(View):
         state = self.state
         self.head = DocumentHead(state)
         self._errors = ErrorReview(state.review)
+        self.adjudication = AdjudicationPart(state.adjudication, self, self.show_text)
         self._document_pane = DocumentPane(state)
         self._find = Find(state, self._document_pane)
         self.occurrences = OccurrencesPane(
@@ -160,7 +164,8 @@ class AnnotateView(View):
         framed = self._framed = QVBoxLayout()
         framed.setContentsMargins(24, 0, 24, BELOW)
         framed.setSpacing(8)
-        for part in (self._find, self._errors, self._document_pane, self.occurrences):
+        above = (self._find, self._errors, self.adjudication.line)
+        for part in (*above, self._document_pane, self.occurrences):
             framed.addWidget(part, int(part is self._document_pane))
         layout.addLayout(framed, 1)
         layout.addWidget(self._actions)
@@ -201,6 +206,7 @@ class AnnotateView(View):
             (desk.remarks, self.remarks.render),
         ):
             self.shows(state, partial(_call, acts))
+        self.shows(desk.adjudication, self._show_adjudication)
 
     def render(self, fields: frozenset[str]) -> None:
         """Show changed fields of the session."""
@@ -229,17 +235,33 @@ class AnnotateView(View):
         if "total" in fields:
             self._show_page()
 
+    def _show_adjudication(self, fields: frozenset[str]) -> None:
+        """Show the mode that is on; the part fills its own page."""
+        part, tool = self.adjudication, self.state.adjudication
+        if tool.is_on and part.page is None:
+            self._stack.addWidget(part.build())
+        part.render(fields)
+        if concerns(fields, "people", "editing"):
+            self._show_page()
+            self._sides.hold_left(tool.editing)
+            self.take_focus()
+            part.show_place()
+
     def _show_page(self) -> None:
         state = self.state
+        if state.adjudication.is_shown and self.adjudication.page is not None:
+            self._stack.setCurrentWidget(self.adjudication.page)
+            return
         page = 0
         if not state.queue.total and self.session.doc is None:
             page = 1
         elif not self.session.has_labels:
             page = 3 if self.session.blind and not self.session.layers else 2
-        if page and self._stack.count() == 1:  # rarely shown, so created on first use
-            for part in empty_states(state.context):
+        if page and not self._empty_pages:  # rarely shown, so created on first use
+            self._empty_pages = empty_states(state.context)
+            for part in self._empty_pages:
                 self._stack.addWidget(part)
-        self._stack.setCurrentIndex(page)
+        self._stack.setCurrentWidget(self._empty_pages[page - 1] if page else self._page)
         self._fit_header()
 
     def _fit_header(self) -> None:
@@ -295,7 +317,9 @@ class AnnotateView(View):
         return self._document_pane
 
     def take_focus(self) -> None:
-        if self._stack.currentIndex() == 0:
+        if self.adjudication.is_shown:
+            self.adjudication.take_focus()
+        elif self._stack.currentIndex() == 0:
             self._document_pane.focus_text(self._document_pane.texts[0])
         else:
             page = cast(QWidget, self._stack.currentWidget())
@@ -307,6 +331,7 @@ class AnnotateView(View):
         self.right.restyle()
         self._show_head()
         self._actions.fit()
+        self.adjudication.restyle()
         self._sides.fit(self.width())
         self._fit_header()
 
@@ -375,6 +400,10 @@ class AnnotateView(View):
 
         PatternsDialog(self.window(), PatternTool(self.session)).exec()
 
+    def ask_adjudication(self) -> None:
+        """Ask who is compared, and in which layers."""
+        self.adjudication.ask()
+
     def find(self) -> None:
         self._find.open()
 
@@ -430,6 +459,8 @@ class AnnotateView(View):
 
     def panes(self) -> list[QWidget]:
         """The text, suggestions, relations, spans and queue, as far as they are visible."""
+        if self.adjudication.is_shown:
+            return self.adjudication.panes()
         tables = [
             table
             for table in (self.right.suggestions, self.right.relations.table, self.right.spans)
@@ -452,17 +483,27 @@ class AnnotateView(View):
         self._sides.fit(self.width())
         self._fit_header()
 
+    @property
+    def _sides_shown(self) -> Sides:
+        return self.adjudication.sides or self._sides
+
     def folded(self, side: str) -> bool:
-        return self._sides.folded(side)
+        return self._sides_shown.folded(side)
 
     def fold(self, side: str) -> None:
-        self._sides.turn(side)
+        self._sides_shown.turn(side)
 
     @property
     def guideline_shown(self) -> bool:
-        return self.right.guideline_shown and not self.folded("right")
+        shown = self.adjudication.guideline_shown
+        if shown is None:
+            shown = self.right.guideline_shown
+        return shown and not self.folded("right")
 
     def toggle_guideline(self) -> None:
+        if self.adjudication.is_shown:
+            self.adjudication.toggle_guideline()
+            return
         show = not self.guideline_shown
         if show and self.folded("right"):
             self.fold("right")
@@ -478,6 +519,9 @@ class AnnotateView(View):
         return self._document_pane.texts[0].zoom
 
     def zoom(self, step: int) -> None:
+        if self.adjudication.is_shown:
+            self.adjudication.zoom(step)
+            return
         self._document_pane.texts[0].zoom_by(step)
 
     def _zoomed(self, per_cent: int) -> None:

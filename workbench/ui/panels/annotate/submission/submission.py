@@ -103,6 +103,9 @@ class SubmissionTool(Tool):
         """
         if not self.session.can_edit:
             return
+        if self.session.finish is not None:
+            self.session.finish()
+            return
         if not self.session.active:
             self.context.note(_("No layer is selected, so there is nothing to submit."))
             return
@@ -138,7 +141,7 @@ class SubmissionTool(Tool):
         """Whether the key of a class can submit as well: all to label is one of many classes."""
         layers = self.session.active
         flag = len(layers) == 1 and has_many(layers[0]) and not layers[0].traits.several
-        return flag and not self.session.errors
+        return flag and not self.session.errors and self.session.finish is None
 
     @property
     def goes_on(self) -> bool:

@@ -1,0 +1,234 @@
+"""The right side of adjudication: the current difference, equal cases, and the progress."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtWidgets import QCheckBox, QFrame, QGridLayout, QVBoxLayout, QWidget
+
+from workbench.base.i18n import _, ngettext
+from workbench.ui.panels.annotate.adjudication.keys import cap
+from workbench.ui.panels.annotate.adjudication.rows import (
+    kind_text,
+    taken_text,
+    version_text,
+    versions_text,
+)
+from workbench.ui.style import formats, theme
+from workbench.ui.widgets.controls.meter import Meter
+from workbench.ui.widgets.controls.words import Elided, Wrapped, words
+from workbench.ui.widgets.layout import clear, column, fixed, line, row, scrolled
+from workbench.ui.widgets.tables.table import Column, Table
+from workbench.ui.widgets.text.markdown import MarkdownView
+
+if TYPE_CHECKING:
+    from workbench.operations.people.adjudication import Difference
+    from workbench.text.result_view import Answer
+    from workbench.ui.panels.annotate.adjudication.adjudication import AdjudicationTool
+
+WIDEST_LEAST = 340  # maximum of the minimum width in pixels, independent of the text size
+FACT = 84  # width of the name of a fact, pixels at 100%
+CASES = 9  # rows of the list of equal cases; more scroll
+
+
+class CasePane(QFrame):
+    def __init__(self, tool: AdjudicationTool) -> None:
+        super().__init__()
+        self._tool = tool
+        self.setProperty("part", "side-right")
+        self.setMaximumWidth(560)
+        self._title = words("", weight=600)
+        facts = QWidget()
+        self._facts = QGridLayout(facts)
+        self._facts.setContentsMargins(0, 0, 0, 0)
+        self._facts.setHorizontalSpacing(10)
+        self._facts.setVerticalSpacing(7)
+        self._facts.setColumnStretch(1, 1)
+        self._hide = QCheckBox(_("Hide what runs say until the decision"))
+        self._hide.clicked.connect(tool.hide_runs)
+        self._build_cases()
+        self._build_progress()
+        self._guideline = MarkdownView(_("Guideline text"), compact=True)
+        self._guideline.setMinimumHeight(theme.px(180))
+        self._guideline_part = column(
+            words(_("Guideline"), weight=600), (self._guideline, 1), line(), gap=6
+        )
+        self._guideline_part.hide()
+        whole = column(
+            (self._guideline_part, 1),
+            self._title,
+            facts,
+            self._hide,
+            line(),
+            self._cases_part,
+            self._progress_part,
+            None,
+            gap=10,
+            margins=(14, 12, 14, 12),
+        )
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(1, 0, 0, 0)
+        layout.addWidget(scrolled(whole))
+        self.restyle()
+
+    def _build_cases(self) -> None:
+        tool = self._tool
+        self.alike = QCheckBox()
+        self.alike.clicked.connect(tool.turn_alike)
+        self._alike_hint = words("", "caption", "muted", wrap=True)
+        self.cases = Table(
+            (
+                Column("", width=30, icon=self._tick_icon),
+                Column(_("Key"), tool.key_of, 72, most=120),
+                Column(_("Versions"), versions_text, prose=True, tip=versions_text),
+            ),
+            name=_("Equal cases"),
+            key=lambda case: case.key,
+        )
+        self.cases.clicked.connect(self._clicked)
+        self.cases.opened.connect(self._turn)
+        self._cases_part = column(
+            row((self.alike, 1), cap(tool.context.settings, "alike")),
+            self._alike_hint,
+            self.cases,
+            line(),
+            gap=6,
+        )
+
+    def _tick_icon(self, case: Difference) -> tuple[str, str]:
+        if case.key in self._tool.unticked:
+            return "square", "muted"
+        return "square-check", "accent" if self._tool.alike else "muted"
+
+    def _clicked(self, index: QModelIndex) -> None:
+        self._turn(self.cases.rows()[index.row()])
+
+    def _turn(self, case: Difference) -> None:
+        self._tool.tick(case.key, case.key in self._tool.unticked)
+
+    def _build_progress(self) -> None:
+        self._decided = words("", "small", "muted")
+        self._meter = Meter(0.0, name=_("Decided differences"))
+        counts = QWidget()
+        self._counts = QGridLayout(counts)
+        self._counts.setContentsMargins(0, 0, 0, 0)
+        self._counts.setVerticalSpacing(4)
+        self._counts.setColumnStretch(0, 1)
+        self._progress_part = column(
+            row(words(_("All documents"), weight=600), None, self._decided),
+            self._meter,
+            counts,
+            gap=6,
+        )
+
+    def restyle(self) -> None:
+        self.setMinimumWidth(min(theme.px(248), WIDEST_LEAST))
+
+    # ------------------------------------------------------------ showing
+
+    def show_guideline(self, show: bool) -> None:
+        text = self._tool.guideline or _(
+            "The selected layers have no guideline yet. Write it on the Labels page."
+        )
+        self._guideline.set_markdown(text)
+        self._guideline_part.setVisible(show)
+
+    @property
+    def guideline_shown(self) -> bool:
+        return not self._guideline_part.isHidden()
+
+    def render(self, fields: frozenset[str]) -> None:
+        if not fields <= {"overview", "ids", "order", "unfolded"}:
+            self._show_difference()
+            self._show_cases()
+        self._show_progress()
+
+    def _show_difference(self) -> None:
+        tool = self._tool
+        sheet, difference = tool.sheet, tool.current
+        clear(self._facts)
+        self._hide.setVisible(bool(difference and tool.readings(difference)))
+        self._hide.setChecked(tool.hides_runs)
+        if sheet is None or difference is None or tool.at is None:
+            self._title.setText(_("No differences") if sheet is not None else "")
+            return
+        place = {"n": tool.at + 1, "all": len(sheet.differences)}
+        self._title.setText(_("Difference {n} of {all}", **place))
+        self._fact(_("Layer"), difference.layer.name)
+        self._fact(_("Kind"), kind_text(difference, tool.text_of(difference)))
+        for number, person in enumerate(tool.people):
+            self._fact(person.name, version_text(difference, number))
+        for name, answers in tool.readings(difference):
+            self._fact(_("Run {name}", name=name), self._reading(difference, answers))
+        if taken := taken_text(difference):
+            self._fact(_("Decision"), taken)
+        if difference.note:
+            self._fact(_("To discuss"), difference.note)
+
+    def _reading(self, difference: Difference, answers: list[Answer]) -> str:
+        if self._tool.hides_runs and difference.taken is None:
+            return _("hidden until the decision")
+        text = self._tool.text_of(difference)
+        return ", ".join(_answer_text(answer, text) for answer in answers) or _("nothing here")
+
+    def _fact(self, name: str, value: str) -> None:
+        at = self._facts.rowCount()
+        title = fixed(row((Elided(name, "small", "muted"), 1)), theme.px(FACT))
+        top = Qt.AlignmentFlag.AlignTop
+        self._facts.addWidget(title, at, 0, top)
+        text = Wrapped(value, "small")
+        self._facts.addWidget(text, at, 1, top)
+
+    def _show_cases(self) -> None:
+        tool = self._tool
+        cases, difference = tool.cases or (), tool.current
+        self._cases_part.setVisible(bool(cases) and difference is not None)
+        if not cases or difference is None:
+            return
+        n = len(tool.ticked)
+        self.alike.setText(
+            ngettext("Decide {n:,} equal case alike", "Decide {n:,} equal cases alike", n)
+        )
+        self.alike.setChecked(tool.alike)
+        self._alike_hint.setText(
+            ngettext(
+                "Same layer, labels and kind of difference. The next decision changes {n:,} "
+                "difference in one undo step.",
+                "Same layer, labels and kind of difference. The next decision changes {n:,} "
+                "differences in one undo step.",
+                n + 1,
+            )
+            if tool.alike
+            else _("Same layer, labels and kind of difference.")
+        )
+        self.cases.set_rows(cases)
+        self.cases.fit_height(CASES)
+
+    def _show_progress(self) -> None:
+        counts = self._tool.counts
+        total = sum(count.total for count in counts.values())
+        decided = sum(count.decided for count in counts.values())
+        self._progress_part.setVisible(bool(total))
+        self._decided.setText(_("{n:,} of {all:,} decided", n=decided, all=total))
+        self._meter.set(decided / total if total else 0.0)
+        clear(self._counts)
+        for at, (name, count) in enumerate(counts.items()):
+            self._counts.addWidget(Elided(name, "small", "muted"), at, 0)
+            number = words(_("{n:,} of {all:,}", n=count.decided, all=count.total), "small")
+            self._counts.addWidget(number, at, 1)
+
+
+def _answer_text(answer: Answer, text: str) -> str:
+    """A prediction in a few words, with its probability."""
+    what: Any = answer.label
+    if answer.written is not None:
+        what = answer.written
+    elif answer.value is not None:
+        what = formats.significant(answer.value, 3)
+    elif answer.start is not None and answer.end is not None:
+        quote = " ".join(text[answer.start : answer.end].split())
+        what = _("{words} ({label})", words=quote, label=answer.label) if answer.label else quote
+    if answer.score is None:
+        return str(what)
+    return _("{what}, {score}", what=what, score=formats.decimal(answer.score, 2))
