@@ -2,6 +2,7 @@
 
 import os
 import random
+import sqlite3
 from contextlib import closing
 
 import pytest
@@ -226,7 +227,7 @@ def test_bad_files_are_refused_whole(lead, tmp_path):
     (ben,) = handed(lead, tmp_path, {"Ben": [1, 2]}).values()
     label(ben, 1, "yes")
     ben.close()
-    with pytest.raises(ProjectError, match="copy of this project"):
+    with pytest.raises(ProjectError, match="is this project"):
         merge.merge(lead, lead.path)
     text = tmp_path / "text.glossbench"
     text.write_text("no project", encoding="utf-8")
@@ -358,3 +359,25 @@ def test_a_line_that_both_changed_is_shown_twice(lead, tmp_path):
     merged_guideline(lead, tmp_path, "a\nours\nc", "a\ntheirs\nc")
     assert rules(lead).index("ours") < rules(lead).index("Version of Ben.glossbench")
     assert "theirs" in rules(lead)
+
+
+def test_the_project_itself_is_refused_by_any_of_its_names(lead, tmp_path):
+    (tmp_path / "soft.glossbench").symlink_to(lead.path)
+    (tmp_path / "hard.glossbench").hardlink_to(lead.path)
+
+    for name in ("lead", "soft", "hard"):
+        with pytest.raises(ProjectError, match="is this project"):
+            merge.preview(lead, tmp_path / f"{name}.glossbench")
+
+
+def test_a_file_of_a_newer_version_is_refused(lead, tmp_path):
+    (ben,) = handed(lead, tmp_path, {"Ben": [1]}).values()
+    label(ben, 1, "yes")
+    ben.close()
+    with closing(sqlite3.connect(ben.path)) as conn:
+        conn.execute("pragma user_version = 999")
+
+    with pytest.raises(ProjectError, match="created by a newer version.*999"):
+        merge.merge(lead, ben.path)
+
+    assert of(lead, "Ben") == {}

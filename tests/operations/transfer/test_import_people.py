@@ -8,13 +8,14 @@ and curation/DOCUMENT/CURATION_USER.
 """
 
 import json
+import zipfile
 
 import pytest
 
 from workbench.base.errors import ImportFailed, SpecError
-from workbench.operations.people import agreement, people
+from workbench.operations.people import adjudication, agreement, people
 from workbench.operations.schema import labels
-from workbench.operations.transfer import data_import, import_preview
+from workbench.operations.transfer import archives, data_import, import_choice, import_preview
 from workbench.project.check import check
 from workbench.storage.documents import documents
 
@@ -132,6 +133,7 @@ def test_the_ground_truth_among_several_annotations_is_the_curated_version(proje
         of(project, "gold") == of(project, "annotator 5") == {"1": ("submitted", [(0, 3, "PER")])}
     )
     assert gold(project) == {"gold"}
+    assert people.named(project, "gold") == adjudication.gold_person(project)
 
 
 def test_people_of_one_name_are_told_apart_by_their_address(project, bring):
@@ -229,6 +231,19 @@ def test_files_of_doccano_named_after_members_hold_their_labels(project, bring):
 
     assert (outcome.documents, outcome.people) == (2, {"ada": 2, "bob": 1})
     assert of(project, "bob") == {"1": ("submitted", [(4, 7, "PER")])}
+
+
+def test_an_archive_of_doccano_has_a_person_for_each_file(project, inline_jobs, tmp_path):
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        archive.writestr("ada.jsonl", lines(doccano(1, "Ada met", [0, 3, "PER"])))
+        archive.writestr("bob.jsonl", lines(doccano(1, "Ada met", [0, 3, "LOC"])))
+
+    files = import_choice.chosen([tmp_path / "x.zip"])
+    outcome = data_import.import_files(project, inline_jobs, files)
+    archives.remove(files)
+
+    assert outcome.people == {"ada": 1, "bob": 1}
+    assert of(project, "bob") == {"1": ("submitted", [(0, 3, "LOC")])}
 
 
 def test_labels_of_doccano_with_users_are_apart(project, bring):

@@ -149,13 +149,15 @@ def import_data(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Import DATA files into project FILE. A folder stands for the data files in it. Imports are
-    all-or-nothing and can be undone. The exit code is 1 if every record has an error.
+    """Import DATA files into project FILE. A folder or a zip archive stands for the data files in
+    it. Imports are all-or-nothing and can be undone. The exit code is 1 if every record has an
+    error.
     """
-    from workbench.operations.transfer import data_import
+    from workbench.operations.transfer import archives, data_import
     from workbench.operations.transfer.import_choice import chosen, left_out, links_out
 
     warnings, data = links_out(data), chosen(data)
+    click.get_current_context().call_on_close(lambda: archives.remove(data))
     read_as: dict[str, Any] = {
         "format": format,
         "encoding": encoding,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
@@ -142,7 +143,10 @@ class _Form:
                     links[str(name)] += 1
                     are_texts |= _TEXT_NAME.search(value.strip()) is not None
             annotations = _annotations(task)
-            people.update(_person(entry) for entry in annotations if entry.get("completed_by"))
+            for entry in annotations:
+                who = entry.get("completed_by")
+                if who and not (type(who) is int and str(who) in people):
+                    people.update([_person(entry)])
             for result in chain.from_iterable(map(_results, annotations)):
                 types.add(result.get("type"))
                 if kind := _kind(result):
@@ -234,10 +238,11 @@ def _is_named(value: object) -> bool:
 def _names_of(people: Mapping[str, tuple[str, str]]) -> dict[str, str]:
     """Id → name; people of one name are told apart by their address, else by their id."""
     shared = Counter(name for name, _email in people.values())
-    return {
-        id: f"{name} ({email or id})" if name and shared[name] > 1 else name
-        for id, (name, email) in people.items()
-    }
+    names = {}
+    for id, (name, email) in people.items():
+        with suppress(Fault):  # reported with its task
+            names[id] = person_name(f"{name} ({email or id})" if shared[name] > 1 else name)
+    return names
 
 
 def _versions(
@@ -251,8 +256,8 @@ def _versions(
     people: dict[str, list[Mapping[str, Any]]] = {}
     for annotation in _annotations(task):
         who = annotation.get("completed_by")
-        name = form.people.get(_person(annotation)[0], "") if who else ""
-        people.setdefault(person_name(name or who), []).append(annotation)
+        id = str(who) if type(who) is int else _person(annotation)[0] if who else ""
+        people.setdefault(form.people.get(id) or person_name(who), []).append(annotation)
     unnamed = people.pop("", [])
     if not people:
         left["several"] += len(_done(unnamed)) > 1

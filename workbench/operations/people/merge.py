@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +23,7 @@ from workbench.project import backup
 from workbench.project.check import check
 from workbench.project.project import Project
 from workbench.storage.annotation import people, provenance
+from workbench.storage.connections import header
 from workbench.storage.labels import guidelines, labels
 from workbench.storage.staging import copy_staged, other_project
 from workbench.storage.staging.other_project import NEW, Matches, Version
@@ -184,8 +185,19 @@ def _opened(project: Project, path: Path, watch: Watch) -> Iterator[Project]:
     """A checked copy of the other file, which may be open elsewhere or of an older version."""
     # What a killed process leaves is deleted by name, see `backup.delete_abandoned`.
     draft = project.path.with_name(f".{project.path.name}.{os.getpid()}.part.merge")
+    with suppress(OSError):  # of a missing file: opening it says so
+        if path.samefile(project.path):
+            raise ProjectError(
+                _("{path} is this project.", path=path),
+                hint=_("Choose the file of another person."),
+            )
     try:
         with closing(Project.open(path, read_only=True)) as other:
+            if reason := header.why_newer(header.examine(path)):
+                raise ProjectError(
+                    _("{path} cannot be merged: {reason}.", path=path, reason=reason),
+                    hint=_("Update Glossbench. Nothing was merged."),
+                )
             if other.uid == project.uid:
                 raise ProjectError(
                     _("{path} is a copy of this project.", path=path),

@@ -16,6 +16,7 @@ from workbench.base.i18n import _
 from workbench.base.paths import PROJECT_SUFFIX
 from workbench.base.registry import registry
 from workbench.base.untrusted import leads_out, not_followed
+from workbench.operations.transfer import archives
 from workbench.storage.connections import header
 
 _DATA = "data"
@@ -40,7 +41,8 @@ def is_project(path: Path) -> bool:
 
 
 def chosen(paths: Sequence[Path | str]) -> tuple[Path, ...]:
-    """`paths` with the data files of each folder in its place, in alphabetical order.
+    """`paths` with the data files of each folder in its place, in alphabetical order; likewise of
+    each zip archive, see `archives`, which are unpacked until `archives.remove`.
 
     Links that lead out of a folder are left out, see `links_out`.
     Texts and settings of brat are left out beside its annotations, which are read with their text.
@@ -86,7 +88,13 @@ def links_out(paths: Sequence[Path | str]) -> tuple[str, ...]:
     return tuple(messages)
 
 
+def _is_data(name: str) -> bool:
+    return any(fnmatch(name.lower(), item) for item in patterns())
+
+
 def _files(path: Path) -> Iterable[Path]:
+    if archives.is_archive(path):
+        return archives.unpacked(path, _is_data)
     if not path.is_dir():
         return (path,)
     from workbench.importers.binary import huggingface
@@ -94,6 +102,8 @@ def _files(path: Path) -> Iterable[Path]:
     if (entry := huggingface.entry_of(path)) is not None:
         return (entry,)
     try:
+        if project := _of_project(path):
+            return project
         names = _names(path)
         if not names and _has_data_folder(path):
             path, names = path / _DATA, _names(path / _DATA)
@@ -108,6 +118,15 @@ def _files(path: Path) -> Iterable[Path]:
         _("The folder {path} has no data files.", path=path),
         hint=_("Choose files in its subfolders, or files with another suffix by their names."),
     )
+
+
+def _of_project(folder: Path) -> list[Path]:
+    """The annotations in an unpacked export of a project of INCEpTION. Raises OSError."""
+    parts = [folder / name for name in archives.PROJECT_FOLDERS if (folder / name).is_dir()]
+    files = (file for part in parts for file in part.glob("*/*") if not leads_out(file, folder))
+    places = archives.of_project(file.relative_to(folder).as_posix() for file in files)
+    names = sorted(name for name in places.values() if not name.endswith(archives.SUFFIX))
+    return [folder / name for name in names]
 
 
 def _has_data_folder(path: Path) -> bool:

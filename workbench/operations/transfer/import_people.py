@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from workbench.base.errors import ImportFailed, SpecError
 from workbench.base.i18n import _, ngettext
-from workbench.operations.people import people
+from workbench.operations.people import adjudication, people
+from workbench.operations.transfer import archives, import_choice
 from workbench.storage.annotation import people as store
 from workbench.storage.labels import labels
 from workbench.text.labels import CURATED
@@ -41,8 +42,15 @@ def check(choice: str) -> None:
 
 
 def names_by_file(paths: Sequence[Path], choice: str) -> dict[str, str]:
-    """File → the person whose labels it holds, if all of its labels are by one person."""
-    return {str(path): path.stem for path in paths} if choice == FILES else {}
+    """File → the person whose labels it holds, if all of its labels are by one person.
+
+    Those are files of an archive that are named after members, unless their names are splits.
+    """
+    if choice == FILES:
+        return {str(path): path.stem for path in paths}
+    if import_choice.suggested_splits(paths):
+        return {}
+    return {str(path): name for path in paths if (name := archives.named_after(path))}
 
 
 def chosen(staged: Staged, choice: str) -> dict[int, str] | None:
@@ -81,7 +89,13 @@ def annotators(
     if names is None:
         return None
     ids = {person.name: person.id for person in people.every(project)}
-    return {n: ids.get(name) or store.add(project.db, name) for n, name in names.items()}
+    if (gold := adjudication.gold_person(project)) is not None:
+        ids[CURATED] = gold.id
+    uids = {CURATED: adjudication.GOLD_UID}
+    return {
+        n: ids.get(name) or store.add(project.db, name, uid=uids.get(name, ""))
+        for n, name in names.items()
+    }
 
 
 def set_gold(project: Project, targets: Targets, labelled: set[int]) -> list[str]:
@@ -93,11 +107,12 @@ def set_gold(project: Project, targets: Targets, labelled: set[int]) -> list[str
     db = project.db
     before, counts = labels.gold(db), store.submitted(db)
     names = {person.id: person.name for person in people.every(project)}
+    curated = adjudication.gold_person(project)
     sentences = []
     for layer_id in sorted({*targets.layers.values()} - labelled):
         now = before[layer_id]
         ranks = {
-            who: (n, names[who] == CURATED, who == now, -who)
+            who: (n, curated is not None and who == curated.id, who == now, -who)
             for (layer, who), n in counts.items()
             if layer == layer_id
         }

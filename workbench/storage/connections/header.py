@@ -190,14 +190,21 @@ def make_logs_writable(path: Path) -> None:
                 log.chmod(mode | stat.S_IWUSR)
 
 
+def why_newer(head: Header) -> str:
+    """That a file is of a newer version, "" if it is not."""
+    if head.version <= migrations.CURRENT:
+        return ""
+    return _(
+        "it was created by a newer version of Glossbench (project version {found}, "
+        "supported version {own})",
+        found=head.version,
+        own=migrations.CURRENT,
+    )
+
+
 def why_read_only(path: Path, head: Header) -> str:
-    if head.version > migrations.CURRENT:
-        return _(
-            "it was created by a newer version of Glossbench (project version {found}, "
-            "supported version {own})",
-            found=head.version,
-            own=migrations.CURRENT,
-        )
+    if reason := why_newer(head):
+        return reason
     if not os.access(path, os.W_OK):
         return _("the file is write-protected")
     if not os.access(path.parent, os.W_OK):

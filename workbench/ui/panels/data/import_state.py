@@ -15,6 +15,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.options import Option
 from workbench.operations.schema import labels as schema
 from workbench.operations.transfer import (
+    archives,
     data_import,
     import_choice,
     import_outcome,
@@ -78,7 +79,7 @@ class ImportState(State):
     @property
     def patterns(self) -> tuple[str, ...]:
         """File name patterns of the file dialog."""
-        return import_choice.patterns()
+        return (*import_choice.patterns(), f"*{archives.SUFFIX}")
 
     @property
     def used_format(self) -> str:
@@ -193,10 +194,10 @@ class ImportState(State):
         return _("In the records read so far: {people}", people=people)
 
     def choose(self, paths: Sequence[Path | str]) -> None:
-        """Set the files that were chosen; folders, which stand for their data files, are read off
-        the main thread.
+        """Set the files that were chosen; folders and archives, which stand for their data files,
+        are read off the main thread.
         """
-        if not any(Path(path).is_dir() for path in paths):
+        if not any(Path(path).is_dir() or archives.is_archive(Path(path)) for path in paths):
             self._set_files(import_choice.chosen(paths))
             return
 
@@ -214,6 +215,7 @@ class ImportState(State):
 
     def _set_files(self, files: Sequence[Path], warnings: Sequence[str] = ()) -> None:
         """Set the files and preselect the splits that their names suggest."""
+        archives.remove({*self.files} - {*files})
         self._warnings = tuple(warnings)
         self.update(
             files=tuple(files),
@@ -376,6 +378,7 @@ class ImportState(State):
 
     def close(self) -> None:
         self.context.drop(PREVIEW)
+        archives.remove(self.files)
         super().close()
 
     @property
