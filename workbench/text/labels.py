@@ -156,6 +156,7 @@ ONE_OF = LayerKind(
     in_choices=True,
     missing=NO_CLASS,
 )
+TIE = "tie"  # in files, for a submitted document without a preferred answer
 PREFERENCE = LayerKind(
     "preference",
     N_("the better of several answers"),

@@ -589,6 +589,13 @@ class FineTuning:
 
     def finish(self) -> Events[TrainResult]:
         stopped = self.state.stopping
+        if self.best.step <= self.plan.first_steps > 0:
+            self.state.remarks.append(
+                _(
+                    "The training was stopped before the head was trained, so the predictions are "
+                    "at random. Continue the run, or delete it."
+                )
+            )
         scores = {"dev": self.best.scores} if self.dev_set else {}
         predictions = {"dev": self.best.predictions} if self.dev_set else {}
         is_latest = self.best.step == self.state.step

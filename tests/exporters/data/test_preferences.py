@@ -2,7 +2,11 @@
 
 import json
 
-from workbench.exporters.data.table import CsvExporter
+import pytest
+
+from workbench.importers.base import Options, Row
+from workbench.importers.detect import importer
+from workbench.importers.source import Source
 from workbench.text.dataset import Record
 from workbench.text.document import CHOICES, choice_names, with_choices
 from workbench.text.labels import Label, Layer
@@ -60,7 +64,18 @@ def test_what_is_written_is_read_back(back):
         assert best == old.document.choices[int(old.marks["better"][0]) - 1]
 
 
-def test_a_table_says_that_it_does_not_hold_preferences():
-    (sentence,) = (text for text in CsvExporter().lost([BETTER]) if "ties" in text)
+@pytest.mark.parametrize("format", ["csv", "tsv"])
+def test_a_table_holds_preferences_ties_and_open_documents(format, write, tmp_path):
+    pending = Record(with_choices("k", "Who?", ("Ada.", "tie")))
+    records = [record("2", "Often.", "At 7."), record("", "A", "B"), pending]
+    path = tmp_path / f"preferences.{format}"
+    path.write_text(write(format, records, [BETTER]).text, newline="")
 
-    assert sentence.endswith("unlabelled: better.")
+    items = list(importer(format).read(Source(path), Options()))
+
+    (layer,) = [item for item in items if isinstance(item, Layer)]
+    assert (layer.name, layer.kind) == ("better", "preference")
+    read = [item.record for item in items if isinstance(item, Row)]
+    assert [one.marks.get("better", ()) for one in read] == [("2",), (), ()]
+    assert [one.states.get("better") for one in read] == ["submitted", "submitted", None]
+    assert [one.document.choices for one in read] == [one.document.choices for one in records]

@@ -346,7 +346,7 @@ def _started(opened: CommandSession, spec: TrainSpec, card: ModelInfo) -> Run:
         note(_("Warning: {warning}", warning=check.words.message))
     data = training_data.plan(opened.project, spec.task, spec.layer or None)
     settings = operations.settings_plan(spec, card, data)
-    forecast = operations.forecast(spec, card, settings, check.longest)
+    forecast = operations.forecast(spec, card, settings, check.longest, check.windows)
     if message := forecast.sentence():
         note(message)
     if warning := operations.memory_warning(spec, forecast):

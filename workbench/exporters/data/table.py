@@ -21,7 +21,7 @@ from workbench.exporters.data.base import (
 from workbench.text.dataset import Record, span_to_json
 from workbench.text.document import CHOICE, QUESTION, choice_names
 from workbench.text.formulas import ESCAPED_COLUMN, escape, escape_name, is_formula
-from workbench.text.labels import NUMBERS, Layer
+from workbench.text.labels import NUMBERS, TIE, Layer
 from workbench.text.scale import shortest
 
 _FIRST = ("id", "text", "text_b", "split", "group")
@@ -42,7 +42,6 @@ class CsvExporter:
             tokens,
             *links_lost(layers, chains=False, parts=False),
             *tags_lost(layers),
-            *_preferences_lost(layers),
         )
 
     def write(self, records: Iterable[Record], plan: ExportPlan, out: TextIO) -> int:
@@ -83,12 +82,6 @@ class CsvExporter:
         out.write(self.delimiter.join(_quoted(cell, self.delimiter) for cell in cells) + "\n")
 
 
-def _preferences_lost(layers: Sequence[Layer]) -> tuple[str, ...]:
-    names = ", ".join(layer.name for layer in layers if layer.traits.compares)
-    message = _("Preferences are written as the right choices, and ties as unlabelled: {names}.")
-    return (message.format(names=names),) if names else ()
-
-
 class TsvExporter(CsvExporter):
     delimiter = "\t"
 
@@ -115,7 +108,7 @@ def _column(layer: Layer) -> str:
     if traits.in_text:
         role = "chains" if traits.in_chains else "spans"
     elif traits.in_choices:
-        role = "answer"
+        role = "preferred" if traits.compares else "answer"
     elif traits.on_document:
         role = "labels" if traits.several else "label"
     else:
@@ -142,6 +135,8 @@ def _cell(record: Record, layer: Layer) -> str:
     if layer.name in record.written:
         return record.written[layer.name]
     marks = record.marks.get(layer.name, ())
+    if layer.traits.compares and not marks and state == "submitted":
+        return TIE
     if layer.traits.several and (any(map(_needs_list, marks)) or (not marks and state)):
         return json.dumps(list(marks), ensure_ascii=False) if state != "discarded" else ""
     return "; ".join(marks)

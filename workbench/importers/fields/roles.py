@@ -17,24 +17,26 @@ from workbench.text.formulas import ESCAPED_COLUMN
 from workbench.text.labels import CLUSTER, MULTI, LayerKind
 
 CHOICE, CHOICES, QUESTION, ANSWER = "choice", "choices", "question", "answer"
+PREFERRED = "preferred"  # the better of several choices, or TIE
 TOKENS = "tokens"  # a list of the tokens of the text
 PERSON = "person"  # whose labels a record has
 PLAIN = ("id", "text", "text_b", TOKENS, "split", "group", PERSON, QUESTION, CHOICES, CHOICE)
 SCORE, WRITTEN = "score", "written"  # a number, and a text, of a document
 LABELS, CHAINS = "labels", "chains"  # several classes; spans of chains
 # These take a name: label:LAYER, meta:NAME.
-NAMED = ("label", LABELS, "tag", "spans", CHAINS, "meta", ANSWER, SCORE, WRITTEN)
+NAMED = ("label", LABELS, "tag", "spans", CHAINS, "meta", ANSWER, PREFERRED, SCORE, WRITTEN)
 KINDS = {LABELS: MULTI, CHAINS: CLUSTER}  # role → the kind of its layer, if it is not the usual one
 CLASSES = ("label", LABELS)
 # with these, records are not only questions with choices
-_BESIDE_CHOICES = ("text_b", "label", LABELS, "tag", "spans", CHAINS, SCORE, WRITTEN)
+_BESIDE_CHOICES = ("text_b", "label", LABELS, "tag", "spans", CHAINS, PREFERRED, SCORE, WRITTEN)
+OF_CHOICES = (ANSWER, PREFERRED)
 TAG, SPANS = IN_TEXT = ("tag", "spans")
 REPEATABLE = (*IN_TEXT, LABELS)  # several columns of these may share a layer
 MAX_COLUMNS = 10_000  # a table of texts has fewer columns; more would fill the memory
 ROLES = (
     "id, text, text_b, tokens, label:LAYER, labels:LAYER, tag:LAYER, spans:LAYER, chains:LAYER, "
     "score:LAYER, written:LAYER, split, group, person, meta:NAME, question, choices, choice, "
-    "answer:LAYER"
+    "answer:LAYER, preferred:LAYER"
 )
 _NUMBERED = re.compile(r"choice_\d+")  # columns of choices that our own export writes
 
@@ -147,7 +149,7 @@ def _check_choices(parsed_roles: tuple[Role, ...]) -> None:
     """Raises ImportFailed for a question or an answer without choices."""
     kinds = {role.kind for role in parsed_roles}
     for item in parsed_roles:
-        if item.kind in (QUESTION, ANSWER) and not kinds & {CHOICE, CHOICES}:
+        if item.kind in (QUESTION, *OF_CHOICES) and not kinds & {CHOICE, CHOICES}:
             raise ImportFailed(
                 _(
                     "The role {role!r} is for multiple choice, and no column has choices.",
@@ -181,7 +183,7 @@ def chooses(mapping: Iterable[tuple[str, str]]) -> bool:
 
 def written_in(columns: Iterable[str]) -> list[tuple[str, str]]:
     """(role, column) of the columns that are named like a role, as our own export names them:
-    `label:topic`. Columns of choices belong to an `answer:LAYER`.
+    `label:topic`. Columns of choices belong to an `answer:LAYER` or `preferred:LAYER`.
     """
     roles: dict[str, str] = {}
     numbered = []
@@ -192,8 +194,8 @@ def written_in(columns: Iterable[str]) -> list[tuple[str, str]]:
         elif _NUMBERED.fullmatch(column):
             numbered.append((CHOICE, column))
     if not numbered:
-        roles = {role: its for role, its in roles.items() if not role.startswith(ANSWER)}
-    answers = any(role.startswith(ANSWER) for role in roles)
+        roles = {role: its for role, its in roles.items() if not role.startswith(OF_CHOICES)}
+    answers = any(role.startswith(OF_CHOICES) for role in roles)
     return [*roles.items(), *(numbered if answers else ())]
 
 

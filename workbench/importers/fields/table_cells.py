@@ -14,6 +14,7 @@ from workbench.importers.base import Fault, label_name, show, span_offsets
 from workbench.importers.joining import join
 from workbench.importers.offsets import Counting, Offsets, Quote
 from workbench.text.document import TEXT
+from workbench.text.labels import TIE
 from workbench.text.spans import Span
 
 SIGN = ";"  # between labels
@@ -258,9 +259,13 @@ def _words(cell: str) -> list[str]:
 # ---------------------------------------------------------------- choices
 
 
-def choice(cell: str, choices: Sequence[str]) -> tuple[str, ...]:
-    """The label of the right choice: its number, from 1, or its text. Raises Fault."""
+def choice(cell: str, choices: Sequence[str], *, ties: bool = False) -> tuple[str, ...]:
+    """The label of the right choice: its number, from 1, or its text. ties: TIE is none of them.
+    Raises Fault.
+    """
     word = cell.strip()
+    if ties and word == TIE and TIE not in choices:
+        return ()
     if word.isdecimal() and word.isascii() and 1 <= int(word) <= len(choices):
         return (str(int(word)),)
     if word in choices:

@@ -41,7 +41,7 @@ from workbench.importers.tables.table_rows import Swallowed, announced, lines_ab
 from workbench.text.dataset import Record
 from workbench.text.document import CHOICES, TEXT, Document, choice_names, with_choices
 from workbench.text.formulas import ESCAPED_COLUMN, unescape
-from workbench.text.labels import ONE_OF, Label, Layer
+from workbench.text.labels import ONE_OF, PREFERENCE, Label, Layer
 from workbench.text.labels import TAG as TAG_KIND
 from workbench.text.spans import Span
 
@@ -284,8 +284,9 @@ def _choice_layer(mapped: Sequence[roles.Role]) -> Iterator[Layer]:
     """The layer of the right choices, with the numbers of all columns of choices as labels."""
     most = sum(role.kind == roles.CHOICE for role in mapped)
     for role in mapped:
-        if role.kind == roles.ANSWER:
-            yield Layer(role.name, ONE_OF.id, tuple(map(Label, choice_names(most))), CHOICES)
+        if role.kind in roles.OF_CHOICES:
+            kind = PREFERENCE if role.kind == roles.PREFERRED else ONE_OF
+            yield Layer(role.name, kind.id, tuple(map(Label, choice_names(most))), CHOICES)
 
 
 def _left_out(name: str, columns: Sequence[str]) -> Remark:
@@ -342,8 +343,9 @@ def _record(row: list[str], places: list[tuple[roles.Role, int]], lists: _Lists)
                 list_fields.class_name(name, lists.class_names) for name in table_cells.labels(cell)
             )
             marks[role.name] = tuple(dict.fromkeys((*marks.get(role.name, ()), *class_names)))
-        elif role.kind == roles.ANSWER:
-            marks[role.name] = table_cells.choice(cell, choices)
+        elif role.kind in roles.OF_CHOICES:
+            ties = role.kind == roles.PREFERRED
+            marks[role.name] = table_cells.choice(cell, choices, ties=ties)
         else:
             continue
         states[role.name] = "submitted"

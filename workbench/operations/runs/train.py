@@ -100,10 +100,12 @@ def settings_plan(
     )
 
 
-def forecast(spec: TrainSpec, model: ModelInfo, settings: SettingsPlan, longest: int) -> Forecast:
-    """longest: tokens of the longest input, 0 if it is not known."""
+def forecast(
+    spec: TrainSpec, model: ModelInfo, settings: SettingsPlan, longest: int, windows: int = 1
+) -> Forecast:
+    """longest: tokens of the longest input, 0 if it is not known. windows: see `TextCheck`."""
     length = min(settings.max_length, longest or settings.max_length)
-    return spec.forecast(model, settings.batch_size, length)
+    return spec.forecast(model, settings.batch_size * windows, length)
 
 
 def memory_warning(spec: TrainSpec, needed: Forecast) -> str:

@@ -423,7 +423,7 @@ class TextCheck:
     `unknown`: fraction of words outside the vocabulary; `cut`: fraction of texts over `max_length`
     subwords; `in_parts`: spans of the layer in several parts; `words`: about the words of texts
     without spaces, None where no words are read or their texts have tokens. longest: tokens of the
-    longest input.
+    longest input. windows: inputs of the longest text, if all of them are read in one batch.
     """
 
     texts: int
@@ -433,6 +433,7 @@ class TextCheck:
     in_parts: int = 0
     words: segmenters.SegmenterAdvice | None = None
     longest: int = 0
+    windows: int = 1
 
 
 UNKNOWN_LIMIT = 0.1
@@ -473,10 +474,11 @@ def check_texts(
     words = segmenters.advice_for(sample) if reads_words and not has_own else None
     longest = [max(sample, key=lambda document: len(document.text))] if sample else []
     info = tasks.info(task).reading(settings or {})
-    lengths = info.prepare(preparer, longest, length).lengths
+    prepared = info.prepare(preparer, longest, length)
+    windows = max(1, len(prepared.inputs)) if prepared.is_joint else 1
     share = cut / max(1, len(inputs))
-    most = int(max(lengths, default=0))
-    return TextCheck(len(inputs), unknown, share, length, in_parts, words, most)
+    most = int(max(prepared.lengths, default=0))
+    return TextCheck(len(inputs), unknown, share, length, in_parts, words, most, windows)
 
 
 def _sample(project: Project, layer: Layer) -> list[Document]:

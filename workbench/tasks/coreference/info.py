@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from workbench.base import learning_rates
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
 from workbench.tasks.heads.info import LAYER_OPTIONS, WordTask
@@ -101,6 +102,7 @@ class CoreferenceInfo(WordTask):
     scored = False
     logits = {"starts": "token", "ends": "token", "inside": "token"}
     usual_batch = 1
+    learning_rate = learning_rates.CHAINS
     few_steps = 400
     pipeline = ""
     hub_task = "token-classification"

@@ -70,6 +70,17 @@ def test_pairs_tune_the_encoder_and_then_the_head_is_trained_alone(classes, tiny
     assert not torch.equal(before[own], base[name]) and longer.steps == 18
 
 
+def test_a_run_that_is_stopped_during_the_pairs_says_that_its_head_is_untrained(
+    classes, tiny_model, tmp_path
+):
+    _events, result = train(classes, tiny_model, tmp_path / "a", commands={8: "stop"}, **PAIRS)
+    _events, whole = train(classes, tiny_model, tmp_path / "b", **PAIRS)
+
+    assert result.stopped and result.steps < 8
+    assert any("before the head was trained" in remark for remark in result.remarks)
+    assert whole.remarks == ()
+
+
 def test_texts_of_a_class_become_similar(classes, tiny_model, tmp_path):
     train(classes, tiny_model, tmp_path / "run", **PAIRS | {"pairs": 10, "epochs": 40})
     documents = [record.document for record in classes.records[16:]]

@@ -18,7 +18,7 @@ COLUMNS = (*TABULAR, *RECORDS, *TOKENS, CHOICES)  # formats with roles of column
 CHOICE, LISTED = "choice", "choices"  # roles of a column with one choice, and with all of them
 SHARED = ("tag", "spans", "labels", CHOICE)  # roles that several columns may have
 CHOICE_ROLES = (CHOICE, LISTED)
-ANSWERS, QUESTION = "answer", "question"
+ANSWERS, PREFERRED, QUESTION = "answer", "preferred", "question"
 NUMBER, TEXT = "score", "written"  # a number, and a written text, of a document
 SEVERAL, CHAINS = "labels", "chains"  # several classes in a cell, and spans of chains
 LIST = "tokens"  # a list of the tokens of the text
@@ -78,7 +78,7 @@ class Roles:
             others = ("tag", "spans", SEVERAL, CHAINS, NUMBER, TEXT, LIST)
             same |= dict.fromkeys(others, f"meta:{column}")
         else:
-            same = {ANSWERS: "label:class", QUESTION: f"meta:{column}"}
+            same = {QUESTION: f"meta:{column}"} | dict.fromkeys((ANSWERS, PREFERRED), "label:class")
         return same.get(kind, role)
 
     # ------------------------------------------------------------ what is offered
@@ -108,11 +108,13 @@ class Roles:
 
     def _of_choices(self, column: str) -> Titled:
         answers = [(f"{ANSWERS}:{name}", name) for name in self._layers_for_answers(column)]
+        better = [(f"{PREFERRED}:{name}", name) for name in self._preferences(column)]
         return [
             (QUESTION, _("Question")),
             (CHOICE, self._numbered(column)),
             *(((LISTED, _("List of choices")),) if self._may_list(column) else ()),
             *((role, _("Right choice: {layer}", layer=name)) for role, name in answers),
+            *((role, _("Preferred choice: {layer}", layer=name)) for role, name in better),
         ]
 
     def _of_labels(self, column: str) -> Titled:
@@ -160,7 +162,7 @@ class Roles:
             and (layer.traits.several or not several)
         ]
         its, _colon, rest = column.partition(":")
-        own = " ".join((rest if its in (*_BESIDE, ANSWERS) else column).split())
+        own = " ".join((rest if its in (*_BESIDE, ANSWERS, PREFERRED) else column).split())
         if self.format in TOKENS and column.isdigit():
             own = f"column {column}"
         names += [*self._now(kind, column), default, own]
@@ -174,8 +176,15 @@ class Roles:
         return [name] if its == kind else []
 
     def _layers_for_answers(self, column: str = "") -> list[str]:
-        names = [layer.name for layer in self.layers if layer.traits.in_choices]
+        kinds = {layer.name: layer.traits for layer in self.layers}
+        names = [name for name, kind in kinds.items() if kind.in_choices and not kind.compares]
         return list(dict.fromkeys([*names, *self._now(ANSWERS, column), "answer"]))
+
+    def _preferences(self, column: str) -> list[str]:
+        names = [layer.name for layer in self.layers if layer.traits.compares]
+        new = "preference" if self.format in TABULAR else ""
+        names = [*names, *self._now(PREFERRED, column), new]
+        return list(dict.fromkeys(name for name in names if name and self.format in TABULAR))
 
     def _numbered(self, column: str) -> str:
         """Choices are numbered in the order of their columns."""

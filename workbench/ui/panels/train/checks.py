@@ -158,25 +158,28 @@ def text_check(
 
 
 def defaults_text(
-    project: Project, spec: TrainSpec, plan: DataPlan, card: ModelInfo, longest: int
+    project: Project, spec: TrainSpec, plan: DataPlan, card: ModelInfo, longest: int, windows: int
 ) -> str:
     """The automatic settings of `spec` for the documents of `plan`, the estimated time, and what
-    the method trains and takes. longest: tokens of the longest input, 0 if it is not known.
+    the method trains and takes. longest: tokens of the longest input, 0 if it is not known;
+    windows: see `TextCheck`.
     """
     settings = train.settings_plan(spec, card, plan)
     steps = settings.steps
     time = time_text(project, spec.task, spec.model_name, steps, settings.batch_size)
     first = " ".join(filter(None, (settings.first_stage(), settings_text(settings), time)))
-    forecast = train.forecast(spec, card, settings, longest)
+    forecast = train.forecast(spec, card, settings, longest, windows)
     trained = train.method_problem(spec, card) or forecast.sentence()
     more = _("Each epoch also has the batches of the other layers.") if spec.others else ""
     return "\n".join(filter(None, (first, more, trained)))
 
 
-def memory_warning(spec: TrainSpec, plan: DataPlan, card: ModelInfo, longest: int) -> str:
+def memory_warning(
+    spec: TrainSpec, plan: DataPlan, card: ModelInfo, longest: int, windows: int
+) -> str:
     """What is said beside the start if memory will be short, else ""."""
     settings = train.settings_plan(spec, card, plan)
-    return train.memory_warning(spec, train.forecast(spec, card, settings, longest))
+    return train.memory_warning(spec, train.forecast(spec, card, settings, longest, windows))
 
 
 def layer_rates(spec: TrainSpec, plan: DataPlan, card: ModelInfo) -> LayerRates | None:

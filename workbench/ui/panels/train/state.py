@@ -84,6 +84,7 @@ class TrainState(State):
         # on texts without spaces, see `choices.WordAdvice`
         self.words: SegmenterAdvice | None = None
         self.longest = 0  # tokens of the longest input, in a sample
+        self.windows = 1  # inputs of the longest text in one batch
         self.unlearned = ""  # layers that can be labelled, but not used for training
         self.live: JobProgress | None = None
         self.waiting = 0
@@ -331,12 +332,13 @@ class TrainState(State):
         settled = self._settled()
         if settled is None:
             return ""
-        return checks.defaults_text(self.project, *settled, self.longest)
+        return checks.defaults_text(self.project, *settled, self.longest, self.windows)
 
     def memory_warning(self) -> str:
         """What is said beside the start if memory will be short, else ""."""
         settled = self._settled()
-        return checks.memory_warning(*settled, self.longest) if settled else ""
+        sizes = self.longest, self.windows
+        return checks.memory_warning(*settled, *sizes) if settled else ""
 
     def ask_map(self, show: Callable[[Any], None], fail: Callable[[Exception], None]) -> None:
         """Compute what a run with these choices does with each block, off the main thread."""
@@ -406,6 +408,7 @@ class TrainState(State):
             plan, check, warnings = counted
             self._plan_of = task, layer
             self.longest = check.longest if check is not None else 0
+            self.windows = check.windows if check is not None else 1
             self.update(plan=plan, warnings=warnings, words=check and check.words)
             self._start_after_count()
             if check is not None and card is not None:
