@@ -36,7 +36,6 @@ ASKED = {
         "a.srt",
         "1\n00:00:01,000 --> 00:00:02,000\nHi\n\n2\n00:00:03,000 --> 00:00:04,000\n",
     ),
-    "bracketed trees": ("a.mrg", "( (S (NP (NNP Ada)) (VP (VBD met))))\n"),
 }
 PLAIN = (
     "<3 this song\nanother line\n",

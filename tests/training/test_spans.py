@@ -8,6 +8,9 @@ from tests.tasks.test_session import finish
 from tests.training.test_loop import train
 from workbench.exporters.model.onnx.exporter import write
 from workbench.exporters.model.verify import check
+from workbench.importers.base import Options, Row
+from workbench.importers.source import Source
+from workbench.importers.text.trees import TreeImporter
 from workbench.runtime.onnx_predictor import OnnxPredictor
 from workbench.tasks.predictor import Predictor
 from workbench.tasks.spans.info import INFO
@@ -89,3 +92,31 @@ def test_spanbert_representations_learn_eight_nested_examples_by_heart(flat_mode
     again = predictor.predict([record.document for record in records])
     golds = [INFO.gold(record, "s") for record in records]
     assert all(map(INFO.agrees, golds, again))
+
+
+def test_constituents_of_a_few_trees_are_learned_by_heart(flat_model, tmp_path):
+    """Eight trees with nested and stacked constituents, read as evalb reads them."""
+    names = ["ada", "bob", "tram", "bus", "paris", "harbour", "gate", "late"]
+    trees = [
+        f"(S (NP (DT the) (NN {name})) (VP (VBD met) (NP (NNP {names[n - 3]}))))"
+        if n % 2
+        else f"(FRAG (NP (NP (DT the) (NN {name})) (PP (IN in) (NP (NNP {names[n - 5]})))))"
+        for n, name in enumerate(names)
+    ]
+    path = tmp_path / "few.mrg"
+    path.write_text("\n".join(trees))
+    rows = [row for row in TreeImporter().read(Source(path), Options()) if isinstance(row, Row)]
+    layer = Layer("spans", "span", tuple(map(Label, ("FRAG", "NP", "PP", "S", "VP"))))
+    records = []
+    for number, row in enumerate(rows):
+        for split, id in (("train", number + 1), ("dev", number + 101)):
+            document = replace(row.record.document, key=f"{split} {id}", split=split, id=id)
+            records.append(replace(row.record, document=document))
+    options = REPRESENTATIONS["SpanBERT"] | {"epochs": 40, "learning_rate": 0.01}
+    options["span_loss"] = "sigmoid"  # words may be several constituents
+
+    _events, result = train(
+        Dataset((layer,), tuple(records)), flat_model, tmp_path / "run", "spans", **options
+    )
+
+    assert result.used["train"] == 8 and result.evaluations["dev"].scores["span_f1"] == 1.0

@@ -131,10 +131,6 @@ def _is_subtitle(start: str, _ending: str) -> bool:
     return start.startswith("WEBVTT") or len(_SUBTITLE.findall(start[:_START])) > 1
 
 
-def _is_tree(start: str, _ending: str) -> bool:
-    return bool(re.match(r"\( ?\((?:S|TOP|ROOT|FRAG|NP|SINV|SQ)\b|\((?:ROOT|TOP|S) \(", start))
-
-
 def _starts(*marks: str) -> Callable[[str, str], bool]:
     return lambda start, _ending: start.startswith(marks)
 
@@ -181,7 +177,6 @@ _TEXTS: tuple[tuple[Callable[[str, str], bool], str, str, bool], ...] = (
         _ONE_LINE,
         False,
     ),
-    (_is_tree, N_("{name} holds bracketed trees (Penn Treebank)."), _ONE_LINE, True),
     (
         lambda start, _ending: bool(_LATEX.search(start[:_START])),
         N_("{name} is a LaTeX document."),

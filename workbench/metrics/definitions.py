@@ -65,7 +65,8 @@ MACRO = N_("Unweighted mean over the labels that are gold or predicted.")
 WEIGHTED = N_("Mean over labels, weighted by their number in gold.")
 SAMPLES = N_("Mean over documents of the score of the label set of each.")
 STRICT = N_(
-    "Strict, IOB2: a span is correct if both boundaries and the label equal gold; all spans pooled."
+    "Strict, IOB2: a span is correct if both boundaries and the label equal gold; all spans "
+    "pooled. Of constituents this is the labelled bracketing F1 (PARSEVAL), with punctuation."
 )
 EXACT = N_("Exact: a span is correct if both boundaries equal gold, whatever the label.")
 PARTIAL = N_("Partial: equal boundaries count 1, overlapping spans one half, whatever the label.")
@@ -197,7 +198,7 @@ DEFINITIONS: dict[str, Definition] = {
         ),
         NEVER,
     ),
-    **_spans("span", N_("Precision"), N_("Recall"), N_("Span F1"), STRICT, "seqeval"),
+    **_spans("span", N_("Precision"), N_("Recall"), N_("Span F1"), STRICT, "seqeval, evalb"),
     "span_macro_f1": Definition(N_("Macro F1 of spans"), MACRO, ZERO, "seqeval"),
     **_spans("exact", N_("Exact precision"), N_("Exact recall"), N_("Exact F1"), EXACT),
     **_spans("partial", N_("Partial precision"), N_("Partial recall"), N_("Partial F1"), PARTIAL),
