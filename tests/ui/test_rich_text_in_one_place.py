@@ -29,7 +29,8 @@ PLACES = {  # file → the names that may be used there
     "panels/data/duplicates_view.py": {"QTextEdit"},  # plain text with formats of its own
     # pyqtgraph's, which shows `text` as it is; only `html` would be interpreted
     "widgets/charts/layers.py": {"TextItem"},
-    "panels/prompts/editor.py": {"QTextEdit"},  # only its ExtraSelection, for a QPlainTextEdit
+    "widgets/text/marked_text.py": {"QTextEdit"},  # only its ExtraSelection, for a QPlainTextEdit
+    "widgets/text/guideline_view.py": {"QTextDocument", "QTextEdit"},  # FindFlag, ExtraSelection
     "style/escaping.py": TIPS,
     "widgets/tables/document_cells.py": {"QStaticText"},  # its format is plain text
     "widgets/text/markdown.py": RICH,

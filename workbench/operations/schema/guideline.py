@@ -48,7 +48,7 @@ def columns() -> tuple[Column, ...]:
     """Of versions."""
     return (
         Column(_("Version"), lambda row: row.number, kind=ValueKind.COUNT, key="number"),
-        Column(_("Begun"), lambda row: row.at or None, kind=ValueKind.TIME, key="at"),
+        Column(_("Started"), lambda row: row.at or None, kind=ValueKind.TIME, key="at"),
         Column(_("Author"), lambda row: row.author or None, key="author"),
     )
 
@@ -56,9 +56,16 @@ def columns() -> tuple[Column, ...]:
 # ---------------------------------------------------------------- text and versions
 
 
-def write(project: Project, layer_id: int, text: str, *, origin: object = None) -> None:
-    """Set the text. What one person writes within ten minutes is one version."""
+def write(
+    project: Project, layer_id: int, text: str, *, base: str | None = None, origin: object = None
+) -> None:
+    """Set the text. What one person writes within ten minutes is one version.
+
+    base: the text that the writing began with; if it was changed since, both changes are taken.
+    """
     layer = labels.layer(project.db, layer_id)
+    if base is not None and layer.guideline != base:
+        text = texts.merged(base, layer.guideline, text, name=_("the editor"))
     if text == layer.guideline:
         return
     with project.edit(_("Change guideline of {name}", name=layer.name), origin=origin):

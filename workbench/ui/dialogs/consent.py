@@ -7,13 +7,13 @@ from typing import Protocol
 from PySide6.QtWidgets import QApplication, QWidget
 
 from workbench.base.i18n import _
-from workbench.ui.panels.prompts.editor import MonoText
 from workbench.ui.style import theme
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.controls.button import Button
 from workbench.ui.widgets.controls.field import TitledField
 from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.dialog import Dialog
+from workbench.ui.widgets.text.marked_text import MonoText
 
 
 class Consent(Protocol):

@@ -23,6 +23,7 @@ GROUPS = {  # group of commands → title of its submenu
     "errors": N_("&Errors"),
     "suggestions": N_("Sugg&estions"),
     "relations": N_("Relations and c&hains"),
+    "examples": N_("E&xamples"),
     "size": N_("Te&xt size"),
     "theme": N_("T&heme"),
     "docks": N_("&Windows"),

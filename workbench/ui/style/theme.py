@@ -20,7 +20,9 @@ from workbench.base import paths
 from workbench.base.events import Signal
 from workbench.text import label_colours as label_colouring
 from workbench.text.label_colours import HUES as HUES
-from workbench.text.label_colours import LabelColours, channels_of, decoded, oklch
+from workbench.text.label_colours import LabelColours as LabelColours
+from workbench.text.label_colours import channels_of, decoded
+from workbench.text.label_colours import oklch as oklch
 from workbench.text.label_colours import to_oklch as to_oklch
 
 if TYPE_CHECKING:

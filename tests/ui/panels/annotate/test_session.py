@@ -646,7 +646,8 @@ def test_the_guideline_is_that_of_the_layers_shown_each_once(state, names):
     for name in names[1:]:
         guideline.write(state.project, layer_id(state, name), "# Mood\n\nOf the whole message.")
 
-    assert state.session.guideline == "# Mood\n\nOf the whole message."
+    text = "# Mood\n\nOf the whole message."
+    assert state.guideline.text.count(text) == 1
 
 
 # ---------------------------------------------------------------- keys of class labels

@@ -9,7 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout
 
 from workbench.base.events import concerns
-from workbench.base.i18n import _
+from workbench.ui.panels.annotate.guideline.guideline_pane import GuidelinePane
 from workbench.ui.panels.annotate.metadata import MetadataPane
 from workbench.ui.panels.annotate.questions.question_list import QuestionPane
 from workbench.ui.panels.annotate.relations.relation_list import RelationList
@@ -17,9 +17,7 @@ from workbench.ui.panels.annotate.spans.span_list import SpanList
 from workbench.ui.panels.annotate.suggestions.suggestion_list import SuggestionList
 from workbench.ui.panels.annotate.tokens.token_side import TokenSide
 from workbench.ui.style import theme
-from workbench.ui.widgets.controls.words import words
-from workbench.ui.widgets.layout import column, free_height, layout_of, line
-from workbench.ui.widgets.text.markdown import MarkdownView
+from workbench.ui.widgets.layout import free_height, layout_of
 
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.state import Desk
@@ -39,7 +37,8 @@ class AnnotationPane(QFrame):
         self.setProperty("part", "side-right")
         self.setMinimumWidth(min(theme.px(248), WIDEST_LEAST))
         self.setMaximumWidth(700)
-        self._build_guideline()
+        self.guideline = GuidelinePane(desk.guideline)
+        self.guideline.hide()
         self.questions, self.token = QuestionPane(desk.questions), TokenSide(desk.tokens)
         self.suggested, self.listed = SuggestionList(desk.suggested), SpanList(desk.spans)
         self.suggestions, self.spans = self.suggested.table, self.listed.table
@@ -47,7 +46,7 @@ class AnnotationPane(QFrame):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(1, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addWidget(self._guideline_part, GUIDELINE)
+        layout.addWidget(self.guideline, GUIDELINE)
         layout.addWidget(self.token)
         layout.addWidget(self.questions, QUESTIONS)
         layout.addWidget(self.suggested.part)
@@ -55,17 +54,6 @@ class AnnotationPane(QFrame):
         layout.addWidget(self.listed.part, SPANS)
         layout.addWidget(self.metadata)
         layout.addStretch()  # the room that hidden parts leave
-
-    def _build_guideline(self) -> None:
-        self._text = MarkdownView(_("Guideline text"), compact=True)
-        self._guideline_part = column(
-            words(_("Guideline"), weight=600),
-            (self._text, 1),
-            line(),
-            gap=6,
-            margins=(14, 12, 14, 0),
-        )
-        self._guideline_part.hide()
 
     # ------------------------------------------------------------ showing
 
@@ -92,7 +80,7 @@ class AnnotationPane(QFrame):
             share = QUESTIONS if self.desk.questions.shown_questions else 0
             layout_of(self).setStretchFactor(self.questions, share)
         if self.guideline_shown:
-            self._fill_guideline()
+            self.guideline.fill_text()
         self._fit_suggestions()
         QTimer.singleShot(0, self, self._fit_suggestions)  # with the new heights of the others
 
@@ -126,19 +114,13 @@ class AnnotationPane(QFrame):
 
     @property
     def guideline_shown(self) -> bool:
-        return self._guideline_part.isVisibleTo(self)
+        return self.guideline.isVisibleTo(self)
 
     def show_guideline(self, show: bool) -> None:
-        self._guideline_part.setVisible(show)
+        self.guideline.setVisible(show)
         self._share_height()
         if show:
-            self._fill_guideline()
-
-    def _fill_guideline(self) -> None:
-        text = self.session.guideline or _(
-            "The selected layers have no guideline yet. Write it on the Labels page."
-        )
-        self._text.set_markdown(text)
+            self.guideline.open()
 
     def restyle(self) -> None:
         """Called after the theme or text size has changed."""

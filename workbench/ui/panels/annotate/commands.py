@@ -131,6 +131,8 @@ BARE_COMMANDS = (
     _bare("chain", _("Add the selected text to the current chain"), "="),
     _bare("chain-new", _("Start a chain with the text, or split the span off"), "+"),
     _bare("part", _("Add the selected text to the span selected last"), "&"),
+    _bare("example-good", _("Add the selected span or the class to the guideline"), "*"),
+    _bare("example-bad", _("Add it to the guideline as a counterexample"), "!"),
     _bare("all", _("Label all occurrences of the selected text, span or token"), "M"),
     _bare("unselect", _("Clear selection"), "Esc", "U"),
 )
@@ -460,7 +462,16 @@ COMMANDS = (
         lambda p: p.state.context.go("prompts", example=p.state.session.document_id),
         "Labels",
         enabled=has_document,
-        group="done",
+        group="examples",
+    ),
+    Command(
+        "annotate.guideline-example",
+        _("Add to the gu&ideline…"),
+        lambda p: p.view.ask_example(),
+        "Labels",
+        "Ctrl+Shift+B",
+        enabled=_can_edit,
+        group="examples",
     ),
     Command(
         "annotate.next",
@@ -591,6 +602,15 @@ COMMANDS = (
         "Ctrl+G",
         enabled=_has_page,
         checked=lambda p: p.view.guideline_shown,
+        group="annotate",
+    ),
+    Command(
+        "annotate.guideline-find",
+        _("Find in the guideline"),
+        lambda p: p.view.find_in_guideline(),
+        "View",
+        "Ctrl+Alt+G",
+        enabled=has_document,
         group="annotate",
     ),
     Command(

@@ -30,6 +30,7 @@ Choices = tuple[MenuChoice | None, ...]
 CHAIN, NEW_CHAIN, ADD_PART = "annotate.chain", "annotate.chain-new", "annotate.part"
 LINK, DELETE, SKIP = "annotate.link-key", "annotate.delete", "annotate.space"
 ANSWER = "annotate.enter"
+EXAMPLE, COUNTEREXAMPLE = "annotate.example-good", "annotate.example-bad"
 ACCEPT, REJECT = "annotate.accept", "annotate.reject"
 
 
@@ -80,6 +81,12 @@ class ContextMenus:
         return (
             MenuChoice(title if some else _("&Label as"), enabled=can, choices=labels or _NOTHING),
             self._all_occurrences(some and bool(labels)),
+            MenuChoice(
+                _("Add to the &guideline…"),
+                self._view.ask_example,
+                self._session.can_edit,
+                command="annotate.guideline-example",
+            ),
             *self._answers(text),
             *self._of_text(),
             SEPARATOR,
@@ -186,10 +193,19 @@ class ContextMenus:
             self._all_occurrences(True),
             MenuChoice(_("&Note…"), self._view.remarks.ask_note, can, command="annotate.note"),
             MenuChoice(_("Fla&g…"), self._view.remarks.ask_flag, can, command="annotate.flag"),
+            *self._examples(can),
             MenuChoice(_("&Copy text"), partial(_copy, self._content(span))),
             SEPARATOR,
             self._of_source(span),
             MenuChoice(_("&Delete span"), state.delete_chosen, can, command=DELETE),
+        )
+
+    def _examples(self, can: bool) -> Choices:
+        """What is selected as an example in the guideline."""
+        good, bad = (partial(self._view.add_example, positive=good) for good in (True, False))
+        return (
+            MenuChoice(_("Add as &example to the guideline"), good, can, command=EXAMPLE),
+            MenuChoice(_("Add as co&unterexample"), bad, can, command=COUNTEREXAMPLE),
         )
 
     def _links(self, span: SpanRow) -> Choices:
@@ -279,6 +295,7 @@ class ContextMenus:
                 command=REJECT,
             ),
             *([MenuChoice(_("Correct the &label"), enabled=can, choices=labels)] if labels else ()),
+            *self._examples(can),
             self._of_source(row),
             *(
                 [SEPARATOR, MenuChoice(_("&Copy text"), partial(_copy, self._content(row)))]

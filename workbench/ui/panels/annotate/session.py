@@ -290,19 +290,6 @@ class DocumentSession(State):
         return self._label_of[1]
 
     @property
-    def guideline(self) -> str:
-        """Markdown: the guidelines of the selected layers, each once."""
-        parts: dict[str, list[str]] = {}
-        for layer in self.active or self.layers:
-            if layer.guideline.strip():
-                parts.setdefault(layer.guideline.strip(), []).append(layer.name)
-        if len(parts) < 2:
-            return "".join(parts)
-        return "\n\n---\n\n".join(
-            f"# {', '.join(names)}\n\n{text}" for text, names in parts.items()
-        )
-
-    @property
     def has_labels(self) -> bool:
         kinds = (
             layer.labels or layer.traits.asks or not layer.traits.has_labels

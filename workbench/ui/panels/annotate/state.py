@@ -11,6 +11,7 @@ from workbench.ui.panels.annotate.adjudication.adjudication import AdjudicationT
 from workbench.ui.panels.annotate.choices.choices import ChoiceTool
 from workbench.ui.panels.annotate.classes.classes import ClassTool
 from workbench.ui.panels.annotate.find.finder import FindTool
+from workbench.ui.panels.annotate.guideline.guideline import GuidelineTool
 from workbench.ui.panels.annotate.instant.instant import InstantTool
 from workbench.ui.panels.annotate.patterns.occurrences import OccurrenceTool
 from workbench.ui.panels.annotate.prefetch.prefetch import PrefetchTool
@@ -65,10 +66,12 @@ class Desk(State):
         self.questions, self.remarks = QuestionTool(session), RemarkTool(session)
         self.finder, self.submission = FindTool(session), SubmissionTool(session)
         self.occurrences, self.adjudication = OccurrenceTool(session), AdjudicationTool(session)
+        self.guideline = GuidelineTool(session)
         self.tools: tuple[Tool, ...] = (
             self.review, self.queue, self.prefetch, self.instant, self.relations, self.spans,
             self.tokens, self.suggested, self.classes, self.choices, self.values, self.questions,
             self.remarks, self.finder, self.submission, self.occurrences, self.adjudication,
+            self.guideline,
         )  # fmt: skip
         session.editors = {editor: getattr(self, name) for editor, name in EDITORS.items()}
         self.listen(session.changed, self.changed.emit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QRect
@@ -97,8 +98,14 @@ class Links:
         self._state.relations.add_part(self.target(self._view.document_pane.text))
 
     def sign(self, sign: str) -> bool:
-        """Chains: `=` adds the text to the current one, `+` starts one; `&` adds a part."""
-        actions = {"&": self.add_part}
+        """Chains: `=` adds the text to the current one, `+` starts one; `&` adds a part. The
+        guideline: `*` adds an example, `!` a counterexample.
+        """
+        actions = {
+            "&": self.add_part,
+            "*": partial(self._view.add_example, positive=True),
+            "!": partial(self._view.add_example, positive=False),
+        }
         if self._session.chain_layers:
             actions |= {"=": self.join_chain, "+": self.new_chain}
         if sign not in actions:

@@ -29,6 +29,7 @@ from workbench.ui.panels.annotate.queue.queue_side import QueueSide
 from workbench.ui.panels.annotate.remarks.remarks_view import RemarkParts
 from workbench.ui.panels.annotate.review.error_review import ErrorReview
 from workbench.ui.panels.annotate.selection_bar import SelectionBar
+from workbench.ui.panels.annotate.session import SpanTarget
 from workbench.ui.panels.annotate.text_shortcuts import Links, QuestionShortcuts
 from workbench.ui.style import escaping, theme
 from workbench.ui.widgets.controls.button import Button
@@ -207,6 +208,8 @@ class AnnotateView(View):
         ):
             self.shows(state, partial(_call, acts))
         self.shows(desk.adjudication, self._show_adjudication)
+        self.shows(desk.guideline, right.guideline.render)
+        right.guideline.left.connect(lambda: pane.focus_text())
 
     def render(self, fields: frozenset[str]) -> None:
         """Show changed fields of the session."""
@@ -305,7 +308,7 @@ class AnnotateView(View):
             if on
             else _("No layer for this document is selected")
         )
-        self._guideline.setEnabled(bool(self.session.guideline))
+        self._guideline.setEnabled(bool(self.session.layers))
 
     def _show_head(self) -> None:
         self.head.render()
@@ -512,6 +515,44 @@ class AnnotateView(View):
         self._kept["annotate.guideline"] = show
         if show:
             self._sides.widen_right()
+
+    def find_in_guideline(self) -> None:
+        if not self.guideline_shown:
+            self.toggle_guideline()
+        self.right.guideline.begin_search()
+
+    def add_example(self, *, positive: bool) -> None:
+        """Add what is selected to the guideline at once; selected words without a label, and a
+        document without a class, through the dialog.
+        """
+        tool = self.state.guideline
+        if not self.session.can_edit:
+            return
+        words = self._example_words()
+        if words is None and tool.case is not None:
+            self.state.context.attempt(tool.add, tool.case, positive=positive)
+        else:
+            self.ask_example(positive=positive)
+
+    def ask_example(self, *, positive: bool = True) -> None:
+        """Ask for the label and a remark of an example."""
+        from workbench.ui.panels.annotate.guideline.example_dialog import ExampleDialog
+
+        tool, words = self.state.guideline, self._example_words()
+        case = tool.case if words is None else None
+        target = words or (case.words if case is not None else None)
+        if not tool.cases(target):
+            message = _("No selected layer has labels for this. Choose a layer above the text.")
+            self.state.context.note(message)
+            return
+        ExampleDialog(self.window(), tool, target, case=case, positive=positive).exec()
+
+    def _example_words(self) -> SpanTarget | None:
+        """The selected text that has no label yet."""
+        text = self._document_pane.text
+        if self.session.chosen is not None or not text.selection:
+            return None
+        return SpanTarget(text.field, *text.selection)
 
     @property
     def zoomed_by(self) -> int:

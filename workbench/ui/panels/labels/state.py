@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
@@ -12,7 +13,7 @@ from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.operations.annotation import questions, relation_rules, values
 from workbench.operations.documents import corpus
-from workbench.operations.schema import guideline, label_groups
+from workbench.operations.schema import guideline, guideline_page, label_groups
 from workbench.operations.schema import labels as operations
 from workbench.project import backup
 from workbench.text.labels import LABEL_TABLES, LAYER_KINDS, TEXT, Layer
@@ -25,7 +26,9 @@ from workbench.ui.project.unsaved import UnsavedText
 from workbench.ui.style import formats
 
 if TYPE_CHECKING:
+    from workbench.operations.schema.guideline import Version
     from workbench.project.changes import Changes
+    from workbench.text.columns import Column
     from workbench.ui.panel import PanelContext
 
 COUNTED = (*LABEL_TABLES, "state", "suggestion", "document")
@@ -338,7 +341,7 @@ class LabelsState(State):
 
     def set_guideline(self, layer_id: int, text: str) -> None:
         """Save the guideline and show why it could not be saved; it is then kept."""
-        self.guidelines.written[layer_id] = text
+        self.guidelines.put(layer_id, text)
         if (error := self.store_texts()) is not None:
             self.context.fail(error)
 
@@ -348,6 +351,35 @@ class LabelsState(State):
 
     def unsaved_texts(self) -> tuple[UnsavedText, ...]:
         return self.guidelines.unsaved()
+
+    @property
+    def version_columns(self) -> tuple[Column, ...]:
+        return guideline.columns()
+
+    def guideline_versions(self) -> tuple[Version, ...]:
+        """Of the selected layer, the newest first."""
+        return () if self.layer is None else guideline.history(self.project, self.layer.id)
+
+    @property
+    def has_history(self) -> bool:
+        return bool(self.guideline_versions())
+
+    def restore_guideline(self, number: int) -> None:
+        if self.layer is not None:
+            self.attempt(guideline.restore, self.layer.id, number)
+
+    @property
+    def page_path(self) -> tuple[Path, str]:
+        """The folder and the name that are suggested for the page of all guidelines."""
+        name = _("{name} guideline", name=self.project.name)
+        return self.project.path.parent, f"{name}{guideline_page.SUFFIX}"
+
+    def export_guidelines(self, path: Path) -> None:
+        def done(_result: object) -> None:
+            message = _("Guidelines written to {path}.", path=path)
+            self.context.note(message)
+
+        self.context.task("page", partial(guideline_page.write, self.project, path), done)
 
     # ---------------------------------------------------------------- labels
 
@@ -522,6 +554,13 @@ class Guidelines:
     def __init__(self, state: LabelsState) -> None:
         self._state = state
         self.written: dict[int, str] = {}
+        self._bases: dict[int, str] = {}  # the stored text when writing began
+
+    def put(self, layer_id: int, text: str) -> None:
+        """Remember a text that is being written."""
+        stored = next((r.layer.guideline for r in self._state.layers if r.id == layer_id), "")
+        self._bases.setdefault(layer_id, stored)
+        self.written[layer_id] = text
 
     def of(self, layer_id: int, stored: str) -> str:
         """The guideline of a layer, also if it could not be stored."""
@@ -534,11 +573,14 @@ class Guidelines:
         for layer_id, text in list(self.written.items()):
             try:
                 if stored.get(layer_id, text) != text:  # else the layer was deleted meanwhile
-                    guideline.write(self._state.project, layer_id, text, origin=self._state)
+                    base = self._bases.get(layer_id)
+                    state = self._state
+                    guideline.write(state.project, layer_id, text, base=base, origin=state)
             except WorkbenchError as error:
                 failed = error
             else:
                 self.written.pop(layer_id, None)
+                self._bases.pop(layer_id, None)
         return failed
 
     def unsaved(self) -> tuple[UnsavedText, ...]:

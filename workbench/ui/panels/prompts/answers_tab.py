@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QLabel, QWidget
 from workbench.base.events import concerns
 from workbench.base.i18n import N_, _
 from workbench.ui.panels.prompts.answers_state import NO_ANSWER, RIGHT, SORTS, AnswersState
-from workbench.ui.panels.prompts.editor import MonoText, PromptText, displayed
+from workbench.ui.panels.prompts.editor import PromptText, displayed
 from workbench.ui.panels.prompts.parts import Tab
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.callout import Callout
@@ -29,6 +29,7 @@ from workbench.ui.widgets.layout import TurningRow, card, column, line, row, scr
 from workbench.ui.widgets.layout import fill as fill_with
 from workbench.ui.widgets.tables.table import Column, Table
 from workbench.ui.widgets.tables.table_rows import WINDOW
+from workbench.ui.widgets.text.marked_text import MonoText
 from workbench.ui.widgets.text.view import TextView
 
 if TYPE_CHECKING:

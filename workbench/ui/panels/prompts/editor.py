@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtGui import (
     QColor,
@@ -12,59 +10,15 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
     QTextBlock,
-    QTextCharFormat,
     QTextCursor,
-    QTextFormat,
-    QTextOption,
 )
-from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtWidgets import QWidget
 
 from workbench.ui.style import escaping, theme
+from workbench.ui.widgets.text.marked_text import MonoText
 from workbench.ui.widgets.text.offsets import DisplayText, Utf16Map
 
 GAP = 8  # pixels between a line number and the text
-
-
-class MarkedText(QPlainTextEdit):
-    """Plain text, of which a range can be highlighted."""
-
-    def highlight(self, cursor: QTextCursor | None, ground: str, *, whole_line: bool) -> None:
-        """Set the background of a range; None removes it."""
-        self.setExtraSelections([] if cursor is None else [_selection(cursor, ground, whole_line)])
-
-    def mark_lines(self, grounds: Sequence[str]) -> None:
-        """Set the background of each line; "" for none."""
-        document = self.document()
-        self.setExtraSelections(
-            [
-                _selection(QTextCursor(document.findBlockByNumber(number)), ground, True)
-                for number, ground in enumerate(grounds)
-                if ground
-            ]
-        )
-
-
-def _selection(cursor: QTextCursor, ground: str, whole_line: bool) -> QTextEdit.ExtraSelection:
-    selection, style = QTextEdit.ExtraSelection(), QTextCharFormat()
-    style.setBackground(QColor(theme.colour(ground)))
-    style.setProperty(QTextFormat.Property.FullWidthSelection, whole_line)
-    selection.format, selection.cursor = style, cursor
-    return selection
-
-
-class MonoText(MarkedText):
-    """Monospaced and wrapped; Tab moves the focus."""
-
-    def __init__(self, name: str):
-        super().__init__()
-        self.setAccessibleName(name)
-        self.setProperty("kind", "mono")
-        self.setFont(
-            theme.font("mono")
-        )  # family and size are set by the style sheet, font features are not
-        self.setTabChangesFocus(True)
-        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        self.setTabStopDistance(4 * QFontMetricsF(theme.font("mono")).horizontalAdvance(" "))
 
 
 class TemplateEditor(MonoText):

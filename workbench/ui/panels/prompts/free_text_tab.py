@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout
 
 from workbench.base.events import concerns
 from workbench.base.i18n import N_, _, ngettext
-from workbench.ui.panels.prompts.editor import MarkedText, displayed
+from workbench.ui.panels.prompts.editor import displayed
 from workbench.ui.panels.prompts.free_text_state import (
     CONTINUE,
     CONVERSE,
@@ -36,6 +36,7 @@ from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import FlowLayout, flow
 from workbench.ui.widgets.layout import card, clear, column, layout_of, scrolled
 from workbench.ui.widgets.layout import fill as fill_with
+from workbench.ui.widgets.text.marked_text import MarkedText
 from workbench.ui.widgets.text.offsets import Utf16Map
 from workbench.ui.widgets.text.span_layout import starts_rtl
 

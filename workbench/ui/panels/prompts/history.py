@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QWidget
 
 from workbench.base.i18n import _
 from workbench.ui.commands import MenuChoice
-from workbench.ui.panels.prompts.editor import MonoText
 from workbench.ui.panels.prompts.prompt_state import PromptState, VersionRow
 from workbench.ui.style import formats, run_text, theme
 from workbench.ui.widgets.controls.button import Button
@@ -17,9 +16,10 @@ from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.layout import row
 from workbench.ui.widgets.tables.table import Column, Table, ValueKind
 from workbench.ui.widgets.text.context_menu import RowMenu
+from workbench.ui.widgets.text.marked_text import DifferenceText
 
-SIGNS = {"added": "+ ", "removed": "− "}  # kinds of `DifferenceLine`
-GROUNDS = {"added": "good_soft", "removed": "bad_soft"}
+if TYPE_CHECKING:
+    from workbench.operations.prompts.prompt_versions import PromptDifference
 
 
 def version_text(version: VersionRow) -> str:
@@ -92,7 +92,7 @@ class History(Dialog):
         if difference is None:
             self.difference.clear()
         else:
-            self.difference.set(difference)
+            self.difference.set(_lines(difference))
 
     def _choices(self) -> tuple[MenuChoice, ...]:
         return (
@@ -111,25 +111,9 @@ class History(Dialog):
             self._load()
 
 
-class DifferenceText(MonoText):
-    """The settings that differ, then the template line by line."""
-
-    def __init__(self) -> None:
-        super().__init__(_("Difference"))
-        self.setReadOnly(True)
-        self.setProperty("plain", True)
-        self.setMinimumHeight(theme.px(180))
-
-    def set(self, difference: Any) -> None:
-        """difference: a PromptDifference."""
-        lines = [(change.text, "") for change in difference.settings]
-        if difference.template and lines:
-            lines.append(("", ""))
-        lines += [
-            (SIGNS.get(line.kind, "  ") + line.text, GROUNDS.get(line.kind, ""))
-            for line in difference.template
-        ]
-        if not lines:
-            lines = [(_("Both versions are equal."), "")]
-        self.setPlainText("\n".join(text for text, _ground in lines))
-        self.mark_lines([ground for _text, ground in lines])
+def _lines(difference: PromptDifference) -> list[tuple[str, str]]:
+    """The settings that differ, then the template, as lines with their kinds."""
+    lines = [(change.text, "") for change in difference.settings]
+    if difference.template and lines:
+        lines.append(("", ""))
+    return [*lines, *((line.text, line.kind) for line in difference.template)]

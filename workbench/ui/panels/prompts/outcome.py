@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QWidget
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
-from workbench.ui.panels.prompts.editor import MonoText, displayed
+from workbench.ui.panels.prompts.editor import displayed
 from workbench.ui.panels.prompts.preview_state import PreviewState
 from workbench.ui.panels.prompts.run_state import RunState
 from workbench.ui.project.job_progress import JobProgress
@@ -37,6 +37,7 @@ from workbench.ui.widgets.job_view import JobView
 from workbench.ui.widgets.later import LaterStack
 from workbench.ui.widgets.layout import card, column, fill, layout_of, row
 from workbench.ui.widgets.tables.table import Column, Table
+from workbench.ui.widgets.text.marked_text import MonoText
 
 if TYPE_CHECKING:
     from workbench.metrics.classes import LabelScore

@@ -25,17 +25,20 @@ class FindBar(QFrame):
     whole = Signal(bool)
     left = Signal()
 
-    def __init__(self) -> None:
+    def __init__(self, title: str = "", *, brief: bool = False) -> None:
+        """title: what is searched. brief: a line with two buttons, which stays open."""
         super().__init__()
-        self.setProperty("part", "card")
-        self.setAccessibleName(_("Find in the text"))
+        title = title or _("Find in the text")
+        self.setProperty("part", "" if brief else "card")
+        self.setAccessibleName(title)
         self.line = QLineEdit()
         self.line.setMinimumWidth(80)
         self.line.setClearButtonEnabled(True)
         self._glass = QAction(icons.icon("search", "muted", 16), "", self.line)
         self.line.addAction(self._glass, QLineEdit.ActionPosition.LeadingPosition)
-        self.line.setPlaceholderText(_("Find in the text"))
-        call(self.line, _("Find"), _("Enter: next match; Shift+Enter: previous match; Esc: close"))
+        self.line.setPlaceholderText(title)
+        keys = _("Enter: next match; Shift+Enter: previous match; Esc: close")
+        call(self.line, title if brief else _("Find"), keys)
         self._wait = QTimer(self)
         self._wait.setSingleShot(True)
         self._wait.setInterval(TYPED)
@@ -54,12 +57,13 @@ class FindBar(QFrame):
         )
         close = icon_button("x", _("Close (Esc)"), self.left.emit, small=True)
         layout = QHBoxLayout(self)
-        layout.setContentsMargins(8, 6, 8, 6)
+        layout.setContentsMargins(*((0, 0, 0, 0) if brief else (8, 6, 8, 6)))
         layout.setSpacing(4)
         layout.addWidget(self.line, 1)
         layout.addWidget(self._count)
         for part in (self._back, self._on, self._case, self._words, close):
             layout.addWidget(part)
+            part.setHidden(brief and part not in (self._back, self._on))
 
     def _switch(self, icon: str, name: str, signal: SignalInstance) -> Button:
         it = icon_button(icon, name, small=True)

@@ -70,14 +70,18 @@ class MarkdownView(QTextBrowser):
         changes = QTextCursor(document)
         changes.beginEditBlock()  # one layout for all changes
         _name_pictures(document)
-        for block in _blocks(document):
+        for block in blocks_of(document):
             _show_addresses(block)
             self._dress(block)
         for frame in document.rootFrame().childFrames():
             if isinstance(frame, QTextTable):
                 _dress_table(frame)
+        self._decorate(document)
         changes.endEditBlock()
         self.moveCursor(QTextCursor.MoveOperation.Start)
+
+    def _decorate(self, document: QTextDocument) -> None:
+        """Called whenever the text is laid out again, within an edit block."""
 
     def _dress(self, block: QTextBlock) -> None:
         """Set margins and heading sizes of the theme instead of Qt's defaults for web pages."""
@@ -103,21 +107,21 @@ class MarkdownView(QTextBrowser):
             self.scrollToAnchor(url.fragment())
 
 
-def _blocks(document: QTextDocument) -> Iterator[QTextBlock]:
+def blocks_of(document: QTextDocument) -> Iterator[QTextBlock]:
     block = document.begin()
     while block.isValid():
         yield block
         block = block.next()
 
 
-def _selected(fragment: QTextFragment, block: QTextBlock) -> QTextCursor:
+def selected(fragment: QTextFragment, block: QTextBlock) -> QTextCursor:
     cursor = QTextCursor(block)
     cursor.setPosition(fragment.position())
     cursor.setPosition(fragment.position() + fragment.length(), QTextCursor.MoveMode.KeepAnchor)
     return cursor
 
 
-def _parts(block: QTextBlock) -> Iterable[QTextBlock.iterator]:
+def parts_of(block: QTextBlock) -> Iterable[QTextBlock.iterator]:
     """The fragments of a block; the stubs lack its iterator."""
     return cast(Iterable[QTextBlock.iterator], block)
 
@@ -125,9 +129,9 @@ def _parts(block: QTextBlock) -> Iterable[QTextBlock.iterator]:
 def _name_pictures(document: QTextDocument) -> None:
     """Replace images by their descriptions; Qt drops images that have none."""
     pictures = [
-        (_selected(part.fragment(), block), part.fragment().charFormat().toImageFormat())
-        for block in _blocks(document)
-        for part in _parts(block)
+        (selected(part.fragment(), block), part.fragment().charFormat().toImageFormat())
+        for block in blocks_of(document)
+        for part in parts_of(block)
         if part.fragment().charFormat().isImageFormat()
     ]
     for cursor, image in reversed(pictures):
@@ -139,11 +143,11 @@ def _name_pictures(document: QTextDocument) -> None:
 
 def _show_addresses(block: QTextBlock) -> None:
     """Set the tooltip of links to their URL; a title from the text would be interpreted as HTML."""
-    for fragment in [part.fragment() for part in _parts(block)]:
+    for fragment in [part.fragment() for part in parts_of(block)]:
         chars = fragment.charFormat()
         if chars.isAnchor() or chars.toolTip():
             escaping.set_tip(chars, chars.anchorHref())
-            _selected(fragment, block).setCharFormat(chars)
+            selected(fragment, block).setCharFormat(chars)
 
 
 def _dress_table(table: QTextTable) -> None:
@@ -159,9 +163,9 @@ def _dress_table(table: QTextTable) -> None:
 
 def _resize(block: QTextBlock, font: QFont) -> None:
     """Replace Markdown's relative size of a heading by ours; italics and links are kept."""
-    for fragment in [part.fragment() for part in _parts(block)]:
+    for fragment in [part.fragment() for part in parts_of(block)]:
         chars = fragment.charFormat()
         chars.clearProperty(QTextFormat.Property.FontSizeAdjustment)
         chars.setProperty(QTextFormat.Property.FontPixelSize, font.pixelSize())
         chars.setFontWeight(font.weight())
-        _selected(fragment, block).setCharFormat(chars)
+        selected(fragment, block).setCharFormat(chars)

@@ -1,0 +1,1 @@
+"""The guideline beside the text, and examples for it."""
