@@ -15,6 +15,7 @@ from workbench.operations.annotation import (
     patterns,
     suggestion_edits,
 )
+from workbench.operations.people import reliability
 from workbench.project import backup
 from workbench.storage.annotation import provenance as stored
 from workbench.storage.annotation.provenance import Origin
@@ -99,6 +100,7 @@ _RULES = {
     patterns.REF: N_("pattern “{text}”"),
     label_alike.REF: N_("labels of duplicates"),
     occurrences.REF: N_("all occurrences of “{text}”"),
+    **reliability.REFS,
 }
 
 

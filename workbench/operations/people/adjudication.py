@@ -26,7 +26,7 @@ from workbench.operations.people.cases import (
     Reader,
     Take,
 )
-from workbench.operations.people.differences import BOUNDARY, KINDS, TITLES, Kind, Mark
+from workbench.operations.people.differences import BOUNDARY, KINDS, TITLES, Kind, Mark, Version
 from workbench.operations.people.gold import GoldWriter
 from workbench.storage.annotation import people as store
 from workbench.storage.annotation import versions as stored
@@ -334,6 +334,21 @@ def differences(
 
 def _order(item: Difference) -> tuple[object, ...]:
     return KINDS.index(item.kind), repr(signature(item)), item.document_id, item.order
+
+
+def versions(
+    project: Project, layer: Layer, persons: Sequence[Person], *, watch: Watch = QUIET
+) -> Iterator[tuple[int, tuple[Version, ...]]]:
+    """Document and versions, of all documents that at least two people submitted in a layer.
+
+    Raises as `overview`.
+    """
+    reader = _reader(project, persons, [layer])
+    for surveyed in _survey(reader, watch):
+        if surveyed.case is not None:
+            every = surveyed.case.layers[row_id(layer)].versions
+            if sum(version is not None for version in every) > 1:
+                yield surveyed.document_id, every
 
 
 def _worded(project: Project, chosen: Iterable[Difference]) -> list[Difference]:
