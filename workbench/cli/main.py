@@ -64,6 +64,11 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
         "agreement",
         _("Measure how far people and runs agree on a layer."),
     ),
+    "adjudicate": (
+        "annotation.adjudicate",
+        "adjudicate",
+        _("Decide where people differ; the result is the person “gold”."),
+    ),
     "sources": (
         "annotation.sources",
         "sources",

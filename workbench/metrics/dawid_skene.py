@@ -50,13 +50,13 @@ def dawid_skene(counts: np.ndarray, *, rounds: int = ROUNDS) -> Estimate:
     right = (counts * posterior[:, None, :]).sum((0, 2))  # (A,)
     total = counts.sum((0, 2))
     accuracy = np.divide(right, total, out=np.full_like(right, np.nan), where=total > 0)
-    seen = np.einsum("nac,nt->at", counts, posterior) > 0  # (A, C)
+    seen = counts.sum(2).T @ posterior > 0  # (A, N) × (N, C) → (A, C)
     return Estimate(posterior, prior, np.where(seen[:, :, None], confusion, np.nan), accuracy, done)
 
 
 def _maximized(counts: np.ndarray, posterior: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Equations 2.3 and 2.4: priors (C,) and confusion (A, C, C)."""
-    confusion = np.einsum("nt,nac->atc", posterior, counts)
+    confusion = posterior.T @ counts.transpose(1, 0, 2)  # (C, N) × (A, N, C) → (A, C, C)
     sums = confusion.sum(2, keepdims=True)
     uniform = np.full_like(confusion, 1 / confusion.shape[2])
     return posterior.mean(0), np.divide(confusion, sums, out=uniform, where=sums > 0)
@@ -66,6 +66,7 @@ def _expected(counts: np.ndarray, prior: np.ndarray, confusion: np.ndarray) -> n
     """Equation 2.5: the probability of each class for each item (N, C)."""
     tiny = np.finfo(float).tiny  # log of zero, as a large number
     logs = np.log(np.maximum(confusion, tiny))
-    likelihood = np.einsum("nac,atc->nt", counts, logs) + np.log(np.maximum(prior, tiny))
+    each = counts.transpose(1, 0, 2) @ logs.transpose(0, 2, 1)  # (A, N, C) × (A, C, C)
+    likelihood = each.sum(0) + np.log(np.maximum(prior, tiny))
     odds = np.exp(likelihood - likelihood.max(1, keepdims=True))
     return odds / odds.sum(1, keepdims=True)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from workbench.base.errors import SpecError
-from workbench.base.i18n import _, ngettext
+from workbench.base.i18n import N_, _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.annotation import annotate
 from workbench.operations.people import cases, people
@@ -47,6 +47,11 @@ __all__ = [
     "BOTH", "EDITED", "KINDS", "NEITHER", "TITLES", "Difference", "Kind", "Mark", "Take",
 ]  # fmt: skip
 
+TAKE_TITLES: Mapping[str, str] = {
+    BOTH: N_("both"),
+    NEITHER: N_("neither"),
+    EDITED: N_("edited"),
+}
 GOLD = "gold"  # the name of the person
 GOLD_UID = "676f6c6400000000"  # “gold” in ASCII: the same person in all files
 PAGE = 500  # documents read at once
@@ -93,6 +98,65 @@ class Sheet:
         """The difference with this key; None if it is gone."""
         return next((item for item in self.differences if item.key == key), None)
 
+    def take_title(self, take: Take | None) -> str:
+        """A decision for display: a name, or what else was taken; "" for an open one."""
+        if take is None:
+            return ""
+        return self.annotators[take].name if isinstance(take, int) else _(TAKE_TITLES[take])
+
+    def take_named(self, name: str) -> Take:
+        """The name of a person, or of another decision. Raises SpecError for another name."""
+        for at, person in enumerate(self.annotators):
+            if person.name == name:
+                return at
+        if name == BOTH:
+            return BOTH
+        if name == NEITHER:
+            return NEITHER
+        if name == EDITED:
+            return EDITED
+        raise SpecError(
+            _("{name!r} is neither a person nor a decision.", name=name),
+            hint=_(
+                "People: {names}. Decisions: both, neither, edited, open.",
+                names=", ".join(person.name for person in self.annotators),
+            ),
+        )
+
+    def to_json(self) -> dict[str, object]:
+        """As `adjudicate show --json` prints it."""
+        return {
+            "key": self.document.key,
+            "annotators": [
+                {"name": person.name, "submitted": at or None}
+                for person, at in zip(self.annotators, self.submitted, strict=True)
+            ],
+            "done": self.done,
+            "agreed": [self._mark_to_json(mark) for mark in self.agreed],
+            "differences": [
+                {
+                    "layer": item.layer.name,
+                    "kind": item.kind,
+                    "start": item.start,
+                    "end": item.end,
+                    "versions": [
+                        None if version is None else [self._mark_to_json(m) for m in version]
+                        for version in item.versions
+                    ],
+                    "taken": self.annotators[item.taken].name
+                    if isinstance(item.taken, int)
+                    else item.taken,
+                    "note": item.note,
+                }
+                for item in self.differences
+            ],
+        }
+
+    def _mark_to_json(self, mark: Mark) -> dict[str, object]:
+        layer = next(layer.name for layer in self.layers if layer.id == mark.layer_id)
+        values = {"label": mark.label, "start": mark.start, "end": mark.end, "text": mark.text}
+        return {"layer": layer, **values}
+
 
 @dataclass(frozen=True, slots=True)
 class DocumentRow:
@@ -126,6 +190,25 @@ class Overview:
     @property
     def total(self) -> int:
         return sum(total for _decided, total in self.layers.values())
+
+    def to_json(self) -> dict[str, object]:
+        """As `adjudicate list --json` prints it."""
+        return {
+            "documents": [
+                {name: value for name, value in asdict(row).items() if name != "document_id"}
+                for row in self.rows
+            ],
+            "layers": _counts_to_json(self.layers),
+            "kinds": _counts_to_json(self.kinds),
+            "agreed": self.agreed,
+        }
+
+
+def _counts_to_json(counts: Mapping[str, tuple[int, int]]) -> list[dict[str, object]]:
+    return [
+        {"name": name, "decided": decided, "total": total}
+        for name, (decided, total) in counts.items()
+    ]
 
 
 # ---------------------------------------------------------------- who and what
@@ -209,7 +292,9 @@ def overview(
 
 @dataclass(frozen=True, slots=True)
 class _Surveyed:
-    """A document that people submitted; case: None if no layer was submitted by two of them."""
+    """A document that people submitted; case: None if they cannot differ, as no layer was submitted
+    by two of them, or all labels are equal.
+    """
 
     document_id: int
     states: Sequence[stored.StateRow]
@@ -223,14 +308,16 @@ class _Surveyed:
 def _survey(reader: Reader, watch: Watch) -> Iterator[_Surveyed]:
     states = reader.states()
     for page in watch.over(sorted(states), PAGE):
-        shared = []
-        for id in page:
-            counts = Counter(row.layer_id for row in states[id] if row.state == "submitted")
-            if max(counts.values(), default=0) > 1:
-                shared.append(id)
-        by_id = dict(zip(shared, reader.cases(shared, states), strict=True))
+        shared = [id for id in page if _is_shared(states[id])]
+        by_id = {case.document_id: case for case in reader.cases(shared, states, differing=True)}
         for id in page:
             yield _Surveyed(id, states[id], by_id.get(id))
+
+
+def _is_shared(rows: Iterable[stored.StateRow]) -> bool:
+    """Whether two people submitted the same layer of a document."""
+    counts = Counter(row.layer_id for row in rows if row.state == "submitted")
+    return max(counts.values(), default=0) > 1
 
 
 GoldStates = Mapping[int, Mapping[int, str]]  # document → layer → state
@@ -344,11 +431,12 @@ def versions(
     Raises as `overview`.
     """
     reader = _reader(project, persons, [layer])
-    for surveyed in _survey(reader, watch):
-        if surveyed.case is not None:
-            every = surveyed.case.layers[row_id(layer)].versions
+    states = reader.states()
+    for page in watch.over([id for id in sorted(states) if _is_shared(states[id])], PAGE):
+        for case in reader.cases(page, states):
+            every = case.layers[row_id(layer)].versions
             if sum(version is not None for version in every) > 1:
-                yield surveyed.document_id, every
+                yield case.document_id, every
 
 
 def _worded(project: Project, chosen: Iterable[Difference]) -> list[Difference]:
@@ -569,31 +657,67 @@ def submit(project: Project, sheet: Sheet, *, origin: object = None) -> tuple[st
 
     Raises SpecError while a difference is open.
     """
-    reader = _reader(project, sheet.annotators, sheet.layers)
-    case = reader.case(row_id(sheet.document))
-    if n := sum(difference.taken is None for difference in case.differences):
-        raise SpecError(
-            ngettext(
-                "{n} difference of {key} is open.", "{n} differences of {key} are open.", n,
-                key=sheet.document.key,
-            ),
-            hint=_("Decide each of them first."),
-        )  # fmt: skip
+    ids = [row_id(sheet.document)]
     title = _("Submit {key} as gold", key=sheet.document.key)
+    reader = _reader(project, sheet.annotators, sheet.layers)
     with project.edit(title, origin=origin):
-        writer = _writer(project, reader)
-        writer.start(case)
-        left_out = writer.left_out(case)
-        labelled = [number for number, of in case.layers.items() if of.labelled]
-        warnings = annotate.submit(project, case.document_id, labelled)
-    if left_out:
-        message = ngettext(
-            "{n} relation was left out: its spans are not gold.",
-            "{n} relations were left out: their spans are not gold.",
-            left_out,
-        )
-        return *warnings, message
-    return warnings
+        return tuple(_submit(project, reader, ids, QUIET))
+
+
+def submit_decided(
+    project: Project,
+    persons: Sequence[Person],
+    layers: Sequence[Layer],
+    *,
+    ids: Sequence[int] | None = None,
+    origin: object = None,
+    watch: Watch = QUIET,
+) -> tuple[int, tuple[str, ...]]:
+    """Submit documents as gold, in one undo step; returns their number, and warnings as `submit`.
+
+    ids: by default all documents with differences, all of which are decided. Not for the main
+    thread. Raises SpecError if one of `ids` has an open difference.
+    """
+    reader = _reader(project, persons, layers)
+    if ids is None:
+        rows = overview(project, persons, layers, watch=watch.part(0.0, 0.5)).rows
+        ids = [row.document_id for row in rows if not row.open and not row.submitted]
+    title = ngettext("Submit {n} document as gold", "Submit {n} documents as gold", len(ids))
+    with project.edit(title, origin=origin, watch=watch.part(0.9, 1.0)):
+        warnings = list(_submit(project, reader, ids, watch.part(0.5, 0.9)))
+    return len(ids), tuple(dict.fromkeys(warnings))
+
+
+def _submit(project: Project, reader: Reader, ids: Sequence[int], watch: Watch) -> Iterator[str]:
+    """Within an edit; yields warnings."""
+    writer = _writer(project, reader)
+    for page in watch.over(ids, PAGE):
+        for case in reader.cases(page, reader.states(page)):
+            if n := sum(difference.taken is None for difference in case.differences):
+                raise _is_open(documents.get(project.db, case.document_id).key, n)
+            writer.start(case)
+            labelled = [number for number, of in case.layers.items() if of.labelled]
+            yield from annotate.submit(project, case.document_id, labelled)
+            if left_out := writer.left_out(case):
+                yield ngettext(
+                    "{n} relation was left out: its spans are not gold.",
+                    "{n} relations were left out: their spans are not gold.",
+                    left_out,
+                )
+
+
+def _is_open(key: str, n: int) -> SpecError:
+    message = ngettext(
+        "{n} difference of {key} is open.", "{n} differences of {key} are open.", n, key=key
+    )
+    return SpecError(message, hint=_("Decide each of them first."))
+
+
+def keys(project: Project, every: Iterable[Difference]) -> dict[int, str]:
+    """The keys of the documents of differences, by id."""
+    ids = {difference.document_id for difference in every}
+    records = documents.records(project.db, layers=(), ids=ids)
+    return {row_id(record.document): record.document.key for record in records}
 
 
 # ---------------------------------------------------------------- equal cases

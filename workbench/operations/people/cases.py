@@ -33,6 +33,10 @@ DECIDED = f"{REVIEWS}adjudicated "  # start of the name of a flag: key, space, w
 DISCUSS = f"{REVIEWS}discuss "  # start of the name of a flag: key, space, the note
 
 
+_Place = tuple[int, ...]  # document, layer, annotator
+_Stored = tuple[str, int, tuple[Any, ...]]  # table, id, values of `stored.rows`
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """A difference between versions of a layer of a document.
@@ -88,6 +92,11 @@ class Difference:
         if traits.in_text or traits.empty_is_answer:
             return *own, NEITHER, EDITED
         return *own, EDITED
+
+    @property
+    def title(self) -> str:
+        """The kind, for display."""
+        return _(compared.TITLES[self.kind])
 
     @property
     def every_mark(self) -> tuple[Mark, ...]:
@@ -206,20 +215,27 @@ class Reader:
             rows.setdefault(row.document_id, []).append(row)
         return rows
 
-    def marks(
-        self, ids: Iterable[int], people: Iterable[int]
-    ) -> dict[tuple[int, int, int], list[Mark]]:
+    def marks(self, ids: Iterable[int], people: Iterable[int]) -> dict[_Place, list[Mark]]:
         """(document, layer, annotator) → labels, without the words that they cover."""
+        return self._marks(self._rows(ids, people))
+
+    def _rows(self, ids: Iterable[int], people: Iterable[int]) -> dict[_Place, list[_Stored]]:
         chosen, every, who = list(ids), list(map(row_id, self.layers)), list(people)
-        tables = dict.fromkeys(layer.traits.table for layer in self.layers)
-        marks: dict[tuple[int, int, int], list[Mark]] = {}
-        for table in tables:
-            for id, document, layer, by, *values in stored.rows(
-                self.project.db, table, chosen, every, who
-            ):
-                if (mark := self._mark(table, id, layer, values)) is not None:
-                    marks.setdefault((document, layer, by), []).append(mark)
-        return marks
+        rows: dict[_Place, list[_Stored]] = {}
+        for table in dict.fromkeys(layer.traits.table for layer in self.layers):
+            for row in stored.rows(self.project.db, table, chosen, every, who):
+                rows.setdefault(row[1:4], []).append((table, row[0], row[4:]))
+        return rows
+
+    def _marks(self, rows: Mapping[_Place, Sequence[_Stored]]) -> dict[_Place, list[Mark]]:
+        return {
+            place: [
+                mark
+                for table, id, values in own
+                if (mark := self._mark(table, id, place[1], values)) is not None
+            ]
+            for place, own in rows.items()
+        }
 
     def _mark(self, table: str, id: int, layer: int, values: Sequence[Any]) -> Mark | None:
         """The label of a row (`stored.rows`); None for an open question."""
@@ -258,10 +274,22 @@ class Reader:
     # ------------------------------------------------------------ cases
 
     def cases(
-        self, ids: Sequence[int], states: Mapping[int, Sequence[stored.StateRow]]
+        self,
+        ids: Sequence[int],
+        states: Mapping[int, Sequence[stored.StateRow]],
+        *,
+        differing: bool = False,
     ) -> list[Case]:
-        """The documents, as far as anybody submitted them, with the decisions."""
-        marks = self.marks(ids, self._number)
+        """The documents, as far as anybody submitted them, with the decisions.
+
+        differing: without most of those on which nobody differs.
+        """
+        rows = self._rows(ids, self._number)
+        if differing:
+            ids = [id for id in ids if _may_differ(rows, states.get(id, ()))]
+            chosen = set(ids)
+            rows = {place: own for place, own in rows.items() if place[0] in chosen}
+        marks = self._marks(rows)
         decisions = remarks(self.project, DECIDED, ids)
         notes = remarks(self.project, DISCUSS, ids)
         return [
@@ -277,7 +305,7 @@ class Reader:
         self,
         id: int,
         states: Iterable[stored.StateRow],
-        marks: Mapping[tuple[int, int, int], Sequence[Mark]],
+        marks: Mapping[_Place, Sequence[Mark]],
         decisions: Mapping[str, str],
         notes: Mapping[str, str],
     ) -> Case:
@@ -332,6 +360,20 @@ class Reader:
     def take_name(self, take: Take) -> str:
         """As `_take` reads it."""
         return self.people[take].uid if isinstance(take, int) else take
+
+
+def _may_differ(
+    rows: Mapping[_Place, Sequence[_Stored]], states: Iterable[stored.StateRow]
+) -> bool:
+    """Whether the rows of those who submitted a layer of a document are not the same."""
+    first: dict[int, set[tuple[object, ...]]] = {}
+    for row in states:
+        if row.state == "submitted":
+            own = rows.get((row.document_id, row.layer_id, row.annotator_id), ())
+            values = {values for _table, _id, values in own}
+            if first.setdefault(row.layer_id, values) != values:
+                return True
+    return False
 
 
 def _answer(

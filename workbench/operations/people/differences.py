@@ -55,6 +55,9 @@ class Mark:
     chain: int | None = attribute(default=None, compare=False)
     id: int | None = attribute(default=None, compare=False)  # of the row it was read from
 
+    def __hash__(self) -> int:
+        return hash((self.label, self.start, self.end))
+
     @property
     def offsets(self) -> Range:
         """Raises ValueError for a label of the whole document."""

@@ -74,6 +74,26 @@ class Estimate:
     people: tuple[Reliability, ...]
     suggestions: tuple[NewSuggestion, ...]
 
+    def to_json(self) -> dict[str, object]:
+        """As `adjudicate majority --json` prints it."""
+        return {
+            "layer": self.layer.name,
+            "method": self.method,
+            "labels": list(self.labels),
+            "shares": list(self.shares),
+            "items": self.items,
+            "open": self.open,
+            "people": [
+                {
+                    "name": row.person.name,
+                    "items": row.items,
+                    "accuracy": row.accuracy,
+                    "confusion": [list(shares) for shares in row.confusion],
+                }
+                for row in self.people
+            ],
+        }
+
 
 @dataclass(slots=True)
 class _Item:
