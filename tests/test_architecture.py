@@ -762,7 +762,7 @@ def test_core_signals_reach_widgets_through_a_state():
 NOT_CALLED_HERE = {
     "cli/documents/notes.py": {"list_notes": "a command"},
     "cli/documents/filters.py": {"list_keys": "a command", "list_filters": "a command"},
-    "cli/annotation/adjudicate.py": dict.fromkeys(("list_documents", "show"), "a command"),
+    "cli/annotation/adjudicate.py": {"list_documents": "a command"},
     "cli/annotation/people.py": dict.fromkeys(
         ("list_people", "add_person", "rename_person"), "a command"
     ),

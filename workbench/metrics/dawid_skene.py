@@ -68,5 +68,6 @@ def _expected(counts: np.ndarray, prior: np.ndarray, confusion: np.ndarray) -> n
     logs = np.log(np.maximum(confusion, tiny))
     each = counts.transpose(1, 0, 2) @ logs.transpose(0, 2, 1)  # (A, N, C) × (A, C, C)
     likelihood = each.sum(0) + np.log(np.maximum(prior, tiny))
-    odds = np.exp(likelihood - likelihood.max(1, keepdims=True))
-    return odds / odds.sum(1, keepdims=True)
+    odds: np.ndarray = np.exp(likelihood - likelihood.max(1, keepdims=True))
+    odds /= odds.sum(1, keepdims=True)
+    return odds

@@ -5,13 +5,23 @@ from contextlib import closing
 import pytest
 
 from tests.operations.people.test_agreement import ADA, BOB, ROME, TEXT, Team
-from workbench.base.errors import SpecError
+from workbench.base.errors import Cancelled, SpecError, WorkbenchError
+from workbench.base.watch import Watch
+from workbench.operations.annotation import annotate
 from workbench.operations.people import adjudication as adj
-from workbench.operations.people import people
+from workbench.operations.people import hand_out, merge, people
 from workbench.operations.schema import labels
 from workbench.project.check import check_open
+from workbench.project.project import Project
+from workbench.storage.annotation import annotations
 from workbench.storage.documents import documents
+from workbench.storage.labels import labels as stored_labels
 from workbench.storage.schema import migrations
+from workbench.storage.staging.record_writer import RecordWriter
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+from workbench.text.questions import Question
+from workbench.text.relations import Relation
 from workbench.text.spans import Span
 
 
@@ -173,3 +183,155 @@ def test_every_step_can_be_undone_and_redone(court):
         court.project.redo()
     assert dump(court.project) == end and check_open(court.project) == []
     assert [court.of(person) for person in court.who()] == own
+
+
+def test_a_relation_follows_the_spans_that_are_taken(court):
+    ada, longer, bob = Span(*ADA, "a"), Span(0, 7, "a"), Span(*BOB, "a")
+    rows = [[[Relation("a", ada, bob)], [Relation("a", longer, bob)]]]
+    (id,) = court.say("links", "relations", rows)
+    submit_too(court, id, "names")
+    links = labels.layer_named(court.project, "links")
+    with court.project.edit("Rules"):
+        stored_labels.update_layer(court.project.db, links.id, options={"spans": "names"})
+    court.begin()
+    sheet = court.sheet(id)
+    spans_differ, relations_differ = sheet.differences
+    assert (spans_differ.kind, relations_differ.kind) == ("boundary", "boundary")
+    with pytest.raises(SpecError, match="spans of this relation"):
+        adj.decide(court.project, sheet, relations_differ, 0)
+
+    adj.decide(court.project, sheet, spans_differ, 1)
+    assert court.sheet(id).open == 0  # the relations are equal now
+    assert court.gold(id)["links"] == {Relation("a", longer, bob).place}
+    adj.decide(court.project, court.sheet(id), spans_differ, "both")
+    assert court.sheet(id).open == 1 and "links" not in court.gold(id)
+    adj.decide(court.project, court.sheet(id), court.sheet(id).differences[1], 0)
+    assert court.gold(id)["links"] == {Relation("a", ada, bob).place}
+    adj.decide(court.project, court.sheet(id), spans_differ, "neither")
+    assert court.sheet(id).open == 1 and "links" not in court.gold(id)
+    adj.decide(court.project, court.sheet(id), court.sheet(id).differences[1], "neither")
+    assert court.submit(id) == () and court.sheet(id).done
+    assert check_open(court.project) == []
+
+
+def submit_too(court, document, layer):
+    """All people submit a document in another layer."""
+    layer = labels.layer_named(court.project, layer)
+    with court.project.edit("Submit"):
+        for person in court.who():
+            annotations.set_state(court.project.db, [document], layer.id, person.id, "submitted")
+
+
+def test_equal_cases_have_the_same_words_at_the_edge_and_are_decided_in_one_step(court):
+    texts = ["the 42 tram", "A red bus", "my red bus", "an old tram", "the bus", "near the bus"]
+    ids = []
+    with court.project.edit("Import"):
+        source = court.project.source("import")
+        records = [Record(Document(f"t{n}", (("text", text),))) for n, text in enumerate(texts)]
+        ids = documents.add(court.project.db, records, source_id=source)
+        for at, person in enumerate(court.persons[:2]):
+            writer = RecordWriter(court.project.db, source, person.id)
+            for id, text in zip(ids, texts, strict=True):
+                start = 0 if at == 0 else text.index(" ") + 1
+                said = {"names": (Span(start, len(text), "a"),)}
+                writer.write_labels(
+                    [(id, Record(records[0].document, {"names": "submitted"}, spans=said))]
+                )
+    court.begin()
+    first = court.sheet(ids[0])
+
+    equal = adj.equal_cases(court.project, first.differences[0], court.who(), court.layers())
+
+    assert [item.document_id for item in equal] == [ids[1], ids[3], ids[4]]  # articles
+    every = adj.differences(court.project, court.who(), court.layers())
+    assert [item.document_id for item in every][:4] == [ids[0], ids[1], ids[3], ids[4]]
+    steps = len(court.project.history())
+    adj.decide_alike(court.project, first, [*first.differences, *equal], 1)
+    assert len(court.project.history()) == steps + 1
+    assert adj.overview(court.project, court.who(), court.layers()).decided == 4
+    assert adj.submit_decided(court.project, court.who(), court.layers()) == (4, ())
+    with pytest.raises(WorkbenchError, match="one document at a time"):
+        adj.decide_alike(court.project, first, equal, "edited")
+
+
+def test_gold_is_edited_by_hand_and_a_later_decision_replaces_what_was_edited(court):
+    (id,) = court.say(
+        "names", "spans", [[spans((*ADA, "a"), (*ROME, "a")), spans((4, 11, "a"), (*ROME, "a"))]]
+    )
+    (asked,) = court.say(
+        "asked", "questions", [[[Question("Who?", (ADA,))], [Question("Who?", (BOB,))]]]
+    )
+    court.begin()
+    names = labels.layer_named(court.project, "names")
+    first = court.sheet(id)
+    assert len(first.differences) == 2
+    adj.decide(court.project, first, first.differences[0], "edited")
+    adj.decide(court.project, first, first.differences[1], "neither")
+    annotate.add_span(court.project, id, 0, 2, names.label("b").id)
+
+    assert court.gold(id)["names"] == {s.place for s in spans((0, 2, "b"), (*ROME, "a"))}
+    assert court.sheet(id).open == 0 and court.submit(id) == ()
+    adj.decide(court.project, court.sheet(id), first.differences[0], 0)
+    assert court.gold(id)["names"] == {s.place for s in spans((*ADA, "a"), (*ROME, "a"))}
+
+    sheet = court.sheet(asked)
+    adj.decide(court.project, sheet, sheet.differences[0], "edited")
+    assert court.gold(asked)["asked"] == {("Who?", frozenset(), False)}  # open, to be answered
+    adj.decide(court.project, court.sheet(asked), sheet.differences[0], "both")
+    assert court.gold(asked)["asked"] == {("Who?", frozenset((ADA, BOB)), False)}
+    assert check_open(court.project) == []
+
+
+def test_merging_after_adjudication_leaves_gold_as_it_is(court, tmp_path):
+    ids = court.say("topic", "marks", [[("a",), ("b",)], [("a",), None]])
+    court.begin()
+    court.decide(ids[0], 0)
+    court.submit(ids[0])
+    ben, gold = people.named(court.project, "Ben"), adj.gold_person(court.project)
+    files = {ben.id: tmp_path / "ben.glossbench", gold.id: tmp_path / "gold.glossbench"}
+    hand_out.hand_out(court.project, dict.fromkeys(files, ids), files)
+    for path in files.values():
+        with closing(Project.open(path)) as other:
+            topic = labels.layer_named(other, "topic")
+            for id in ids:
+                annotate.set_class(other, id, topic.label("b").id)
+                annotate.submit(other, id, [topic.id])
+            with other.edit("later"):
+                other.db.writer.execute("update state set at = '2031-01-01T00:00:00Z'")
+
+        merge.merge(court.project, path)
+
+        assert [court.gold(id)["topic"] for id in ids] == [{"a"}, {"a"}]
+    assert court.project.gold(labels.layer_named(court.project, "topic").id) == gold.id
+    sheet = court.sheet(ids[1])  # Ben has labelled it now, and differs
+    assert sheet.open == 1 and not sheet.done
+    assert court.begin() == 0
+    adj.decide(court.project, sheet, sheet.differences[0], 1)
+    assert court.gold(ids[1])["topic"] == {"b"}
+    assert check_open(court.project) == []
+
+
+def test_what_is_not_possible_is_refused(court):
+    same, other = court.say("topic", "marks", [[("a",), ("b",)]] * 2)
+    sheet = court.sheet(same)
+    with pytest.raises(SpecError, match="Gold of topic is not the result of adjudication"):
+        adj.decide(court.project, sheet, sheet.differences[0], 0)
+    court.begin()
+    with pytest.raises(WorkbenchError, match="both is not possible"):
+        adj.decide(court.project, sheet, sheet.differences[0], "both")
+    gold = adj.gold_person(court.project)
+    with pytest.raises(SpecError, match="gold is the result of adjudication"):
+        adj.sheet(court.project, same, [*court.who(), gold], court.layers())
+    people.work_as(court.project, court.who()[1].id)
+    topic = labels.layer_named(court.project, "topic")
+    people.set_gold(court.project, topic.id, court.who()[1].id)
+    annotate.set_class(court.project, same, topic.label("a").id)
+    people.set_gold(court.project, topic.id, gold.id)
+    with pytest.raises(WorkbenchError, match="have changed"):
+        adj.decide(court.project, sheet, sheet.differences[0], 0)
+    watch = Watch()
+    watch.cancel()
+    for act in (adj.overview, adj.begin, adj.differences):
+        with pytest.raises(Cancelled):
+            act(court.project, court.who(), court.layers(), watch=watch)
+    assert court.sheet(other).open == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -132,13 +133,9 @@ def _sheet(
     project: Project, key: str, names: tuple[str, ...], layer_names: tuple[str, ...]
 ) -> Sheet:
     from workbench.operations.people import adjudication as operations
-    from workbench.storage.documents import documents
-    from workbench.text.rows import row_id
 
-    document = documents.by_key(project.db, key)
-    if document is None:
-        raise SpecError(_("No document has the key {key!r}.", key=key))
-    return operations.sheet(project, row_id(document), *_chosen(project, names, layer_names))
+    id = operations.document_named(project, key)
+    return operations.sheet(project, id, *_chosen(project, names, layer_names))
 
 
 @adjudicate.command()
@@ -162,10 +159,18 @@ def show(
         Column(_("Difference"), lambda row: row[1].title),
     ]
     for number, person in enumerate(sheet.annotators):
-        columns.append(Column(person.name, lambda row, at=number: _said(row[1], at)))
+        columns.append(Column(person.name, partial(_version, number)))
     columns.append(Column(_("Taken"), lambda row: sheet.take_title(row[1].taken)))
     columns.append(Column(_("Note"), lambda row: row[1].note))
     table(columns, list(enumerate(sheet.differences, 1)))
+
+
+def _version(person: int, row: tuple[int, Difference]) -> str:
+    return _said(row[1], person)
+
+
+def _words(person: int, row: tuple[str, list[str]]) -> str:
+    return row[1][person]
 
 
 def _said(difference: Difference, person: int) -> str:
@@ -240,7 +245,7 @@ def decide(
         return
     columns = [Column(_("Key"), lambda row: row[0])]
     for number, person in enumerate(sheet.annotators):
-        columns.append(Column(person.name, lambda row, at=number: row[1][at]))
+        columns.append(Column(person.name, partial(_words, number)))
     table(columns, rows)
 
 
@@ -262,7 +267,7 @@ def submit(
 
     with session(file) as opened:
         project = opened.project
-        ids = [_sheet(project, key, names, layer_names).document.id or 0 for key in keys]
+        ids = [operations.document_named(project, key) for key in keys]
         persons, layers = _chosen(project, names, layer_names)
         with opened.working(_("Adjudication"), quiet=as_json) as watch:
             n, warnings = operations.submit_decided(

@@ -454,6 +454,14 @@ def _worded(project: Project, chosen: Iterable[Difference]) -> list[Difference]:
 # ---------------------------------------------------------------- a document
 
 
+def document_named(project: Project, key: str) -> int:
+    """The id of the document with this key. Raises SpecError if there is none."""
+    document = documents.by_key(project.db, key)
+    if document is None:
+        raise SpecError(_("No document has the key {key!r}.", key=key))
+    return row_id(document)
+
+
 def sheet(
     project: Project, document_id: int, persons: Sequence[Person], layers: Sequence[Layer]
 ) -> Sheet:

@@ -142,7 +142,8 @@ def estimate(
         if method == DAWID_SKENE
         else _counted(items, names, persons)
     )
-    suggestions, still_open = [], 0
+    suggestions: list[NewSuggestion] = []
+    still_open = 0
     for item, scores in zip(items, probabilities, strict=True):
         best, score = _best(item, scores)
         if best is None:
