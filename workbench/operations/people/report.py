@@ -294,7 +294,7 @@ def speed_columns() -> tuple[Column, ...]:
     return (
         Column(_("Person"), lambda row: row.person.name, key="name"),
         Column(
-            _("Documents per hour"),
+            _("Per hour"),
             lambda row: row.per_hour,
             kind=number,
             digits=1,

@@ -79,8 +79,8 @@ def _sentences(item: Agreement) -> Iterator[str]:
             "Most frequent difference: {first} and {second} ({count} of {n:,}).",
             "Most frequent difference: {first} and {second} ({count} of {n:,}).",
             confused.total,
-            first=_label(confused.first),
-            second=_label(confused.second),
+            first=label_title(confused.first),
+            second=label_title(confused.second),
             count=confused.count,
         )
     runs = item.with_run(measured.name)
@@ -92,7 +92,8 @@ def _sentences(item: Agreement) -> Iterator[str]:
         )
 
 
-def _label(name: str) -> str:
+def label_title(name: str) -> str:
+    """A label of a difference, for display."""
     return _("no label") if name == NONE else name
 
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date
 from html import escape
 from pathlib import Path
-from string import Template
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
-from workbench.base.paths import resource
 from workbench.operations.models import export_files
 from workbench.storage.labels import labels
-from workbench.text import label_colours
+from workbench.text import html_page, label_colours
 from workbench.text.guideline import BAD, GOOD, label_of, plain
 
 if TYPE_CHECKING:
@@ -36,17 +33,15 @@ def write(project: Project, path: Path) -> None:
 
 def page(title: str, layers: Sequence[Layer]) -> str:
     """The HTML of the guidelines of these layers."""
-    frame = Template((resource("guideline") / "page.html").read_text(encoding="utf-8"))
     content = "\n".join(_Section(number, layer).html() for number, layer in enumerate(layers, 1))
-    return frame.substitute(
-        title=escape(_("Guideline of {name}", name=title)),
-        hint=escape(_("Written by Glossbench, {date}", date=date.today().isoformat())),
-        colours="\n".join(
+    return html_page.page(
+        _("Guideline of {name}", name=title),
+        content or html_page.paragraph(_("The project has no layers.")),
+        style="\n".join(
             _colours(f"l{number}-{at}", label)
             for number, layer in enumerate(layers, 1)
             for at, label in enumerate(layer.labels)
         ),
-        content=content or f"<p>{escape(_('The project has no layers.'))}</p>",
     )
 
 

@@ -10,6 +10,7 @@ from workbench.operations.annotation import annotate
 from workbench.operations.people import people
 from workbench.operations.schema import labels
 from workbench.project.project import Project
+from workbench.ui.widgets.controls.button import Button
 
 SAID = {
     "me": ("good", "bad", "good"),
@@ -91,3 +92,57 @@ def test_blind_mode_hides_what_others_did(panel, qtbot):
     people.set_blind(project, False)
     qtbot.waitUntil(lambda: bool(panel.state.people.agreements), timeout=20_000)
     assert page._whole.isVisible()
+
+
+def test_time_progress_and_equal_texts_are_shown(panel, qtbot):
+    page, state = view(panel), panel.state.people
+    qtbot.waitUntil(lambda: bool(state.further.progress), timeout=20_000)
+
+    progress = {row.person.name: row.submitted for row in page.progress.rows()}
+    assert progress == {"me": 3, "Ben": 3, "Cleo": 2}
+    assert len(page.time.series) == 1 and state.further.over.periods[0].documents == 3
+    assert not page.again.isVisibleTo(page)
+
+    page._periods.setCurrentIndex(1)
+    page._periods.activated.emit(1)
+    qtbot.waitUntil(lambda: state.further.over.by == 20, timeout=20_000)
+    assert "choose smaller blocks" in state.drift or "one time" in state.drift
+
+
+def test_the_report_is_saved(panel, qtbot, tmp_path, monkeypatch):
+    path = tmp_path / "report"
+    chosen = (str(path), "HTML (*.html)")
+    monkeypatch.setattr(
+        "workbench.ui.panels.results.board.average.QFileDialog.getSaveFileName",
+        lambda *_arguments: chosen,
+    )
+    button = next(
+        b for b in view(panel).findChildren(Button) if b.accessibleName() == "Save report…"
+    )
+
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+    qtbot.waitUntil(path.with_suffix(".html").is_file, timeout=30_000)
+    assert "Cleo" in path.with_suffix(".html").read_text(encoding="utf-8")
+
+
+def test_the_most_frequent_difference_becomes_a_question_in_the_guideline(panel, qtbot):
+    page, project = view(panel), panel.state.project
+
+    qtbot.mouseClick(page._ask, Qt.MouseButton.LeftButton)
+
+    qtbot.waitUntil(lambda: panel.context.app.page == "labels", timeout=10_000)
+    guideline = labels.layer_named(project, "class").guideline
+    assert guideline.startswith("## Open questions") and "bad or good? 4 of 4" in guideline
+    project.undo()
+    assert labels.layer_named(project, "class").guideline == ""
+
+
+def test_a_click_on_a_pair_shows_its_matrix(panel, qtbot):
+    page, state = view(panel), panel.state.people
+    before = state.confusion.counts.tolist()
+
+    page.pairs.choose(1, 2)
+
+    assert state.pair == (1, 2) and state.confusion.counts.tolist() != before
+    assert "Rows: Ben. Columns: Cleo." in page._axes.text()

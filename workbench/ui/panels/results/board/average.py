@@ -43,9 +43,12 @@ def _flowing(boxes: Sequence[QWidget]) -> QWidget:
     return holder
 
 
-def ask_file(parent: QWidget, name: str, kinds: str) -> Path | None:
-    """Ask where to save a board; the suffix, or else the chosen kind, selects the format."""
-    path, kind = QFileDialog.getSaveFileName(parent, _("Export board"), name, kinds)
+def ask_file(parent: QWidget, name: str, kinds: str, title: str = "") -> Path | None:
+    """Ask where to save a board; the suffix, or else the chosen kind, selects the format.
+
+    title: of the dialog for something else.
+    """
+    path, kind = QFileDialog.getSaveFileName(parent, title or _("Export board"), name, kinds)
     suffixes = re.findall(r"\*(\.\w+)", kinds)
     if not path or Path(path).suffix.lower() in suffixes:
         return Path(path) if path else None

@@ -349,7 +349,9 @@ class BoardView(QFrame):
             return
         self._about.setText(self._describe())
         test_set = _("Fingerprint of the test set: {hash}", hash=board.fingerprint)
-        escaping.set_tip(self._about, f"{_(board.definition)}\n{test_set}")
+        ceiling = board.ceiling.sentence(state.score) if board.ceiling is not None else ""
+        lines = (_(board.definition), test_set, ceiling)
+        escaping.set_tip(self._about, "\n".join(filter(None, lines)))
         self.table.show_state()
         self._fit_columns()
         self._fit_table()
@@ -388,7 +390,11 @@ class BoardView(QFrame):
             board.n,
         )
         about = {"used": len(board.entries), "every": every}
-        return message.format(n=board.n, **about)
+        text = message.format(n=board.n, **about)
+        if (ceiling := self.state.ceiling) is None:
+            return text
+        score = score_text(self.state.score, ceiling)
+        return _("{text} · human ceiling {score}, dotted line", text=text, score=score)
 
     def _choose(self) -> None:
         self.state.choose(tuple(item.run.id for item in self.table.chosen_rows()))

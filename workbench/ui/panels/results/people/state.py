@@ -2,31 +2,74 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from workbench.base.errors import SpecError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
-from workbench.operations.people import agreement, people
-from workbench.operations.people.agreement import ROUNDS, RUN, Agreement, Annotator, Difference
+from workbench.operations.people import agreement, open_question, people, report, verdict
+from workbench.operations.people.agreement import (
+    PERSON,
+    ROUNDS,
+    RUN,
+    Agreement,
+    Annotator,
+    Difference,
+)
+from workbench.operations.people.over_time import (
+    BLOCKS,
+    WEEK,
+    OverTime,
+    Twice,
+    over_time,
+    twice,
+)
+from workbench.operations.people.progress import PAUSE, Progress, Speed, progress, speeds
+from workbench.operations.people.report import (
+    pause_text,
+    progress_columns,
+    speed_columns,
+    twice_columns,
+    twice_rows,
+)
 from workbench.operations.schema import labels
 from workbench.ui.project.opened import opened
 from workbench.ui.style import formats
-from workbench.ui.style.formats import points
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from workbench.base.watch import Watch
     from workbench.metrics.confusion import Confusion
     from workbench.project.changes import Changes
     from workbench.project.project import Project
+    from workbench.text.labels import Layer
     from workbench.ui.panel import PanelContext
 
-MEASURING = "agreement"  # key of the task
+__all__ = [
+    "BLOCKS", "PAUSE", "WEEK", "PeopleState", "Row", "documents_text", "pause_text",
+    "progress_columns", "speed_columns", "twice_columns", "twice_rows",
+]  # fmt: skip
+
+MEASURING, FURTHER, REPORT = "agreement", "agreement-further", "agreement-report"  # tasks
 LABELLED = ("state", "mark", "span", "relation", "answer", "layer", "label", "prediction", "run")
 Row = tuple[Agreement, Difference]
+
+
+@dataclass(frozen=True)
+class Further:
+    """Of the chosen layer: over time, None with less than two people who share a document; who
+    labelled texts twice. Of all layers: progress, and documents per hour.
+    """
+
+    over: OverTime | None = None
+    twice: tuple[Twice, ...] = ()
+    progress: tuple[Progress, ...] = ()
+    speeds: tuple[Speed, ...] = ()
 
 
 class PeopleState(State):
@@ -42,6 +85,8 @@ class PeopleState(State):
         self.measure = ""  # of the pairs
         self.pair = (0, 1)  # of annotators, whose labels are the rows and columns of the matrix
         self.cell: tuple[int, int] | None = None  # of the matrix, whose documents are listed
+        self.by = WEEK  # periods: weeks, or the number of documents of a block
+        self.further = Further()
         self.share: float | None = None  # of a running measurement
         self.problem = ""
         self.blind = people.is_blind(self.project)
@@ -89,6 +134,7 @@ class PeopleState(State):
             annotators=annotators, agreements=agreements, share=None, layer=layer, cell=None
         )
         self._keep_choices()
+        self._load_further()
 
     def _failed(self, error: Exception) -> None:
         self.update(share=None, agreements=(), problem=str(error))
@@ -102,9 +148,22 @@ class PeopleState(State):
             self.left_out = left_out
             self.load()
 
+    def _load_further(self) -> None:
+        current = self.current
+        chosen = current.annotators if current is not None else ()
+        layer = current.layer if current is not None else None
+        work = partial(_further, self.project, layer, chosen, self.by)
+        self.context.task(FURTHER, work, lambda further: self.update(further=further))
+
     def choose_layer(self, name: str) -> None:
-        self.update(layer=name, cell=None)
+        self.update(layer=name, cell=None, further=Further())
         self._keep_choices()
+        self._load_further()
+
+    def choose_periods(self, by: int) -> None:
+        if by != self.by:
+            self.update(by=by)
+            self._load_further()
 
     def choose_measure(self, name: str) -> None:
         self.update(measure=name)
@@ -158,7 +217,46 @@ class PeopleState(State):
     @property
     def verdict(self) -> str:
         """What the numbers mean, in a sentence for each layer."""
-        return " ".join(map(_verdict, self.agreements or ()))
+        return " ".join(map(verdict.verdict, self.agreements or ()))
+
+    def save_report(self, path: Path) -> None:
+        """Write the report of all layers; the suffix .csv selects CSV."""
+
+        def work(watch: Watch) -> None:
+            measured = report.report(self.project, left_out=self.left_out, by=self.by, watch=watch)
+            report.save(measured, path)
+
+        message = _("The report was saved as {path}.", path=path)
+        self.context.task(REPORT, work, lambda _none: self.context.note(message))
+
+    @property
+    def drift(self) -> str:
+        """What the periods mean in the chosen measure."""
+        over = self.further.over
+        return verdict.drift_verdict(over, self.measure) if over is not None else ""
+
+    @property
+    def disputed(self) -> Agreement | None:
+        """The layer with the most frequent difference between people."""
+        counts = [
+            (confused.count, at)
+            for at, item in enumerate(self.agreements or ())
+            if item.is_of_people and (confused := verdict.most_confused(item)) is not None
+        ]
+        return (self.agreements or ())[max(counts)[1]] if counts else None
+
+    def add_to_guideline(self) -> None:
+        """Add the most frequent difference to the guideline of its layer, and show that."""
+        item = self.disputed
+        if item is None:
+            return
+
+        def add() -> None:
+            open_question.add(self.project, item)
+            self.context.remember_place()
+            self.context.go("labels", layer=item.layer.id)
+
+        self.context.attempt(add)
 
     def open_document(self, row: Row) -> None:
         self.context.remember_place()
@@ -187,25 +285,21 @@ def _measured(
     return tuple(every.values()), tuple(agreements)
 
 
-RELIABLE, TENTATIVE = 0.8, 0.667  # alpha; source: Krippendorff 2004, Reliability, p. 429
-
-
-def _verdict(item: Agreement) -> str:
-    """By the limits of Krippendorff where there is an alpha, else the main value alone."""
-    names = [value.name for value in item.values]
-    alphas = ("alpha", "character_alpha", "interval_alpha")
-    name = next((name for name in alphas if name in names), item.main)
-    value = item.value(name).value
-    if value is None:
-        return _("{layer}: everybody chose the same.", layer=item.layer.name)
-    values = {"layer": item.layer.name, "measure": item.value(name).title, "value": points(value)}
-    if name not in alphas:
-        return _("{layer}: {measure} {value}.", **values)
-    if value >= RELIABLE:
-        return _("{layer} is reliable ({measure} {value}).", **values)
-    if value >= TENTATIVE:
-        return _("{layer} is only partly reliable ({measure} {value}).", **values)
-    return _("{layer} is not reliable ({measure} {value}): look at the differences.", **values)
+def _further(
+    project: Project,
+    layer: Layer | None,
+    chosen: Sequence[Annotator],
+    by: int,
+    watch: Watch,
+) -> Further:
+    over, again = None, list[Twice | None]()
+    if layer is not None:
+        with suppress(SpecError):  # no document in common
+            over = over_time(project, layer, chosen, by=by, watch=watch.part(0, 0.7))
+        persons = [who for who in chosen if who.kind == PERSON]
+        again = [twice(project, layer, person) for person in persons]
+    known = tuple(item for item in again if item is not None)
+    return Further(over, known, progress(project), speeds(project))
 
 
 def documents_text(item: Agreement) -> str:
