@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from workbench.metrics.texts import TextStatistic, rouge_l, words
+from workbench.metrics.texts import TextStatistic, rouge_l, token_accuracy, words
 
 # The example in the README of rouge-score: precision 5 / 8, recall 5 / 9.
 FOX = "The quick brown fox jumps over the lazy dog"
@@ -22,6 +22,12 @@ LOG = "The quick brown dog jumps on the log."
 def test_rouge_l_is_that_of_the_paper_and_of_rouge_score(gold, predicted, expected):
     assert rouge_l(gold, predicted) == pytest.approx(expected)
     assert rouge_l(predicted, gold) == pytest.approx(expected)
+
+
+def test_token_accuracy_counts_words_at_the_same_place_by_hand():
+    assert token_accuracy("the gunman was killed", "the gunman killed") == 2 / 4
+    assert token_accuracy("Yes.", "yes") == 1.0
+    assert token_accuracy("", "") == 1.0 and token_accuracy("a", "") == 0.0
 
 
 def test_words_are_those_of_any_script_without_punctuation():

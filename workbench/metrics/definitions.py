@@ -86,6 +86,10 @@ ARGUMENTS = N_(
     "and its role equal gold. All arguments pooled."
 )
 UNLABELLED = N_("As F1, whatever the label.")
+TEXT_TOKENS = N_(
+    "Words that stand at the same place in the written text and in gold, divided by those of the "
+    "longer one, without case and punctuation; mean over documents."
+)
 STRICT_TRIPLES = N_(
     "As F1, and the labels of both spans equal gold (“Rel+”). Lower than F1 if predicted "
     "spans have wrong labels."
@@ -276,6 +280,7 @@ DEFINITIONS: dict[str, Definition] = {
     "answer_f1": Definition(N_("Answer F1"), ANSWER_F1, NO_ANSWER, SQUAD),
     "rouge_l": Definition(N_("ROUGE-L"), ROUGE_L, NO_WORDS, "rouge-score"),
     "text_exact_match": Definition(N_("Exact match"), TEXT_EXACT, NEVER, SQUAD),
+    "text_token_accuracy": Definition(N_("Token accuracy"), TEXT_TOKENS, NO_WORDS),
     "perplexity": Definition(
         N_("Perplexity per token"),
         N_("exp of the mean negative log-likelihood of the tokens; 1 is best."),

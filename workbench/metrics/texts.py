@@ -1,4 +1,4 @@
-"""Scores of texts that a model writes, compared with gold: ROUGE-L and exact match."""
+"""Scores of texts that a model writes, compared with gold: ROUGE-L, token accuracy, exact match."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from workbench.metrics import answers
 from workbench.metrics.resampling import Arrays, divided, weighted_sums
 
-ROUGE_L, EXACT = "rouge_l", "text_exact_match"
+ROUGE_L, EXACT, TOKENS = "rouge_l", "text_exact_match", "text_token_accuracy"
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -32,6 +32,16 @@ def rouge_l(gold: str, predicted: str) -> float:
     return 2 * shared / (len(ours) + len(theirs))
 
 
+def token_accuracy(gold: str, predicted: str) -> float:
+    """Words that stand at the same place in both, over those of the longer text, 0 to 1; 1 if
+    neither has a word.
+    """
+    ours, theirs = words(gold), words(predicted)
+    same = sum(mine == other for mine, other in zip(ours, theirs, strict=False))
+    longer = max(len(ours), len(theirs))
+    return same / longer if longer else 1.0
+
+
 def _common(first: Sequence[str], other: Sequence[str]) -> int:
     """Words of the longest common subsequence."""
     row = [0] * (len(other) + 1)
@@ -46,7 +56,7 @@ def _common(first: Sequence[str], other: Sequence[str]) -> int:
 
 @dataclass(frozen=True)
 class TextStatistic:
-    """scores float (N, 2): ROUGE-L and exact match of each document. A `Statistic`."""
+    """scores float (N, 3): ROUGE-L, exact match, token accuracy of each document; a `Statistic`."""
 
     scores: np.ndarray
     labels: tuple[str, ...] = ()
@@ -57,11 +67,12 @@ class TextStatistic:
 
         Exact match is that of answers, see `metrics.answers`.
         """
+        measures = rouge_l, answers.exact_match, token_accuracy
         rows = [
-            (0.0, 0.0) if text is None else (rouge_l(gold, text), answers.exact_match(gold, text))
+            [0.0 if text is None else measure(gold, text) for measure in measures]
             for gold, text in zip(golds, predicted, strict=True)
         ]
-        return cls(np.array(rows, np.float64).reshape(-1, 2))
+        return cls(np.array(rows, np.float64).reshape(-1, len(measures)))
 
     def taken(self, rows: np.ndarray) -> TextStatistic:
         """The documents at the positions `rows` int (K,)."""
@@ -75,5 +86,6 @@ class TextStatistic:
     def __call__(self, weights: np.ndarray) -> Arrays:
         """Means over documents; 0 without any."""
         totals = weighted_sums(weights, np.ones((len(self.scores), 1)))[:, 0]
-        longest, exact = weighted_sums(weights, self.scores).T
-        return {ROUGE_L: divided(longest, totals), EXACT: divided(exact, totals)}
+        sums = weighted_sums(weights, self.scores).T
+        names = ROUGE_L, EXACT, TOKENS
+        return {name: divided(row, totals) for name, row in zip(names, sums, strict=True)}

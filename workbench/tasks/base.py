@@ -251,6 +251,10 @@ class Task(ABC):
         """What an encoder–decoder writes, from all training documents; () for the labels."""
         return ()
 
+    def notice(self) -> str:
+        """What the targets of the training documents leave out, for display; "" for nothing."""
+        return ""
+
     def target_counts(
         self, targets: Targets, labels: Sequence[str], options: Mapping[str, Any]
     ) -> TargetCounts | None:

@@ -224,6 +224,9 @@ class FineTuning:
         if self.task.reference:
             yield from self.compute_references()
         self.train_set = Features.join((yield from self.encode("train")))
+        if notice := self.task.notice():
+            self.state.remarks.append(notice)
+            yield LogMessage(notice)
         self.batch_set = self.train_set if self.distillation is None else (yield from self.teach())
         self.dev_set = (yield from self.encode("dev")) if self.records["dev"] else []
 

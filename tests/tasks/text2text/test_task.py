@@ -44,6 +44,19 @@ def folder(request, tmp_path):
     return tiny_models.make(tmp_path / "model", request.param)
 
 
+def test_gold_texts_that_are_longer_than_the_model_can_write_are_cut_and_counted(folder):
+    task = TextToText()
+    model = built(folder, task)
+    prepared = task.info.prepare(model.encoder.preparer, documents(), 32)
+    room, texts = model.encoder.max_length, golds()
+    assert [*map(len, task.targets(prepared, texts, (), {})["answer"])] and task.notice() == ""
+
+    texts[1] = TextGold("ada met bob " * room)
+    answers = task.targets(prepared, texts, (), {})["answer"]
+
+    assert len(answers[1]) == room and task.notice().startswith("The gold text of 1 training")
+
+
 def test_the_loss_is_that_of_transformers(folder):
     task = TextToText()
     model = built(folder, task)

@@ -69,7 +69,11 @@ class TextToTextInfo(TaskInfo):
     layer_kinds = ("text",)
     needs = frozenset({"text_to_text"})
     alone = True
-    scores = (ScoreInfo("rouge_l", hub="rouge"), ScoreInfo("text_exact_match", hub="exact_match"))
+    scores = (
+        ScoreInfo("rouge_l", hub="rouge"),
+        ScoreInfo("text_exact_match", hub="exact_match"),
+        ScoreInfo("text_token_accuracy", selects=False),
+    )
     main = "rouge_l"
     second = "text_exact_match"
     outputs = ("Written",)

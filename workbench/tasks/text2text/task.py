@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.base.errors import ModelError
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.models.base import Encoder
 from workbench.models.generate import CAUSAL, TEXT, LanguageModel
 from workbench.runtime.inputs import MASK, Prepared
@@ -37,6 +37,8 @@ from workbench.tasks.text2text.info import (
 
 class TextToText(Task):
     """encoder, most: of the network that was built for the task, and tokens of a written text.
+    cut: gold texts that are longer than what the model can write, so that their ends are not
+    learned.
 
     With targets a batch has losses and no text is written; without them there is a text.
     """
@@ -46,6 +48,7 @@ class TextToText(Task):
     loss_targets = {"task": "answer"}
     encoder: Encoder
     most: int
+    cut = 0
 
     def attach(self, encoder: Encoder, options: Mapping[str, Any]) -> None:
         self.encoder = encoder
@@ -84,9 +87,22 @@ class TextToText(Task):
         options: Mapping[str, Any],
     ) -> dict[str, list[np.ndarray]]:
         """answer: int64 (S,) per document, the tokens of its text that have room."""
-        pairs = zip(golds, prepared.lengths, strict=True)
-        rows = (self.answer(gold.text)[: self.room(int(length))] for gold, length in pairs)
-        return {"answer": [np.asarray(row, np.int64) for row in rows]}
+        rows = []
+        for gold, length in zip(golds, prepared.lengths, strict=True):
+            tokens, room = self.answer(gold.text), self.room(int(length))
+            self.cut += len(tokens) > room
+            rows.append(np.asarray(tokens[:room], np.int64))
+        return {"answer": rows}
+
+    def notice(self) -> str:
+        message = ngettext(
+            "The gold text of {n} training document is longer than the model can write; its end is "
+            "not learned.",
+            "The gold texts of {n} training documents are longer than the model can write; their "
+            "ends are not learned.",
+            self.cut,
+        )
+        return message if self.cut else ""
 
     def losses(
         self, model: Model, logits: Mapping[str, Tensor], targets: Mapping[str, Tensor]
