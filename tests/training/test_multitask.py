@@ -161,6 +161,19 @@ def test_layers_are_written_as_they_are_read():
         other_layers("people=-1")
 
 
+def test_a_further_layer_has_settings_of_its_own_task(tiny_model):
+    text = "spans:s=0.5;longest_span=3; span_loss=sigmoid"
+    chosen = spec(tiny_model, also=text, label_smoothing=0.1)
+
+    second = chosen.of_other(0)
+
+    assert (second.options["longest_span"], second.options["span_loss"]) == (3, "sigmoid")
+    assert second.of_other(0).options["label_smoothing"] == 0.1  # that of the first layer
+    assert other_layers(other_layers_text(chosen.others)) == chosen.others
+    with pytest.raises(SpecError, match="Task spans has no setting 'pooling'"):
+        spec(tiny_model, also="spans:s;pooling=mean").of_other(0)
+
+
 def test_the_settings_of_another_layer_are_those_of_the_same_training(tiny_model):
     chosen = spec(tiny_model, also="tag:s=0.5, pairs:p", best_by="accuracy", lm_weight=0.0)
 

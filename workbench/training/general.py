@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -78,18 +79,23 @@ def fold_of(text: str) -> tuple[int, int] | None:
 
 @dataclass(frozen=True)
 class OtherLayer:
-    """A layer that is trained together with that of a run: `task:layer=weight` in the setting.
+    """A layer that is trained together with that of a run: `task:layer=weight;name=value;…` in the
+    setting.
 
-    task: "" for the first one that fits the layer. weight: of its losses.
+    task: "" for the first one that fits the layer. weight: of its losses. settings: (name, text) of
+    settings that are its own.
     """
 
     layer: str
     task: str = ""
     weight: float = 1.0
+    settings: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
         task = f"{self.task}:" if self.task else ""
-        return f"{task}{self.layer}" + (f"={self.weight:g}" if self.weight != 1 else "")
+        weight = f"={self.weight:g}" if self.weight != 1 else ""
+        own = "".join(f";{name}={text}" for name, text in self.settings)
+        return f"{task}{self.layer}{weight}{own}"
 
 
 def other_layers(text: str) -> tuple[OtherLayer, ...]:
@@ -101,7 +107,11 @@ def other_layers(text: str) -> tuple[OtherLayer, ...]:
     return tuple(_other_layer(entry.strip()) for entry in entries if entry.strip())
 
 
+_SETTING = re.compile(r";\s*(\w+)=")  # begins a setting of a further layer
+
+
 def _other_layer(entry: str) -> OtherLayer:
+    entry, *settings = _SETTING.split(entry)
     layer, _sign, number = entry.rpartition("=")
     try:
         weight = float(number) if layer else 1.0
@@ -115,7 +125,9 @@ def _other_layer(entry: str) -> OtherLayer:
             _("The weight of layer {layer!r} is {weight:g}.", layer=name, weight=weight),
             hint=_("Weights of losses are above 0."),
         )
-    return OtherLayer(name.strip(), task, weight)
+    pairs = zip(settings[::2], settings[1::2], strict=True)
+    own = tuple((setting, text.strip()) for setting, text in pairs)
+    return OtherLayer(name.strip(), task, weight, own)
 
 
 def other_layers_text(layers: Iterable[OtherLayer]) -> str:
@@ -131,8 +143,9 @@ ALSO = Option(
     "",
     N_(
         "Further layers to train on together, with one encoder and one head each: names with "
-        "commas, as in topic, people. A task and a weight of the losses can be given: "
-        "tag:people=0.5. Each becomes a run of its own beside the first one."
+        "commas, as in topic, people. A task, a weight of the losses and settings of its task can "
+        "be given: spans:people=0.5;longest_span=20. Each becomes a run of its own beside the "
+        "first one."
     ),
     check=other_layers,
     title=N_("Also train on"),

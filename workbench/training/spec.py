@@ -271,7 +271,7 @@ class TrainSpec:
         Settings that its task does not have are left out. The tasks of all layers must be known.
         """
         chosen = self.others[number]
-        first = OtherLayer(self.layer, self.task)
+        first = OtherLayer(self.layer, self.task, settings=self._own_settings())
         others = [first, *(other for other in self.others if other != chosen)]
         scaled = [replace(other, weight=other.weight / chosen.weight) for other in others]
         values = {**self.options, ALSO.name: other_layers_text(scaled)}
@@ -279,7 +279,22 @@ class TrainSpec:
         if self.options.get("best_by") not in (None, *own["best_by"].choices):
             del values["best_by"]
         settings = {name: value for name, value in values.items() if name in own}
+        for name, text in chosen.settings:
+            if name not in {option.name for option in tasks.info(chosen.task).options}:
+                raise SpecError(
+                    _("Task {task} has no setting {name!r}.", task=chosen.task, name=name),
+                    hint=_(
+                        "`glossbench train --options --task {task}` lists them.", task=chosen.task
+                    ),
+                )
+            settings[name] = own[name].parse(text)
         return replace(self, task=chosen.task, layer=chosen.layer, options=settings)
+
+    def _own_settings(self) -> tuple[tuple[str, str], ...]:
+        """Those that were chosen for the task alone, as text."""
+        usual = {option.name: option.default for option in tasks.info(self.task).options}
+        chosen = (pair for pair in self.options.items() if pair[0] in usual)
+        return tuple((name, str(value)) for name, value in chosen if value != usual[name])
 
     def option(self, name: str) -> Any:
         """The given value, else the default. Raises KeyError for a setting the task lacks."""

@@ -131,7 +131,8 @@ class ModelOption(click.Option):
     help=_(
         "Train on LAYER as well, with the same encoder and a head of its own, as a run beside the "
         "first one; can be given several times. Also TASK:LAYER=WEIGHT, with a weight of its "
-        "losses. Shorthand for --set also=LAYER."
+        "losses, and settings of its task after it: 'LAYER;longest_span=20'. Shorthand for --set "
+        "also=LAYER."
     ),
 )
 @on_cluster
