@@ -308,9 +308,24 @@ def main() -> None:
         args.n, args.epochs, args.seeds = 200, 1, "1"
     from meter import print_machine
 
+    args.arms = ",".join(arms_here(args.arms.split(",")))
     for name in args.data.split(","):
         print_machine()
         compare(name, args)
+
+
+def arms_here(arms: list[str]) -> list[str]:
+    """Without those in bf16, said in a line, on a processor that has no instructions for it."""
+    import torch
+
+    from workbench.models import device as devices
+
+    if devices.has_bf16(torch.device("cpu")):
+        return arms
+    left_out = [arm for arm in arms if "bf16" in arm.split("-")]
+    if left_out:
+        print(f"not measurable here, this processor has no bf16: {', '.join(left_out)}")
+    return [arm for arm in arms if arm not in left_out]
 
 
 def compare(name: str, args) -> None:
