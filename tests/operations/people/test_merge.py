@@ -381,3 +381,28 @@ def test_a_file_of_a_newer_version_is_refused(lead, tmp_path):
         merge.merge(lead, ben.path)
 
     assert of(lead, "Ben") == {}
+
+
+def test_people_whose_names_give_one_file_name_get_files_of_their_own(lead):
+    names = ("A/B", "A:B", "A_B", "x" * 300)
+    persons = [people.add(lead, name) for name in names]
+
+    files = [hand_out.file_name(lead, person) for person in persons]
+
+    assert len(set(files)) == len(names) and max(map(len, files)) < 80
+    assert files[2] == "lead-A_B.glossbench"
+
+
+def test_nothing_is_written_if_documents_cannot_be_handed_out(lead, tmp_path):
+    ben, path = people.named(lead, "Ben").id, tmp_path / "x.glossbench"
+    cleo = people.named(lead, "Cleo").id
+
+    with pytest.raises(SpecError, match="no document 99"):
+        hand_out.hand_out(lead, {ben: [1, 99]}, {ben: path})
+    with pytest.raises(ProjectError, match="file of their own"):
+        hand_out.hand_out(lead, {ben: [1], cleo: [2]}, {ben: path, cleo: path})
+    with closing(Project.open(lead.path, read_only=True)) as reader:
+        with pytest.raises(ProjectError, match="read-only"):
+            hand_out.hand_out(reader, {ben: [1]}, {ben: path})
+
+    assert not path.exists() and hand_out.assigned(lead) == {}

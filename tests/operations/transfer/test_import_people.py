@@ -12,10 +12,16 @@ import zipfile
 
 import pytest
 
-from workbench.base.errors import ImportFailed, SpecError
+from workbench.base.errors import ExportFailed, ImportFailed, SpecError
 from workbench.operations.people import adjudication, agreement, people
 from workbench.operations.schema import labels
-from workbench.operations.transfer import archives, data_import, import_choice, import_preview
+from workbench.operations.transfer import (
+    archives,
+    data_export,
+    data_import,
+    import_choice,
+    import_preview,
+)
 from workbench.project.check import check
 from workbench.storage.documents import documents
 
@@ -339,3 +345,32 @@ def test_the_preview_counts_the_documents_of_each_person(tmp_path):
     preview = import_preview.preview(tmp_path / "x.json")
 
     assert preview.people == {"Ada King": 2, "annotator 7": 2}
+
+
+@pytest.mark.parametrize("format", ["label-studio", "prodigy"])
+def test_labels_of_several_people_are_the_same_after_an_export(
+    project, bring, format, tmp_path, inline_jobs
+):
+    truth = annotation({"username": "Eve"}, region(0, 2, "LOC"), ground_truth=True)
+    tasks = json.loads(STUDIO)
+    tasks[0]["annotations"].append(truth)
+    bring({"x.json": json.dumps(tasks)})
+    names = ("Ada King", "annotator 7", "Eve", "gold")
+    before = {name: of(project, name) for name in names}
+    path = tmp_path / ("y.json" if format == "label-studio" else "y.jsonl")
+
+    data_export.export_data(project, path, format=format, source="people")
+    project.undo()
+    outcome = data_import.import_files(project, inline_jobs, [path], people="all")
+
+    assert outcome.documents == 3 and set(outcome.people) == {*names}
+    assert {name: of(project, name) for name in names} == before
+
+
+def test_a_format_of_one_person_is_refused_for_several(project, bring, tmp_path):
+    bring({"x.json": STUDIO})
+
+    with pytest.raises(ExportFailed, match=r"conll cannot hold.*label-studio, prodigy"):
+        data_export.export_data(project, tmp_path / "y.conll", format="conll", source="people")
+
+    assert not (tmp_path / "y.conll").exists()

@@ -393,11 +393,12 @@ def labels(file: Path, as_json: bool) -> None:
 @where_option
 @click.option(
     "--source",
-    type=click.Choice(("gold", "predictions", "both")),
+    type=click.Choice(("gold", "people", "predictions", "both")),
     default="gold",
     show_default=True,
     help=_(
-        "Labels to export: gold labels of all layers, predictions (only for the layer of "
+        "Labels to export: gold labels of all layers, those of all people (for label-studio and "
+        "prodigy), predictions (only for the layer of "
         "the run), or both if the format supports it."
     ),
 )
@@ -426,7 +427,7 @@ def export_data(
     from workbench.operations.runs import results
     from workbench.operations.transfer import data_export
 
-    if source != "gold" and not run:
+    if source in ("predictions", "both") and not run:
         raise click.UsageError(_("--source {source} requires --run RUN.", source=source))
     if escape_formulas and format not in ("csv", "tsv"):
         raise click.UsageError(

@@ -20,12 +20,19 @@ class ExportPlan:
     """The layers to export, and options.
 
     `escape`: cells of a table that spreadsheet programs would evaluate as formulas are escaped.
+    versions: of a record, the name of each person who labelled the document, and their labels; for
+    exporters with `people = true`. None: only the record itself is written.
     """
 
     layers: tuple[Layer, ...]
     counted: dict[Callable[[int], str], int] = field(default_factory=dict)
     uncounted: list[str] = field(default_factory=list)
     escape: bool = False
+    versions: Callable[[Record], Sequence[tuple[str, Record]]] | None = None
+
+    def of_people(self, record: Record) -> Sequence[tuple[str, Record]]:
+        """(name of the person, labels) to be written of a document; the name "" if only gold is."""
+        return [("", record)] if self.versions is None else self.versions(record)
 
     def count(self, sentence: Callable[[int], str], n: int = 1) -> None:
         """Warn of `n` more of something; `sentence(n)` is the text with the place `{n}`."""

@@ -1,4 +1,4 @@
-"""Label Studio's JSON: an array of tasks, each with at most one annotation.
+"""Label Studio's JSON: an array of tasks with an annotation of each person, else of gold.
 
 A layer becomes a control (`from_name`) of that name over the text. Offsets are code points, as in
 Label Studio's own exports. Source: labelstud.io/guide/task_format.
@@ -24,7 +24,7 @@ from workbench.exporters.data.base import (
 )
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT
-from workbench.text.labels import Layer
+from workbench.text.labels import CURATED, Layer
 from workbench.text.relations import Relation, directed
 from workbench.text.spans import Place
 
@@ -61,17 +61,28 @@ def _task(record: Record, plan: ExportPlan) -> dict[str, Any]:
     more = {"split": document.split, "group": document.group}
     data = dict(document.texts) | {name: value for name, value in more.items() if value}
     task: dict[str, Any] = {"id": document.key, "data": data, "annotations": []}
+    for name, version in plan.of_people(record):
+        if annotation := _annotation(version, plan):
+            if name:
+                annotation |= {"completed_by": {"first_name": name, "last_name": "", "email": ""}}
+                annotation["ground_truth"] = name == CURATED
+            task["annotations"].append(annotation)
+    if document.meta:
+        task["meta"] = dict(document.meta)
+    return task
+
+
+def _annotation(record: Record, plan: ExportPlan) -> dict[str, Any]:
+    """The labels of a record, {} if it has none."""
     label_layers = [layer for layer in plan.layers if layer.traits.has_labels]
     annotation: dict[str, Any] = {"result": [], "was_cancelled": True}
     if any(labelled(record, layer.name) for layer in label_layers) or record.relations:
         annotation = {"result": list(_results(record, plan)), "was_cancelled": False}
-    if not annotation["was_cancelled"] or "discarded" in record.states.values():
-        names = {layer.name for layer in plan.layers}
-        annotation[OWN] = {name: state for name, state in record.states.items() if name in names}
-        task["annotations"] = [annotation]
-    if document.meta:
-        task["meta"] = dict(document.meta)
-    return task
+    elif "discarded" not in record.states.values():
+        return {}
+    names = {layer.name for layer in plan.layers}
+    annotation[OWN] = {name: state for name, state in record.states.items() if name in names}
+    return annotation
 
 
 def _results(record: Record, plan: ExportPlan) -> Iterable[Result]:

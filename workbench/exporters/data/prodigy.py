@@ -1,4 +1,7 @@
-"""Prodigy's JSON lines: tokens, spans with token numbers, options with accepted classes."""
+"""Prodigy's JSON lines: tokens, spans with token numbers, options with accepted classes.
+
+Of several people each has a line, with the name of a data set, a hyphen and that of the person.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,7 @@ from workbench.text.labels import MARKS, SPANS, Layer
 from workbench.text.segment import words
 from workbench.text.spans import Span
 
+DATA_SET = "glossbench"
 _ANSWERS = {"submitted": "accept", "discarded": "ignore"}
 
 
@@ -55,7 +59,11 @@ class ProdigyExporter:
             if len(record.document.texts) > 1:
                 plan.count(_pairs)
                 continue
-            out.write(json.dumps(_task(record, spans, classes), ensure_ascii=False) + "\n")
+            for name, version in plan.of_people(record) or [("", record)]:
+                task = _task(version, spans, classes)
+                if name:
+                    task["_annotator_id"] = task["_session_id"] = f"{DATA_SET}-{name}"
+                out.write(json.dumps(task, ensure_ascii=False) + "\n")
             count += 1
         return count
 
@@ -68,7 +76,8 @@ def _task(record: Record, span_layer: Layer | None, class_layer: Layer | None) -
         for layer in (span_layer, class_layer)
         if layer and layer.labels
     ]
-    if span_layer and labelled(record, span_layer.name):
+    is_discarded = span_layer is not None and record.states.get(span_layer.name) == "discarded"
+    if span_layer and (is_discarded or labelled(record, span_layer.name)):
         offsets = document.tokens.get(TEXT) or words(document.text)
         raw["tokens"] = [_token(n, pair, document.text) for n, pair in enumerate(offsets)]
         raw["spans"] = [_span(span, offsets) for span in record.spans.get(span_layer.name, ())]

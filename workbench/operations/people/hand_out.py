@@ -24,6 +24,8 @@ from workbench.text.rows import row_id
 if TYPE_CHECKING:
     from workbench.operations.people.people import Person
 
+_LONGEST = 40  # characters of a person's name in that of a file
+
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
@@ -111,7 +113,10 @@ def _shares(total: int, overlaps: Iterable[Overlap]) -> list[tuple[int, int]]:
 def file_name(project: Project, person: Person) -> str:
     """The suggested name of the file for a person."""
     name = "".join(char if char.isalnum() or char in " -_" else "_" for char in person.name)
-    return f"{project.name}-{name.strip() or person.uid}{paths.PROJECT_SUFFIX}"
+    name = name.strip()[:_LONGEST]
+    if name != person.name:  # another name may become the same
+        name = f"{name}-{person.uid[:4]}"
+    return f"{project.name}-{name}{paths.PROJECT_SUFFIX}"
 
 
 def hand_out(
@@ -137,25 +142,30 @@ def hand_out(
             raise ProjectError(
                 _("{path} exists already.", path=path), hint=_("Choose another folder.")
             )
+    if len({Path(path).absolute() for path in files.values()}) < len(files):
+        raise ProjectError(_("Each person needs a file of their own."))
+    missing = {id for ids in parts.values() for id in ids} - stored.splits(project.db).keys()
+    if missing:
+        raise SpecError(_("The project has no document {id}.", id=min(missing)))
     written: list[Path] = []
     try:
         for at, (id, ids) in enumerate(parts.items()):
             part = watch.part(at / len(parts), (at + 1) / len(parts))
             written.append(Path(files[id]))
             _write(project, every[id], ids, Path(files[id]), test_labels, blind, part)
+        with project.edit(_("Hand out documents"), origin=origin, bulk=True):
+            known = assigned(project)
+            for id, ids in parts.items():
+                before = set(known.get(every[id].uid, ()))
+                for document in ids:
+                    if document not in before:
+                        name = ASSIGNED + every[id].uid
+                        flags.add(project.db, document, name, project.annotator_id)
     except BaseException:
         for path in written:
             for end in ("", "-wal", "-shm", ".lock"):
                 Path(f"{path}{end}").unlink(missing_ok=True)
         raise
-    with project.edit(_("Hand out documents"), origin=origin, bulk=True):
-        known = assigned(project)
-        for id, ids in parts.items():
-            before = set(known.get(every[id].uid, ()))
-            for document in ids:
-                if document not in before:
-                    name = ASSIGNED + every[id].uid
-                    flags.add(project.db, document, name, project.annotator_id)
 
 
 def _write(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,6 +16,7 @@ from workbench.base.errors import Cancelled, ExportFailed
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.models import export_files
+from workbench.storage.annotation import people as store
 from workbench.storage.documents import documents
 from workbench.storage.labels import labels
 from workbench.storage.runs import runs
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from workbench.storage.runs.runs import Run
     from workbench.text.fields import Prediction
 
-SOURCES = ("gold", "predictions", "both")
+SOURCES = ("gold", "people", "predictions", "both")
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,11 @@ def formats() -> tuple[Contribution, ...]:
     each document has files of its own.
     """
     return registry.registry().all("exporter")
+
+
+def with_people() -> tuple[str, ...]:
+    """The formats that can hold the labels of several people."""
+    return tuple(format_.id for format_ in formats() if format_.options.get("people"))
 
 
 def _options(format: str) -> Mapping[str, Any]:
@@ -119,7 +126,8 @@ def export_data(
     """Export documents and labels. Raises ExportFailed; an existing file is then unchanged.
 
     `source`: gold labels of all layers; predictions (of `run`, only for its layer and the documents
-    that have one); or both, if the format supports it (an additional layer named after the run).
+    that have one); or both, if the format supports it (an additional layer named after the run);
+    people: the labels of all people, if the format supports it.
     `ids`: only these documents.
     `escape_formulas`: escape table cells that spreadsheet programs would evaluate as formulas; the
     importer removes the escapes. Other formats ignore it.
@@ -139,6 +147,8 @@ def export_data(
         plan, records = _with_predictions(
             project, run, layers, records, plan, both=source == "both"
         )
+    if source == "people":
+        plan, records = _of_people(project, records, plan)
     if watch is not QUIET:  # counting may take a second
         total = len(ids) if ids is not None else _number_of_documents(project, split)
         records = _reported(records, max(1, total), watch)
@@ -195,13 +205,46 @@ def _check(format: str, split: str | None, source: str, run: Run | None) -> None
             _("There is no source {source!r}.", source=source),
             hint=_("Known: {known}.", known=", ".join(SOURCES)),
         )
-    if source != "gold" and run is None:
+    if source == "people" and not _options(format).get("people"):
+        raise ExportFailed(
+            _("{format} cannot hold the labels of several people.", format=format),
+            hint=_("Export gold, or choose one of: {known}.", known=", ".join(with_people())),
+        )
+    if source in ("predictions", "both") and run is None:
         raise ExportFailed(_("No run was specified for the predictions."))
     if source == "both" and not _options(format).get("several"):
         raise ExportFailed(
             _("{format} cannot hold gold labels and predictions together.", format=format),
             hint=_("Export one of them, or choose another format."),
         )
+
+
+# ---------------------------------------------------------------- people
+
+
+def _of_people(
+    project: Project, records: Iterable[Record], plan: ExportPlan
+) -> tuple[ExportPlan, Iterator[Record]]:
+    """The records, and a plan that has the labels of all people for the page they come from."""
+    labelling = store.labelling(project.db)
+    persons = [person for person in store.every(project.db) if person.id in labelling]
+    versions: dict[int, list[tuple[str, Record]]] = {}
+
+    def paged() -> Iterator[Record]:
+        every = iter(records)
+        while page := list(islice(every, documents.PAGE)):
+            versions.clear()
+            ids = [row_id(record.document) for record in page]
+            for person in persons:
+                with project.db.labels_of(person.id):
+                    for record in documents.records(project.db, ids=ids):
+                        if record.states or record.marks or record.spans:
+                            its = versions.setdefault(row_id(record.document), [])
+                            its.append((person.name, record))
+            yield from page
+
+    of = replace(plan, versions=lambda record: versions.get(row_id(record.document), []))
+    return of, paged()
 
 
 # ---------------------------------------------------------------- predictions

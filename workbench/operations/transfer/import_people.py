@@ -8,6 +8,7 @@ imports. ONE and a name: only the labels of that person.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -131,8 +132,14 @@ def documents_of(staged: Staged, names: Mapping[int, str]) -> dict[str, int]:
 
 def listed(counts: Iterable[tuple[str, int]]) -> str:
     """“Ada (120), Bob (118)”, at most ten people."""
-    parts = [f"{name} ({n:,})" for name, n in counts]
+    parts = [f"{_isolated(name)} ({n:,})" for name, n in counts]
     return ", ".join(parts[:_LISTED]) + (", …" if len(parts) > _LISTED else "")
+
+
+def _isolated(name: str) -> str:
+    """A name that is written from right to left keeps its number on its right side."""
+    is_rtl = any(unicodedata.bidirectional(char) in ("R", "AL") for char in name)
+    return f"\u2068{name}\u2069" if is_rtl else name
 
 
 def _counts(staged: Staged) -> list[tuple[str, int]]:

@@ -360,3 +360,30 @@ def test_a_preview_does_not_come_back_after_the_files_were_removed(choose, conte
     held.answer(0)
 
     assert (state.phase, state.preview, state.files) == ("choosing", None, ())
+
+
+PEOPLE = (
+    '{"text": "One", "label": "yes", "answer": "accept", "_annotator_id": "d-ada"}\n'
+    '{"text": "One", "label": "no", "answer": "accept", "_annotator_id": "d-bob"}\n'
+    '{"text": "Two", "label": "no", "answer": "accept", "_annotator_id": "d-bob"}\n'
+)
+
+
+def test_people_of_a_file_are_listed_and_one_of_them_can_be_chosen(choose, context):
+    state = choose("t.jsonl", PEOPLE)
+
+    assert state.people_hint.startswith("ada (1), bob (2)\n")
+    assert [choice for choice, _title in state.people_choices] == [
+        "",
+        "all",
+        "first",
+        "one:ada",
+        "one:bob",
+    ]
+    state.set_option(people="one:bob")
+    state.start()
+    assert state.outcome.people == {"bob": 2} and "Labels by bob (2)." in state.summary
+
+
+def test_a_file_without_people_offers_no_choice_of_them(choose):
+    assert choose("t.csv", "text,label\none,good\n").people_choices == []

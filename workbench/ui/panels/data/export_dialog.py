@@ -14,6 +14,7 @@ from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
+from workbench.operations.people import people
 from workbench.operations.runs import results as runs
 from workbench.operations.transfer import data_export
 from workbench.ui.project.opened import opened
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext
 
 TABLES = ("csv", "tsv")
+WITH_RUN = ("predictions", "both")  # labels that need a run
 SHOWN_AFTER = 200  # milliseconds before the progress bar appears
 EXPORT = "export-data"  # task
 
@@ -50,6 +52,7 @@ class ExportDialog(Dialog):
         self._context, self._project = context, opened(context)
         self._formats = {format_.id: format_ for format_ in data_export.formats()}
         self._runs = [run for run in runs.all_runs(self._project) if run.layer_id is not None]
+        self._several_people = len(people.every(self._project)) > 1
         self._written: Path | None = None
         self._replaceable: Path | None = None  # the file was confirmed in a file dialog
         self._build_choices()
@@ -89,6 +92,7 @@ class ExportDialog(Dialog):
         )
         self._source = Segments(
             ("gold", _("Gold")),
+            ("people", _("All people")),
             ("predictions", _("Predictions")),
             ("both", _("Both")),
             name=_("Labels"),
@@ -152,14 +156,21 @@ class ExportDialog(Dialog):
         escaping.set_tip(
             self._source.button("both"), "" if several else _("This format cannot hold both")
         )
+        of_people = bool(self._formats[format].options.get("people"))
+        self._source.button("people").setVisible(self._several_people)
+        self._source.button("people").setEnabled(of_people)
+        escaping.set_tip(
+            self._source.button("people"), "" if of_people else _("This format holds one person")
+        )
         self._source.button("predictions").setEnabled(bool(self._runs))
         escaping.set_tip(
             self._source.button("predictions"),
             "" if self._runs else _("No run with predictions yet"),
         )
-        if not several and self._source.value() == "both":
+        source = self._source.value()
+        if (source == "both" and not several) or (source == "people" and not of_people):
             self._source.set("gold")
-        self._run_field.setVisible(self._source.value() != "gold")
+        self._run_field.setVisible(self._source.value() in WITH_RUN)
         self._escape.setVisible(format in TABLES)
         self._path_field.set_title(_("Folder") if self._is_folder else _("File"))
         self._lost.set(
@@ -174,8 +185,8 @@ class ExportDialog(Dialog):
             self.fit_height(shrink=True)
 
     def _chosen_run(self) -> Run | None:
-        """The run whose predictions are exported; None for gold only."""
-        chosen = self._run.currentData() if self._source.value() != "gold" else None
+        """The run whose predictions are exported; None for labels of people."""
+        chosen = self._run.currentData() if self._source.value() in WITH_RUN else None
         return next((run for run in self._runs if run.id == chosen), None)
 
     @property

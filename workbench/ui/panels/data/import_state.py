@@ -163,15 +163,11 @@ class ImportState(State):
         by_file = len(self.files) > 1 and not self.offered_splits
         if not people and not by_file:
             return []
-        titles = [(import_people.AUTO, _("Apart if several people labelled a document"))]
-        if not people:
-            titles = [(import_people.AUTO, _("As your labels"))]
+        titles = [(import_people.AUTO, _("Automatic") if people else _("As your labels"))]
         titles += [(import_people.ALL, _("Each person’s labels apart"))] if people else []
-        titles += (
-            [(import_people.FILES, _("One person per file, named like it"))] if by_file else []
-        )
+        titles += [(import_people.FILES, _("One person per file"))] if by_file else []
         if people:
-            titles.append((import_people.FIRST, _("One version per document, as your labels")))
+            titles.append((import_people.FIRST, _("One version, as your labels")))
         return titles + [
             (
                 f"{import_people.ONE}{name}",
@@ -184,14 +180,21 @@ class ImportState(State):
 
     @property
     def people_hint(self) -> str:
-        """The people in the preview with numbers of documents, "" without any."""
+        """The people in the preview with numbers of documents, and what the choice does."""
         preview = self.preview
+        meaning = {
+            import_people.AUTO: _(
+                "Apart if several people labelled a document, else as your labels."
+            ),
+            import_people.FIRST: _("The curated version of a document, else the first."),
+            import_people.FILES: _("The name of each file is that of the person."),
+        }.get(self.people, "")
         if preview is None or not preview.people:
-            return ""
+            return meaning if self.people == import_people.FILES else ""
         people = import_people.listed(preview.people.items())
-        if preview.people_complete:
-            return people
-        return _("In the records read so far: {people}", people=people)
+        if not preview.people_complete:
+            people = _("In the records read so far: {people}", people=people)
+        return f"{people}\n{meaning}".strip()
 
     def choose(self, paths: Sequence[Path | str]) -> None:
         """Set the files that were chosen; folders and archives, which stand for their data files,
