@@ -1,4 +1,7 @@
+from html import escape
+
 import pytest
+from markdown_it import MarkdownIt
 
 from workbench.base.errors import SpecError
 from workbench.text import guideline
@@ -56,6 +59,24 @@ def test_an_example_is_read_as_it_was_written(example):
     key = " ".join(example.key.split())
     assert (read.text, read.start, read.end) == (example.text, example.start, example.end)
     assert (read.positive, read.remark, read.key) == (example.positive, example.remark, key)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "C#", "a|b", "*x*", "__y__", "`z`", "PER: x", "-", "# q", "a [b](c)", "<b>", "עיר", "x\\",
+        "&amp;", "B-PER", "~~s~~", "1.", "a_b",
+    ],
+)  # fmt: skip
+def test_a_label_and_a_key_may_have_any_characters(name):
+    names = ("PER", name)
+    text = with_example("", Example(name, f"w {name}(x)", 2, 2 + len(name), key=name), names)
+
+    (example,) = examples(text, names)
+
+    assert (example.label, example.marked, example.key) == (name, name, name)
+    html = MarkdownIt("commonmark").render(text)
+    assert f"<h2>{escape(name)}</h2>" in html and f"<strong>{escape(name)}</strong>" in html
 
 
 def test_an_example_goes_below_the_others_of_its_label_and_keeps_the_rest():

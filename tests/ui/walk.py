@@ -222,6 +222,7 @@ def annotate(way: Walk) -> None:
     panel.view._palette.hide()
     panel.view.toggle_guideline()
     way.at("annotate, guideline")
+    way.dialog("add to the guideline", panel.view.ask_example)
     panel.state.session.leave_review()
     way.menu(panel.view.queue._menu)
     panel.view.find()
@@ -697,6 +698,7 @@ def dialogs(way: Walk) -> None:
     for layer in labels.state.layers:
         labels.state.choose_layer(layer.id)
         way.at("labels, another layer")
+    way.dialog("history of a guideline", labels.view.show_guideline_history)
 
 
 def before_opening(way: Walk, folder: Path) -> None:

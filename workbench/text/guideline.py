@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from workbench.text.labels import Layer
 
 GOOD, BAD = "✓", "✗"
+EXCERPT = 60  # characters of an example in a message
 _GOOD, _BAD = "✓✔☑", "✗✘✕☒"  # what is read as such
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
@@ -34,7 +35,9 @@ _BULLET = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])[ \t]+")
 _KEY = re.compile(r"(?:^|[ \t])(`+)(.+?)(?<!`)\1(?!`)[ \t]*$")
 _MARK = re.compile(r"\[\*\*(.+?)\*\*\]|(?<!\*)\*\*(?!\*)(.+?)\*\*")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-_SPECIAL = re.compile(r"[\\`*\[\]]|(?<!\w)_|_(?!\w)|<(?=[A-Za-z/!?])|&(?=#?\w+;)|~(?=~)|(?<=~)~")
+_SPECIAL = re.compile(
+    r"[\\`*\[\]]|(?<![^\W_])_|_(?![^\W_])|<(?=[A-Za-z/!?])|&(?=#?\w+;)|~(?=~)|(?<=~)~"
+)
 _RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(\|\s*:?-*:?\s*)*$")
 _AFTER_NAME = re.compile(r"\s*$|\s*[:–—(,/]\s*|\s+-\s+")
 _PICTURE_OR_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
@@ -120,15 +123,15 @@ def _hidden(text: str) -> str:
 
 
 _SHOWN = {_HIDDEN + code: chr(code) for code in range(128)}
-_AS_WRITTEN = {_HIDDEN + code: f"\\{chr(code)}" for code in range(128)}
 
 
 def _read(label: str, sign: str, line: str, remark: Sequence[str]) -> Example:
-    line, key = _hidden(line).rstrip("\\ \t"), ""
-    if match := _KEY.search(line):
-        line, key = line[: match.start()], match[2].translate(_AS_WRITTEN)
+    key = ""
+    if match := _KEY.search(line.removesuffix("\\")):  # a backslash at the end breaks the line
+        line, key = line[: match.start()], match[2]
         if len(key) > 2 and key[0] == key[-1] == " " and key.strip():
             key = key[1:-1]
+    line = _hidden(line).rstrip("\\ \t")
     mark = _MARK.search(line)
     parts = (line, "", "")
     if mark is not None:
@@ -235,6 +238,14 @@ def _placed(lines: Sequence[str], names: Sequence[str]) -> Iterator[tuple[int, i
         yield number, last, _read(label, match[2], match[3], lines[number + 1 : last])
 
 
+def unmarked(text: str) -> str:
+    """The guideline with the texts of its examples as they were in their documents."""
+    lines = lines_of(text)
+    for number, _last, example in _placed(lines, ()):
+        lines[number] = example.text
+    return "\n".join(lines)
+
+
 def with_example(text: str, example: Example, names: Sequence[str]) -> str:
     """The guideline with an example below the heading of its label, which is added if there is
     none, after its other examples.
@@ -277,9 +288,14 @@ def _trimmed(lines: Sequence[str]) -> list[str]:
     return list(lines[:end])
 
 
-def _already(example: Example) -> str:
+def excerpt(example: Example) -> str:
+    """The marked words, or the beginning of the text."""
     words = example.marked or example.text
-    words = words if len(words) <= 60 else f"{words[:59]}…"
+    return words if len(words) <= EXCERPT else f"{words[: EXCERPT - 1]}…"
+
+
+def _already(example: Example) -> str:
+    words = excerpt(example)
     if example.positive:
         return _(
             "“{words}” is already an example of {label} here.", words=words, label=example.label

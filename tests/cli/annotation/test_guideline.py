@@ -1,6 +1,10 @@
 """`guideline`."""
 
+from datetime import timedelta
+
 import pytest
+
+from workbench.operations.schema import guideline
 
 TEXT = "## yes\n\nSaid so.\n"
 
@@ -15,7 +19,8 @@ def labelled(call, file, tmp_path):
     return file
 
 
-def test_a_guideline_is_set_shown_extended_and_restored(ask, call, labelled, tmp_path):
+def test_a_guideline_is_set_shown_extended_and_restored(ask, call, labelled, tmp_path, monkeypatch):
+    monkeypatch.setattr(guideline, "TOGETHER", timedelta(0))
     ask("guideline-set", "guideline", "set", labelled, tmp_path / "rules.md")
     added = ask(
         "guideline-add-example", "guideline", "add-example", labelled, "d1", "yes",

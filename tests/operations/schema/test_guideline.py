@@ -6,7 +6,7 @@ from workbench.base.errors import SpecError
 from workbench.operations.people import people
 from workbench.operations.schema import guideline, labels
 from workbench.project.check import check
-from workbench.storage.documents import documents
+from workbench.storage.documents import documents, removal
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 
@@ -100,7 +100,7 @@ def test_what_one_person_types_is_one_version(project, layer_id, monkeypatch):
     assert versions(project, layer_id) == [(1, me, "abc")] and text_of(project) == "abc"
 
 
-def test_another_person_and_an_example_begin_versions(project, layer_id):
+def test_another_person_begins_a_version_and_examples_join_it(project, layer_id):
     me = people.current(project).name
     guideline.write(project, layer_id, "mine")
     people.work_as(project, people.add(project, "Ben").id)
@@ -108,7 +108,7 @@ def test_another_person_and_an_example_begin_versions(project, layer_id):
     guideline.add_example(project, layer_id, "PER", 1, start=0, end=1)
 
     authors = [(number, author) for number, author, _text in versions(project, layer_id)]
-    assert authors == [(3, "Ben"), (2, "Ben"), (1, me)]
+    assert authors == [(2, "Ben"), (1, me)]
 
 
 def test_a_text_that_came_with_an_import_is_the_first_version(project):
@@ -121,7 +121,8 @@ def test_a_text_that_came_with_an_import_is_the_first_version(project):
     assert [text for _n, _a, text in versions(project, id)] == ["new", "old"]
 
 
-def test_an_earlier_version_is_restored_as_a_new_one(project, layer_id):
+def test_an_earlier_version_is_restored_as_a_new_one(project, layer_id, monkeypatch):
+    monkeypatch.setattr(guideline, "TOGETHER", timedelta(0))
     guideline.write(project, layer_id, "first")
     guideline.add_example(project, layer_id, "PER", 1, start=0, end=1)
 
@@ -174,3 +175,18 @@ def test_layers_with_one_text_show_it_once(project):
         labels.add_layer(project, name, "class", labels=["yes"], guideline="Rules.")
     shown = guideline.shown(labels.layers(project))
     assert shown.count("Rules.") == 1 and "# class" in shown and "# topic" in shown
+
+
+def test_text_of_a_document_in_examples_is_reported_before_the_document_is_removed(
+    project, layer_id, monkeypatch
+):
+    monkeypatch.setattr(guideline, "TOGETHER", timedelta(0))
+    long = "We met Dr Lovelace in London. It rained."
+    guideline.add_example(project, layer_id, "PER", 1, start=20, end=31)
+    guideline.write(project, layer_id, "")  # an earlier version has it
+
+    def redact(text):
+        return text.replace(long[:29], "")
+
+    assert removal.mentions(project.db, [1], redact) == 1
+    assert removal.mentions(project.db, [1], lambda text: text) == 0

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from workbench.text.document import Document
     from workbench.text.labels import Layer
 
-TOGETHER = timedelta(minutes=10)  # what one person types within this time is one version
+TOGETHER = timedelta(minutes=10)  # what one person changes within this time is one version
 LONGEST, AROUND = 300, 120  # characters: of the context of an example; beside its marked range
 CUT = "…"
 
@@ -59,7 +59,7 @@ def columns() -> tuple[Column, ...]:
 def write(
     project: Project, layer_id: int, text: str, *, base: str | None = None, origin: object = None
 ) -> None:
-    """Set the text. What one person writes within ten minutes is one version.
+    """Set the text. What one person changes within ten minutes is one version.
 
     base: the text that the writing began with; if it was changed since, both changes are taken.
     """
@@ -69,7 +69,7 @@ def write(
     if text == layer.guideline:
         return
     with project.edit(_("Change guideline of {name}", name=layer.name), origin=origin):
-        _store(project, layer, text, typed=True)
+        _store(project, layer, text, joins=True)
 
 
 def history(project: Project, layer_id: int) -> tuple[Version, ...]:
@@ -116,16 +116,16 @@ def follow_name(project: Project, layer_id: int, old: str, name: str) -> None:
         _store(project, layer, changed)
 
 
-def _store(project: Project, layer: Layer, text: str, *, typed: bool = False) -> None:
+def _store(project: Project, layer: Layer, text: str, *, joins: bool = False) -> None:
     """Within an edit: set the text and store it as a version, the text before it too if that is
-    not stored.
+    not stored. joins: it may change the newest version.
     """
     db, author = project.db, people.current(project).name
     stored = guidelines.versions(db, layer.uid)
     latest = stored[-1] if stored and stored[-1].text == layer.guideline else None
     if latest is None and layer.guideline.strip():
         guidelines.add(db, layer.uid, layer.guideline, "")
-    if latest and typed and latest.author == author and _is_open(project, latest):
+    if latest and joins and latest.author == author and _is_open(project, latest):
         guidelines.update(db, latest.id, layer.uid, text, author)
     else:
         guidelines.add(db, layer.uid, text, author)
@@ -212,8 +212,16 @@ def add_example(
     example = Example(label, text, first, last, positive, remark, document.key)
     changed = texts.with_example(layer.guideline, example, layer.names)
     with project.edit(_("Add example of {label} to the guideline", label=label), origin=origin):
-        _store(project, layer, changed)
+        _store(project, layer, changed, joins=True)
     return example
+
+
+def added_text(example: Example) -> str:
+    """What was added, as a sentence."""
+    words = texts.excerpt(example)
+    if example.positive:
+        return _("Example of {label} added: “{words}”.", label=example.label, words=words)
+    return _("Counterexample of {label} added: “{words}”.", label=example.label, words=words)
 
 
 def _in_context(

@@ -14,9 +14,11 @@ from workbench.base.watch import QUIET, Watch
 from workbench.storage.connections import failures, header
 from workbench.storage.connections.database import Database
 from workbench.storage.documents import deletion
+from workbench.storage.labels import guidelines
 from workbench.storage.runs import replies
 from workbench.storage.schema import migrations
 from workbench.storage.schema.values import ids_in, text_out
+from workbench.text import guideline
 
 _THESE = "in (select value from json_each(?))"
 _UIDS = (
@@ -87,18 +89,21 @@ def mentions(db: Database, ids: Sequence[int], redact: Callable[[str], str]) -> 
     would change.
     """
     statements = (
-        f"select body from note where document_id is null or document_id not {_THESE}",
+        f"select body from note where document_id not {_THESE}",
         "select body || spec from prompt_version where ?1 is not null",
         "select body from pattern where ?1 is not null",
         "select spec from saved_filter where ?1 is not null",
-        "select guideline from layer where ?1 is not null",
     )
     these = ids_in(ids)
-    return sum(
+    count = sum(
         redact(body) != body
         for statement in statements
         for (body,) in db.reader().execute(statement, (these,)).fetchall()
         if body
+    )
+    return count + sum(
+        any(redact(form) != form for text in texts for form in (text, guideline.unmarked(text)))
+        for texts in guidelines.every(db)
     )
 
 

@@ -35,6 +35,12 @@ def versions(db: Database, layer_uid: str) -> tuple[StoredGuideline, ...]:
     return tuple(_version(*row) for row in rows.fetchall())
 
 
+def every(db: Database) -> tuple[set[str], ...]:
+    """The texts of each layer, also of earlier versions."""
+    rows = db.reader().execute("select uid, guideline from layer").fetchall()
+    return tuple({text, *(item.text for item in versions(db, uid))} for uid, text in rows)
+
+
 def add(
     db: Database, layer_uid: str, text: str, author: str, *, at: str = "", uid: str = ""
 ) -> int:

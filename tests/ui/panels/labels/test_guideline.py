@@ -1,5 +1,7 @@
 """History and export of guidelines on the Labels page."""
 
+from datetime import timedelta
+
 import pytest
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QPlainTextEdit, QTableView
@@ -18,7 +20,8 @@ def text_of(panel):
     return labels.layers(panel.state.project)[0].guideline
 
 
-def test_an_earlier_version_is_seen_and_restored(panel, qtbot):
+def test_an_earlier_version_is_seen_and_restored(panel, qtbot, monkeypatch):
+    monkeypatch.setattr(guideline, "TOGETHER", timedelta(0))
     project, id = panel.state.project, panel.state.layer.id
     guideline.write(project, id, "# One\n\nfirst")
     guideline.restore(project, id, 1)

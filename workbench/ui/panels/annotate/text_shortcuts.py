@@ -101,7 +101,7 @@ class Links:
         """Chains: `=` adds the text to the current one, `+` starts one; `&` adds a part. The
         guideline: `*` adds an example, `!` a counterexample.
         """
-        actions = {
+        actions: dict[str, Callable[[], object]] = {
             "&": self.add_part,
             "*": partial(self._view.add_example, positive=True),
             "!": partial(self._view.add_example, positive=False),

@@ -30,7 +30,7 @@ class GuidelineHistory(Dialog):
     def __init__(self, parent: QWidget, state: LabelsState) -> None:
         name = state.layer.layer.name if state.layer is not None else ""
         hint = _(
-            "What one person writes within ten minutes is one version. Restoring an earlier one "
+            "What one person changes within ten minutes is one version. Restoring an earlier one "
             "adds it as the newest; it can be undone."
         )
         super().__init__(

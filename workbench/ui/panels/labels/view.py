@@ -94,6 +94,9 @@ class LabelsView(View):
         }
         kinds[change](self.window(), self.state).exec()
 
+    def show_guideline_history(self) -> None:
+        self._guideline.show_history()
+
     def save_guideline(self) -> None:
         self._guideline.save()
 

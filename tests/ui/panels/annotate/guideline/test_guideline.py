@@ -42,7 +42,7 @@ def test_a_key_adds_the_selected_span_and_undo_takes_it_back(view, state, contex
     press(view, "*")
 
     assert examples(state) == [("PER", "Ada", True)]
-    assert context.message == ["Added to the guideline as an example of PER."]
+    assert context.message == ["Example of PER added: “Ada”."]
     assert state.session.chosen is not None  # the work goes on where it was
     state.project.undo()
     assert examples(state) == []
@@ -135,7 +135,7 @@ def test_the_guideline_follows_the_selected_label(view, state):
 def test_the_guideline_is_searched(view, state, qtbot):
     guideline.write(state.project, layer(state, "names").id, "one two one")
     view.find_in_guideline()
-    find = pane(view).find
+    find = pane(view).search
     assert find.line.hasFocus()
     QTest.keyClicks(find.line, "one")
     qtbot.waitUntil(lambda: find.count_text() == "1 of 2")

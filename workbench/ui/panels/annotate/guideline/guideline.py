@@ -67,11 +67,12 @@ class GuidelineTool(Tool):
         """The selected span or suggestion with its label, else the first class of the document."""
         session = self.session
         row = session.chosen_span() or session.chosen_suggestion()
-        if row is not None and row.label_id in session.label_of:
+        entry = session.label_of.get(row.label_id or 0) if row is not None else None
+        if row is not None and entry is not None:
             words = None
             if row.start is not None and row.end is not None:
                 words = SpanTarget(row.field, row.start, row.end)
-            return Case(*session.label_of[row.label_id], words)
+            return Case(*entry, words)
         for layer in session.active:
             for label in layer.labels:
                 if layer.traits.editor == CLASSES and label.id in session.marked:
@@ -123,9 +124,4 @@ class GuidelineTool(Tool):
             **place,
         )
         self.update(added=example)
-        message = (
-            _("Added to the guideline as an example of {label}.")
-            if positive
-            else _("Added to the guideline as an example of what is not {label}.")
-        )
-        self.context.note(message.format(label=case.label.name), True)
+        self.context.note(guideline.added_text(example), True)

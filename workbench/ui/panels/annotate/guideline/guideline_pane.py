@@ -22,19 +22,19 @@ class GuidelinePane(QFrame):
         super().__init__()
         self.tool = tool
         self.text = GuidelineView(_("Guideline text"), compact=True)
-        self.find = FindBar(_("Find in the guideline"), brief=True)
-        self.find.typed.connect(self._search)
-        self.find.stepped.connect(self._step)
-        self.find.left.connect(self._leave)
-        fill(self, self.find, (self.text, 1), line(), gap=6, margins=(14, 8, 14, 0))
+        self.search = FindBar(_("Find in the guideline"), brief=True)
+        self.search.typed.connect(self._search)
+        self.search.stepped.connect(self._step)
+        self.search.left.connect(self._leave)
+        fill(self, self.search, (self.text, 1), line(), gap=6, margins=(14, 8, 14, 0))
 
     def fill_text(self) -> None:
         """Show the text as it is now, and keep or find the place."""
         before = self.text.verticalScrollBar().value()
         self.text.set_guideline(self.tool.text, self.tool.layers)
         self.text.verticalScrollBar().setValue(before)
-        if self.find.line.text():
-            self.text.find_all(self.find.line.text())
+        if self.search.line.text():
+            self.text.find_all(self.search.line.text())
             self._show_count()
 
     def open(self) -> None:
@@ -45,16 +45,16 @@ class GuidelinePane(QFrame):
 
     def render(self, fields: frozenset[str]) -> None:
         """Follow the tool while visible."""
-        if not self.isVisibleTo(self.parentWidget()):
+        if self.isHidden():
             return
         if concerns(fields, "added") and self.tool.added is not None:
             self.fill_text()
             self.text.go_to_words(self.tool.added.marked or self.tool.added.text)
-        elif concerns(fields, "label") and self.tool.label and not self.find.line.text():
+        elif concerns(fields, "label") and self.tool.label and not self.search.line.text():
             self.text.go_to(self.tool.label)
 
     def begin_search(self) -> None:
-        self.find.begin()
+        self.search.begin()
 
     def _search(self, text: str) -> None:
         self.text.find_all(text)
@@ -66,9 +66,9 @@ class GuidelinePane(QFrame):
 
     def _show_count(self) -> None:
         current, count = self.text.found_place
-        self.find.show_count(current, count, cut=False, searching=False)
+        self.search.show_count(current, count, cut=False, searching=False)
 
     def _leave(self) -> None:
-        self.find.line.clear()
+        self.search.line.clear()
         self._search("")
         self.left.emit()
