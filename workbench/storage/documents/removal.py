@@ -95,7 +95,7 @@ def mentions(db: Database, ids: Sequence[int], redact: Callable[[str], str]) -> 
         "select spec from saved_filter where ?1 is not null",
     )
     these = ids_in(ids)
-    count = sum(
+    count: int = sum(
         redact(body) != body
         for statement in statements
         for (body,) in db.reader().execute(statement, (these,)).fetchall()

@@ -26,7 +26,7 @@ from workbench.ui.project.unsaved import UnsavedText
 from workbench.ui.style import formats
 
 if TYPE_CHECKING:
-    from workbench.operations.schema.guideline import Version
+    from workbench.operations.schema.guideline import Version as Version
     from workbench.project.changes import Changes
     from workbench.text.columns import Column
     from workbench.ui.panel import PanelContext
