@@ -92,6 +92,7 @@ ALLOWED = (
         r"(?<![A-Za-z])(class|spans|pairs|coreference)$",
         "names that a new layer gets, stored with it",
     ),
+    (r"^me$", "the name of a person who has given none, as the project file holds it"),
     (r"^(unsure|discuss)$", "standard flags: names that queries and the project file hold"),
     (r"\b(O|[BI]-)", "tags of the BIO scheme"),
 )
