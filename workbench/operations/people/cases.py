@@ -396,13 +396,10 @@ def _answer(
 
 def remarks(project: Project, prefix: str, ids: Sequence[int]) -> dict[int, dict[str, str]]:
     """Document → key of a difference → the rest of the name of its newest flag."""
-    one = ids[0] if len(ids) == 1 else None
-    chosen = set(ids)
     rows: dict[int, dict[str, str]] = {}
-    for flag in flags.starting_with(project.db, prefix, one):
-        if flag.document_id in chosen:
-            key, _space, rest = flag.name.removeprefix(prefix).partition(" ")
-            rows.setdefault(flag.document_id, {})[key] = rest
+    for flag in flags.starting_with(project.db, prefix, ids=ids):
+        key, _space, rest = flag.name.removeprefix(prefix).partition(" ")
+        rows.setdefault(flag.document_id, {})[key] = rest
     return rows
 
 

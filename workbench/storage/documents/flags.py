@@ -35,12 +35,23 @@ def add(db: Database, document_id: int, name: str, annotator_id: int) -> int:
     return new_id(db.writer.execute(f"insert into flag({columns}) values(?, ?, ?, ?)", row))
 
 
-def starting_with(db: Database, prefix: str, document_id: int | None = None) -> tuple[Flag, ...]:
-    """The flags, of all documents or of one, whose names start with a prefix; oldest first."""
+def starting_with(
+    db: Database,
+    prefix: str,
+    document_id: int | None = None,
+    *,
+    ids: Iterable[int] | None = None,
+) -> tuple[Flag, ...]:
+    """The flags, of all documents, of one or of `ids`, whose names start with a prefix; oldest
+    first.
+    """
     where = "substr(name, 1, ?) = ?"
     values: list[object] = [len(prefix), prefix]
     if document_id is not None:
-        where, values = f"document_id = ? and {where}", [document_id, *values]
+        ids = [document_id]
+    if ids is not None:
+        where = f"document_id in (select value from json_each(?)) and {where}"
+        values.insert(0, ids_in(ids))
     query = f"select id, document_id, name, at from flag where {where} order by id"
     return tuple(Flag(*row) for row in db.reader().execute(query, values).fetchall())
 
