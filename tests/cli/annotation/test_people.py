@@ -68,8 +68,57 @@ def test_agreement_of_two_people(ask, call, file):
     assert "Cohen’s kappa" in out
     code, out, _error = call("agreement", file, "--differences")
     assert code == 0 and "two" in out
+    assert "yes and no" not in out  # of two labels there is one difference only
+    assert result["with_runs"] == []
     code, _out, error = call("agreement", file, "--between", "Nobody")
     assert code == 1 and "'Nobody' has no labels in layer class" in error
+
+
+@pytest.fixture
+def labelled(file):
+    """Two people, of whom the second one differs in the last of three documents."""
+    from workbench.operations.annotation import annotate
+    from workbench.operations.people import people
+    from workbench.operations.schema import labels
+
+    with closing(Project.open(file)) as project:
+        layer = labels.layer_named(project, "class")
+        no = labels.add_label(project, layer.id, "no")
+        yes = layer.label("yes").id
+        for number, labels_of in enumerate(((yes, no, no), (yes, no, yes))):
+            if number:
+                people.work_as(project, people.add(project, "Ben").id)
+            for document, label in enumerate(labels_of, 1):
+                annotate.set_class(project, document, label)
+                annotate.submit(project, document, [layer.id])
+    return file
+
+
+def test_agreement_over_time_and_of_one_person_twice(ask, call, labelled):
+    result = ask("agreement-over-time", "agreement", labelled, "--over-time", "--block", "1")
+    measured = [period["measures"][0]["value"] for period in result["periods"]]
+    assert sorted(measured) == [0, 1, 1] and result["by"] == 1
+
+    assert ask("agreement-twice", "agreement", labelled, "--twice")["people"] == []
+    code, out, _error = call("agreement", labelled, "--over-time")
+    assert code == 0 and "Change from the first" in out
+    code, out, _error = call("agreement", labelled, "--twice")
+    assert code == 0 and "Nobody has labelled a text twice." in out
+
+
+def test_a_report_is_written_and_other_suffixes_are_refused(ask, call, labelled, tmp_path):
+    for suffix in (".html", ".csv"):
+        path = tmp_path / f"report{suffix}"
+        assert ask("agreement-report", "agreement", labelled, "--report", path) == {
+            "path": str(path)
+        }
+        assert "Ben" in path.read_text(encoding="utf-8")
+    code, _out, error = call("agreement", labelled, "--report", tmp_path / "report.pdf")
+    assert code == 1 and ".html or .csv" in error
+    code, _out, error = call(
+        "agreement", labelled, "--report", tmp_path / "r.csv", "--between", "Zoe"
+    )
+    assert code == 1 and "'Zoe' has no labels" in error and "Ben" in error
 
 
 def test_documents_are_handed_out_labelled_and_merged(ask, call, file, tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.base.errors import SpecError
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.operations.people.verdict import Confused, label_title, most_confused
 from workbench.operations.schema import guideline
 from workbench.storage.labels import labels
@@ -49,12 +49,13 @@ def _name(item: Agreement) -> str:
 def question(confused: Confused, about: Difference | None) -> str:
     """An item of a list in Markdown."""
     first, second = (escaped(label_title(name)) for name in (confused.first, confused.second))
-    sentence = _(
-        "{first} or {second}? {n} of {total} differences between people.",
+    sentence = ngettext(
+        "{first} or {second}? {count} of {n:,} difference between people.",
+        "{first} or {second}? {count} of {n:,} differences between people.",
+        confused.total,
         first=first,
         second=second,
-        n=confused.count,
-        total=confused.total,
+        count=confused.count,
     )
     if about is None:
         return f"- {sentence}"

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbench.base.i18n import _, ngettext
+from workbench.base.i18n import _
 from workbench.operations.people.agreement import PERSON
 from workbench.tasks.spec import score_text
 from workbench.text.result_view import NONE
@@ -75,13 +75,12 @@ def _sentences(item: Agreement) -> Iterator[str]:
             )
     confused = most_confused(item) if item.is_of_people else None
     if confused is not None and confused.count < confused.total:  # else there are only two labels
-        yield ngettext(
-            "Most frequent difference: {first} and {second} ({count} of {n:,}).",
-            "Most frequent difference: {first} and {second} ({count} of {n:,}).",
-            confused.total,
+        yield _(
+            "Most frequent difference: {first} and {second} ({count:,} of {total:,}).",
             first=label_title(confused.first),
             second=label_title(confused.second),
             count=confused.count,
+            total=confused.total,
         )
     runs = item.with_run(measured.name)
     if runs is not None and runs.value is not None and measured.value is not None:

@@ -11,8 +11,12 @@ from tests.prompt_runs import add_prompt_run
 from workbench.base.errors import SpecError
 from workbench.operations.experiments import prompt_grid
 from workbench.operations.experiments.prompt_grid import GridSpec
+from workbench.operations.people import people
+from workbench.operations.runs import results
 from workbench.project.project import Project
 from workbench.prompting.spec import PromptSpec
+from workbench.storage.documents import documents
+from workbench.storage.staging.record_writer import RecordWriter
 from workbench.ui.panels.prompts.grid_state import numbers
 from workbench.ui.panels.prompts.grid_tab import RowsDialog
 
@@ -170,3 +174,28 @@ def test_the_table_is_saved_as_csv_and_json(grid, panel, tmp_path):
     head, *rows = (tmp_path / "grid.csv").read_text(encoding="utf-8").splitlines()
     assert head.startswith("prompt,model,shots") and len(rows) == 2
     assert json.loads((tmp_path / "grid.json").read_text())["verdict"]["sentence"]
+
+
+def test_what_people_score_against_each_other_is_a_line_in_the_plot(
+    make_panel, copy_sample, tmp_path, qtbot
+):
+    path = copy_sample(tmp_path)
+    with closing(Project.open(path)) as project:
+        add_prompt_run(project, "zero", wrong=range(20), shots=0, **BERT)
+        second = people.add(project, "Ben").id
+        layer = next(run.layer for run in results.all_runs(project))
+        records = [*documents.records(project.db, layers=[layer], submitted_in=layer)][:40]
+        with project.edit("Labels of Ben"):
+            writer = RecordWriter(project.db, project.source("import"), second)
+            writer.write_labels([(record.document.id, record) for record in records])
+    made = make_panel("prompts", path)
+    qtbot.waitUntil(lambda: made.state.preview.prompt is not None, timeout=20_000)
+    made.state.show("grid")
+    made.state.grid.add_runs()
+    qtbot.waitUntil(lambda: made.state.grid.result is not None, timeout=30_000)
+
+    tab = made.view.tab("grid")
+
+    assert made.state.grid.ceiling == 1.0  # Ben labelled as the first person did
+    assert tab.chart.level == (100.0, "human ceiling 100.0")
+    assert "40 documents" in made.state.grid.ceiling_text

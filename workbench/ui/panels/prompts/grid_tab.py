@@ -304,7 +304,7 @@ class GridTab(Tab):
         ceiling = self.state.ceiling
         text = ""
         if ceiling is not None:
-            text = _("human agreement {score}", score=self.state.score_text(ceiling))
+            text = _("human ceiling {score}", score=self.state.score_text(ceiling))
         self.chart.set_level(None if ceiling is None else unit * ceiling, text, tone="good")
         escaping.set_tip(self._score, self.state.ceiling_text)
 

@@ -206,6 +206,11 @@ class Chart(Savable, QWidget):
         self._level_tone = tone
         self._show()
 
+    @property
+    def level(self) -> tuple[float | None, str]:
+        """The horizontal line and its text."""
+        return self._level, self._level_text
+
     def place(self, x: float, y: float) -> QPointF:
         """Where a point is on the chart."""
         return self._frame.place(x, y)
@@ -253,7 +258,9 @@ class Chart(Savable, QWidget):
         for series in self._series:
             yield from series.layers()
         if self._level is not None and self._level_text:
-            yield ChartText(x[0], self._level, self._level_text, self._level_tone, 600, (-0.1, 1.1))
+            is_high = self._level > low + 0.9 * (high - low)  # there is no room above the line
+            anchor = (-0.1, -0.1) if is_high else (-0.1, 1.1)
+            yield ChartText(x[0], self._level, self._level_text, self._level_tone, 600, anchor)
 
     def _mark(self) -> None:
         """Mark the chosen point."""
