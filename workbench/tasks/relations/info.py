@@ -126,7 +126,7 @@ class RelationTask(TaskInfo):
     """
 
     layer_kinds = ("relation",)
-    scores = (
+    scores: tuple[ScoreInfo, ...] = (
         ScoreInfo("relation_precision", N_("Precision"), selects=False),
         ScoreInfo("relation_recall", N_("Recall"), selects=False),
         ScoreInfo("relation_f1", N_("Relation F1"), hub="f1"),

@@ -456,7 +456,7 @@ class ResultsView(WatchingView):
         selection = self._selection
         runs, chosen = selection.span_runs, selection.spans_run
         self._spans_line.setVisible(bool(runs))
-        named = [(run.id, f"{run.name} · {title_of(run)}") for run in runs]
+        named = [(run.id, run.name) for run in runs]
         fill(self._spans, [(None, _("Labelled spans")), *named], chosen.id if chosen else None)
         self._whole.setEnabled(selection.can_score_whole)
 

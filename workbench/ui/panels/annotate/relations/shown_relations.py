@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from workbench.ui.panels.annotate.relations.relations import RelationTool
     from workbench.ui.panels.annotate.session import DocumentSession
 
+# kind and id of its name, label, spans, score
+DashedArc = tuple[str, int, "tuple[Layer, Label] | None", "tuple[Span, Span]", float | None]
 Made = tuple[object, object, object, TextArc]
 
 
@@ -56,24 +58,24 @@ class ShownArcs:
                 entry = row, *ends, self._make(row, ends[0], ends[1])
             self._made[row.id] = entry
             arcs.setdefault(ends[0].field, []).append(entry[3])
-        for suggestion in () if tool.session.errors else tool.session.suggestions:
-            if suggestion.ends is not None:
-                field = suggestion.ends[0].field
-                known = tool.session.label_of.get(suggestion.label_id or 0)
-                name = span_layout.SUGGESTED, suggestion.id
-                arcs.setdefault(field, []).append(
-                    self._dashed(known, suggestion.ends, suggestion.score, name)
-                )
-        for number, relation in enumerate(differences(tool.session).relations, 1):
-            label, ends = (
-                self._reviewed_label(relation.label),
-                (relation.from_span, relation.to_span),
-            )
-            name = span_layout.PREDICTED, number
-            arcs.setdefault(ends[0].field, []).append(
-                self._dashed(label, ends, relation.score, name)
-            )
+        for kind, id, label, pair, score in (*self._suggested(), *self._predicted()):
+            arc = self._dashed(label, pair, score, (kind, id))
+            arcs.setdefault(pair[0].field, []).append(arc)
         return arcs
+
+    def _suggested(self) -> Iterator[DashedArc]:
+        session = self.tool.session
+        for row in () if session.errors else session.suggestions:
+            if row.ends is not None:
+                label = session.label_of.get(row.label_id or 0)
+                yield span_layout.SUGGESTED, row.id, label, row.ends, row.score
+
+    def _predicted(self) -> Iterator[DashedArc]:
+        """In error review, the relations that gold lacks."""
+        for number, relation in enumerate(differences(self.tool.session).relations, 1):
+            ends = relation.from_span, relation.to_span
+            label = self._reviewed_label(relation.label)
+            yield span_layout.PREDICTED, number, label, ends, relation.score
 
     def _reviewed_label(self, name: str) -> tuple[Layer, Label] | None:
         session = self.tool.session
