@@ -202,7 +202,7 @@ DEFINITIONS: dict[str, Definition] = {
         ),
         NEVER,
     ),
-    **_spans("span", N_("Precision"), N_("Recall"), N_("Span F1"), STRICT, "seqeval, evalb"),
+    **_spans("span", N_("Precision"), N_("Recall"), N_("Span F1"), STRICT, "seqeval"),
     "span_macro_f1": Definition(N_("Macro F1 of spans"), MACRO, ZERO, "seqeval"),
     **_spans("exact", N_("Exact precision"), N_("Exact recall"), N_("Exact F1"), EXACT),
     **_spans("partial", N_("Partial precision"), N_("Partial recall"), N_("Partial F1"), PARTIAL),

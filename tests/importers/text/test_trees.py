@@ -85,7 +85,7 @@ def test_a_tree_over_several_lines_becomes_words_tags_and_nested_spans(tmp_path)
         ("(S (A x y))\n", 1, "'x y' is not one word"),
         (f"{GOLD}\nwords\n", 2, "expected “(”"),
         ("(S (-NONE- *))\n", 1, "no words"),
-        ("(" * 600, 1, "more than 500"),
+        ("(" * 600, 1, "more than 500 brackets"),
     ],
 )
 def test_what_is_no_tree_is_named_with_its_line_and_the_next_tree_is_read(

@@ -116,7 +116,7 @@ class _Tree:
         """Whether the tree ends with this bracket. Raises Fault."""
         if piece == "(":
             if len(self._open) == MAX_DEPTH:
-                raise Fault(_("there are more than {n} brackets in one another", n=MAX_DEPTH))
+                raise Fault(_("more than {most} brackets are open", most=MAX_DEPTH))
             self._open.append((None, len(self.tokens), []))
         elif piece == ")":
             self._close()
