@@ -4,6 +4,7 @@ import pytest
 
 from workbench.operations.annotation import suggestion_edits
 from workbench.operations.documents import queries
+from workbench.operations.people import people
 from workbench.storage.annotation.suggestions import NewSuggestion
 from workbench.storage.documents import documents, flags
 from workbench.storage.labels import labels
@@ -59,6 +60,10 @@ def filled(project):
         saved_filters.add(project.db, "loop", "filter:loop")
     given = NewSuggestion(c, ids["names"], person, 0, 6, "text", 0.4)
     suggestion_edits.add_suggestions(project, None, [given], kind="rule", ref="pattern:who")
+    ben = people.add(project, "Ben")
+    with project.edit("Assign"):
+        for id in (2, 4):
+            flags.add(project.db, id, f"{flags.ASSIGNED}{ben.uid}", project.annotator_id)
     return project
 
 
@@ -106,6 +111,9 @@ def keys(project, text):
         ("flag:unsure", "a"),
         ("flag:review*", ""),
         ("has:flag", "a"),
+        ("assigned:Ben", "bd"),
+        ("-assigned:ben", "ac"),
+        ("assigned:me", ""),
         ("note:ada", "c"),
         ("has:note", "c"),
         ("has:label", "ab"),

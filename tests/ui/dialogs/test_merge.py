@@ -3,11 +3,13 @@
 from contextlib import closing
 
 import pytest
+from PySide6.QtWidgets import QComboBox
 
 from workbench.operations.annotation import annotate
 from workbench.operations.people import hand_out, people
 from workbench.operations.schema import labels
 from workbench.project.project import Project
+from workbench.storage.documents import documents
 from workbench.ui.dialogs.merge import Merge
 
 
@@ -45,7 +47,7 @@ def test_a_file_is_previewed_merged_and_undone(dialog, app, other, qtbot, monkey
     qtbot.waitUntil(lambda: dialog.state.preview is not None, timeout=30_000)
     (row,) = dialog.table.rows()
     assert (row.name, row.new) == ("Ben", 2)
-    assert "3 documents are here already" in dialog._sentences.text()
+    assert [n for _title, n, _tip in dialog.state.matches] == [3, 0, 0, 0, 0]
     dialog._merge.click()
     qtbot.waitUntil(lambda: dialog.state.over, timeout=30_000)
 
@@ -65,3 +67,32 @@ def test_a_file_that_is_no_project_is_refused(dialog, tmp_path, qtbot):
     qtbot.waitUntil(lambda: bool(dialog.state.fault), timeout=30_000)
 
     assert not dialog._merge.isEnabled()
+
+
+def test_labels_and_people_that_are_not_here_are_mapped(dialog, app, other, qtbot):
+    with closing(Project.open(other)) as project:
+        layer = labels.layer_named(project, "class")
+        fine = labels.add_label(project, layer.id, "fine")
+        annotate.set_class(project, 3, fine)
+        annotate.submit(project, 3, [layer.id])
+    dialog.state.read(other)
+    qtbot.waitUntil(lambda: bool(dialog.state.mappings), timeout=30_000)
+    (mapping,) = dialog.state.mappings
+    assert mapping.title == "Label class/fine" and mapping.names == ("good", "bad")
+    assert "New labels: class/fine" in dialog._sentences.text()
+    dialog.show()
+    (box,) = (b for b in dialog.findChildren(QComboBox) if b.accessibleName() == mapping.title)
+
+    box.setCurrentText("good")
+    box.activated.emit(box.currentIndex())
+    qtbot.waitUntil(lambda: dialog.state.preview.labels == (), timeout=30_000)
+    assert dialog.state.mappings[0].chosen == "good"
+    qtbot.waitUntil(lambda: dialog.state.can_merge, timeout=30_000)
+    dialog._merge.click()
+    qtbot.waitUntil(lambda: dialog.state.over, timeout=30_000)
+
+    assert labels.layer_named(app.project, "class").names == ("good", "bad")
+    ben = people.named(app.project, "Ben")
+    with app.project.db.labels_of(ben.id):
+        (record,) = documents.records(app.project.db, ids=[3])
+    assert record.marks["class"] == ("good",)

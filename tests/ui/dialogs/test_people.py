@@ -44,7 +44,7 @@ def accept_next(qtbot, monkeypatch):
 
 
 def test_people_are_added_and_changed(dialog, named, qtbot):
-    add = PersonDialog(dialog, dialog.state, None)
+    add = PersonDialog(dialog, dialog.state.save)
     qtbot.addWidget(add)
     add.fields.name.setText("Ben")
     add.save()
@@ -54,7 +54,7 @@ def test_people_are_added_and_changed(dialog, named, qtbot):
     add.save()
     qtbot.waitUntil(lambda: len(dialog.table.rows()) == 3)
 
-    edit = PersonDialog(dialog, dialog.state, dialog.state.chosen)
+    edit = PersonDialog(dialog, dialog.state.save, dialog.state.chosen.person)
     qtbot.addWidget(edit)
     edit.fields.name.setText("Cleo Witt")
     edit.fields.swatches.picked.emit("#aa3377")
@@ -64,7 +64,7 @@ def test_people_are_added_and_changed(dialog, named, qtbot):
 
 
 def test_the_own_name_is_remembered_for_other_projects(dialog, named, qtbot):
-    edit = PersonDialog(dialog, dialog.state, dialog.state.chosen)
+    edit = PersonDialog(dialog, dialog.state.save, dialog.state.chosen.person)
     qtbot.addWidget(edit)
     edit.fields.name.setText("Ada King")
     edit.save()

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +15,7 @@ from workbench.base import paths
 from workbench.base.errors import ProjectError, SpecError
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
+from workbench.operations.documents import queries
 from workbench.operations.people import people as operations
 from workbench.project.project import Project
 from workbench.storage.annotation import people as store
@@ -103,6 +107,93 @@ def assign(
         for person in order[:several]:
             parts[person] += unit
     return {person: sorted(part) for person, part in parts.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Documents that the same people get: one, or those of one value of the metadata."""
+
+    name: str
+    ids: tuple[int, ...]
+    people: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Who is to get which documents. people: ids of persons. left_out: documents that are assigned
+    already, and are not assigned again.
+    """
+
+    people: tuple[int, ...]
+    units: tuple[Unit, ...]
+    left_out: int = 0
+
+    @cached_property
+    def parts(self) -> dict[int, list[int]]:
+        """Person → documents, ascending; without people who get none."""
+        parts: dict[int, list[int]] = {person: [] for person in self.people}
+        for unit in self.units:
+            for person in unit.people:
+                parts[person] += unit.ids
+        return {person: sorted(ids) for person, ids in parts.items() if ids}
+
+    @cached_property
+    def shared(self) -> Counter[tuple[int, int]]:
+        """Two people, in the order of `people` → number of documents that both get."""
+        counts: Counter[tuple[int, int]] = Counter()
+        for unit in self.units:
+            for pair in combinations([id for id in self.people if id in unit.people], 2):
+                counts[pair] += len(unit.ids)
+        return counts
+
+    @cached_property
+    def by_number(self) -> Counter[int]:
+        """Number of people → documents that so many people get."""
+        counts: Counter[int] = Counter()
+        for unit in self.units:
+            counts[len(unit.people)] += len(unit.ids)
+        return counts
+
+
+def plan(
+    project: Project,
+    people: Sequence[int],
+    overlaps: Iterable[Overlap] = (),
+    *,
+    where: str = "",
+    ids: Iterable[int] | None = None,
+    seed: int = 1,
+    field: str = "",
+    again: bool = False,
+    by_hand: Mapping[str, frozenset[int]] | None = None,
+) -> Plan:
+    """Split documents among people at random. Not for the main thread.
+
+    where: a query; ids: only these documents. field: documents with one value in this metadata
+    field go to the same people. again: also documents that are assigned already. by_hand: name of
+    a unit → its people in place of those drawn. Raises as `assign` and `groups`, and QueryError.
+    """
+    chosen = documents(project, queries.matching(project, where) if where.strip() else None)
+    if ids is not None:
+        chosen = sorted(set(chosen) & set(ids))
+    before = {id for part in assigned(project).values() for id in part}
+    fresh = chosen if again else [id for id in chosen if id not in before]
+    values = groups(project, fresh, field) if field else {}
+    drawn = assign(fresh, [str(id) for id in people], overlaps, seed=seed, groups=values)
+    of: dict[int, set[int]] = {id: set() for id in fresh}
+    for person, part in drawn.items():
+        for id in part:
+            of[id].add(int(person))
+    names = {**stored.keys(project.db, fresh), **values}
+    together: dict[tuple[str, bool], list[int]] = {}
+    for id in fresh:
+        together.setdefault((names[id], id in values), []).append(id)
+    units = []
+    for (name, _grouped), members in together.items():
+        who = (by_hand or {}).get(name)
+        who = frozenset(of[members[0]]) if who is None else who & frozenset(people)
+        units.append(Unit(name, tuple(members), who))
+    return Plan(tuple(people), tuple(units), len(chosen) - len(fresh))
 
 
 def _shares(total: int, overlaps: Iterable[Overlap]) -> list[tuple[int, int]]:

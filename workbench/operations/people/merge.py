@@ -107,6 +107,11 @@ def sentences(merged: MergePreview) -> Iterator[str]:
     here = sum(counts.values()) - counts[NEW]
     yield ngettext("{n:,} document is here already", "{n:,} documents are here already", here)
     yield ngettext("{n:,} new document", "{n:,} new documents", counts[NEW])
+    yield from remarks(merged)
+
+
+def remarks(merged: MergePreview) -> Iterator[str]:
+    """What is left out, and what a merge adds besides documents and their labels."""
     if n := len(merged.changed):
         yield ngettext(
             "The text of {n:,} document differs here; its labels are left out: {keys}",

@@ -213,6 +213,12 @@ def text_hashes(db: Database) -> list[tuple[int, str]]:
     return db.reader().execute("select id, text_hash from document order by id").fetchall()
 
 
+def keys(db: Database, ids: Iterable[int]) -> dict[int, str]:
+    """Id → key of these documents."""
+    statement = "select id, key from document where id in (select value from json_each(?))"
+    return dict(db.reader().execute(statement, (ids_in(ids),)).fetchall())
+
+
 def splits(db: Database) -> dict[int, str | None]:
     """The split of every document by id."""
     return dict(db.reader().execute("select id, split from document").fetchall())

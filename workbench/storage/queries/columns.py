@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from workbench.storage.annotation import states
 from workbench.storage.connections.database import Database
-from workbench.storage.documents.flags import REVIEWS
+from workbench.storage.documents.flags import ASSIGNED, REVIEWS
 from workbench.storage.schema.values import ids_in
 from workbench.text.labels import WITH_LABEL
 
@@ -24,7 +24,13 @@ _FLAGS = (
     " order by t.id))"
 )
 _NOTE = "(select group_concat(t.body, ' · ') from note t where t.document_id = d.id)"
+_ASSIGNED = (
+    "(select group_concat(name, ', ') from (select distinct a.name as name from flag t"
+    f" join annotator a on t.name = '{ASSIGNED}' || a.uid where t.document_id = d.id"
+    " order by a.id))"
+)
 EXPRESSIONS = {
+    "assigned": _ASSIGNED,
     "flags": _FLAGS,
     "note": _NOTE,
     "labels": f"({_LABELS})",
@@ -38,6 +44,8 @@ EXPRESSIONS = {
     "date": "(select max(t.at) from state t where t.document_id = d.id)",
     "file": "(select t.ref from source t where t.id = d.batch_source_id and t.kind = 'import')",
 }
+
+TEXTS = ("assigned", "flags", "note", "file")  # columns of text
 
 
 def expression(column: str) -> str:
@@ -54,7 +62,7 @@ def order(column: str) -> str:
     """SQL of what the column is sorted by: text without case, and numbers in text as numbers."""
     value = expression(column)
     if not column.startswith(META):
-        return f"lower({value})" if column in ("flags", "note", "file") else value
+        return f"lower({value})" if column in TEXTS else value
     is_text = f"typeof({value}) = 'text'"
     is_number = f"{is_text} and {value} glob '*[0-9]' and ltrim({value}, '-') not glob '*[^0-9.]*'"
     number = f"when {is_number} then cast({value} as real)"

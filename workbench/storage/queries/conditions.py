@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _
-from workbench.storage.documents.flags import REVIEWS
+from workbench.storage.documents.flags import ASSIGNED, REVIEWS
 from workbench.storage.labels import labels
 from workbench.storage.queries import queue, saved_filters, search, text_search
 from workbench.storage.schema.tables import SOURCE_KINDS
@@ -206,6 +206,13 @@ class _Reading:
         return f"exists (select 1 from flag t where t.document_id = d.id and {own} and {test})", (
             values
         )
+
+    def _assigned(self, term: Term) -> Part:
+        people = self.read("select id, name from annotator").fetchall()
+        ids = self._named(term, people, _("person"))
+        these = f"select '{ASSIGNED}' || a.uid from annotator a where a.id in {_SOME}"
+        exists = f"exists (select 1 from flag t where t.document_id = d.id and t.name in ({these}))"
+        return exists, [ids_in(ids)]
 
     def _note(self, term: Term) -> Part:
         tests = [_like("t.body", value, inside=True) for value, _pattern in _values(term)]

@@ -18,6 +18,7 @@ _QUERIES = {
         " substr(ref, instr(ref, ':') + 1) else ref end, 2, 0 from source where kind in"
         " ('import', 'rule') and ref != '') order by n, m"
     ),
+    "assigned": "select name from annotator order by id",
     "file": "select distinct ref from source where kind = 'import' and ref != '' order by 1",
     "flag": f"select distinct name from flag where name not glob '{REVIEWS}*' order by 1",
 }

@@ -67,6 +67,7 @@ KEYS: Mapping[str, Key] = {
     ),
     "flag": Key(NAME, N_("has this flag"), "flag:unsure"),
     "note": Key(TEXT, N_("a note contains this"), 'note:"ask Ada"'),
+    "assigned": Key(NAME, N_("is assigned to this person"), 'assigned:"Ada Lovelace"'),
     "file": Key(NAME, N_("imported from this file"), "file:news.csv"),
     "length": Key(NUMBER, N_("characters of the text"), "length>200, length:100..200"),
     "spans": Key(NUMBER, N_("number of spans"), "spans>3"),

@@ -130,6 +130,13 @@ def merge(app: Application) -> None:
     Merge(app).exec()
 
 
+def assign(app: Application) -> None:
+    from workbench.ui.dialogs.assign import Assign
+
+    if app.project is not None and not app.project.read_only:
+        Assign(app).exec()
+
+
 def people(app: Application) -> None:
     from workbench.ui.dialogs.people import People
 
@@ -163,6 +170,7 @@ ACTS: dict[str, Callable[..., None]] = {
     "changes": changes,
     "damaged": damaged,
     "file-moved": file_moved,
+    "assign": assign,
     "merge": merge,
     "people": people,
     "versions": versions,

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QCheckBox, QFileDialog
+from PySide6.QtWidgets import QCheckBox, QComboBox, QFileDialog, QFrame, QGridLayout
 
 from workbench.base import paths
 from workbench.base.events import ALL
 from workbench.base.i18n import _
-from workbench.ui.dialogs.merge_state import MergeState, people_columns
-from workbench.ui.style import theme
+from workbench.ui.dialogs.merge_state import LABEL, Mapping, MergeState, people_columns
+from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.controls.button import Button
+from workbench.ui.widgets.controls.field import combo
 from workbench.ui.widgets.controls.meter import Meter
 from workbench.ui.widgets.controls.words import Elided, words
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.layout import row
+from workbench.ui.widgets.layout import clear, column, layout_of, row, scrolled
 from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from workbench.ui.application import Application
+
+MOST_MAPPED = 190  # height of the list of labels and people, pixels at 100%; more scroll
 
 
 class Merge(Dialog):
@@ -38,6 +42,20 @@ class Merge(Dialog):
         self._add.setChecked(True)
         self._add.toggled.connect(self.state.set_add)
         self._sentences = words("", wrap=True)
+        self._matches = row(gap=20)
+        self._mapping_title = words(
+            _("Not in this project. Choose what is the same here under another name:"),
+            "small",
+            weight=600,
+            wrap=True,
+        )
+        self._mappings, self._grid = QFrame(), QGridLayout()
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(12)
+        self._grid.setVerticalSpacing(6)
+        self._grid.setColumnStretch(1, 1)
+        self._mappings.setLayout(self._grid)
+        self._mapped: tuple[Mapping, ...] = ()
         name, *numbers = people_columns()
         self.table = Table(
             (Column.of(name), *(Column.of(column, 90) for column in numbers)),
@@ -51,7 +69,9 @@ class Merge(Dialog):
         self._progress = row(self._running, (self._meter, 1), self._cancel, gap=12)
         self._merge = Button(_("Merge"), "plus", "primary", on=self.state.merge)
         self.put(row(self._choose, (self._path, 1), gap=10), self._add)
-        self.put(self._sentences, self.table, self._progress)
+        self._mapping_area = scrolled(self._mappings, upright=True)
+        self.put(self._matches, self._sentences, self._mapping_title, self._mapping_area)
+        self.put(self.table, self._progress)
         self.end(None, Button(_("Close"), on=self.reject), self._merge)
         self.state.listen(self.state.changed, self.render)
         self.render(ALL)
@@ -70,17 +90,54 @@ class Merge(Dialog):
         self._sentences.setText("\n".join(state.sentences))
         self._sentences.setVisible(bool(state.sentences))
         preview = state.preview
+        self._show_matches()
+        self._show_mappings()
         self.table.set_rows(preview.people if preview is not None else ())
         self.table.setVisible(preview is not None)
         self._running.setText(state.title)
         self._meter.set(state.share)
         self._progress.setVisible(bool(state.title))
-        for part in (self._choose, self._add):
+        for part in (self._choose, self._add, self._mappings):
             part.setEnabled(not state.title)
         self._merge.setEnabled(state.can_merge)
         self.fault(state.fault)
         if state.over:
             self.accept()
+
+    def _show_matches(self) -> None:
+        clear(layout_of(self._matches))
+        for title, n, tip in self.state.matches:
+            number = words(formats.count(n), "heading", "" if n else "faint", weight=600)
+            part = column(number, words(title, "caption", "muted"), gap=0)
+            escaping.set_tip(part, tip)
+            layout_of(self._matches).addWidget(part)
+        layout_of(self._matches).addStretch(1)
+        self._matches.setVisible(bool(self.state.matches))
+
+    def _show_mappings(self) -> None:
+        mappings = self.state.mappings
+        if mappings == self._mapped:
+            return
+        self._mapped = mappings
+        clear(self._grid)
+        for number, mapping in enumerate(mappings):
+            new = _("Add as new") if mapping.kind == LABEL else _("New person")
+            items: list[tuple[object, str]] = [("", new), *((n, n) for n in mapping.names)]
+            box = combo(items, value=mapping.chosen, name=mapping.title)
+            box.activated.connect(partial(self._map, box, mapping))
+            self._grid.addWidget(Elided(mapping.title, "small"), number, 0)
+            self._grid.addWidget(box, number, 1)
+        shown = bool(mappings)
+        self._mapping_title.setVisible(shown)
+        self._mapping_area.setVisible(shown)
+        self._mapping_area.setFixedHeight(
+            min(self._mappings.sizeHint().height() + 4, theme.px(MOST_MAPPED))
+        )
+        if self.isVisible():
+            self.fit_height()
+
+    def _map(self, box: QComboBox, mapping: Mapping, _at: int) -> None:
+        self.state.map(mapping, box.currentData())
 
     def done(self, result: int) -> None:
         """Also called on Escape; cancels a running operation instead of closing."""

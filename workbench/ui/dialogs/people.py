@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _
 from workbench.text.columns import ValueKind
 from workbench.ui.commands import MenuChoice
-from workbench.ui.dialogs.people_state import PeopleListState, chip
+from workbench.ui.dialogs.people_state import PeopleListState, chip, own_initials
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.controls.button import Button
@@ -24,7 +25,7 @@ from workbench.ui.widgets.tables.table import Column, Table
 from workbench.ui.widgets.text import context_menu
 
 if TYPE_CHECKING:
-    from workbench.operations.people.people import Row
+    from workbench.operations.people.people import Person, Row
     from workbench.ui.application import Application
 
 
@@ -123,11 +124,11 @@ class People(Dialog):
     # ------------------------------------------------------------ acts
 
     def _add(self) -> None:
-        PersonDialog(self, self.state, None).exec()
+        PersonDialog(self, self.state.save).exec()
 
     def _edit(self) -> None:
         if (row := self.state.chosen) is not None and self.state.can_write:
-            PersonDialog(self, self.state, row).exec()
+            PersonDialog(self, self.state.save, row.person).exec()
 
     def _work_as(self) -> None:
         if (row := self.state.chosen) is not None and WorkAs(self, row.person.name).exec():
@@ -162,24 +163,31 @@ class People(Dialog):
 
 
 class PersonDialog(Dialog):
-    """Add a person, or change one; stays open while something is wrong."""
+    """Add a person, or change one; stays open while something is wrong.
 
-    def __init__(self, parent: QWidget, state: PeopleListState, row: Row | None) -> None:
-        title = _("Add a person") if row is None else _("Edit the person")
+    `save_person(id, values)` returns what that is, or "".
+    """
+
+    def __init__(
+        self,
+        parent: QWidget,
+        save_person: Callable[[int | None, dict[str, str]], str],
+        person: Person | None = None,
+    ) -> None:
+        title = _("Add a person") if person is None else _("Edit the person")
         super().__init__(parent, title, width=460)
-        self._state, self._id = state, None if row is None else row.person.id
-        person = None if row is None else row.person
-        values = () if person is None else (person.name, state.initials(person), person.colour)
+        self._save_person, self._id = save_person, None if person is None else person.id
+        values = () if person is None else (person.name, own_initials(person), person.colour)
         self.fields = PersonFields(*values)
         self.fields.name.setPlaceholderText(_("Name"))
         self.put(self.fields)
-        save = Button(_("Add") if row is None else _("Save"), kind="primary", on=self.save)
+        save = Button(_("Add") if person is None else _("Save"), kind="primary", on=self.save)
         save.setDefault(True)
         self.end(None, Button(_("Cancel"), on=self.reject), save)
         self.fields.name.setFocus()
 
     def save(self) -> None:
-        if problem := self._state.save(self._id, self.fields.values):
+        if problem := self._save_person(self._id, self.fields.values):
             self.fields.set_error(problem)
         else:
             self.accept()

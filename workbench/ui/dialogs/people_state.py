@@ -57,11 +57,6 @@ class PeopleListState(OperationState):
     def is_own(self, person: Person) -> bool:
         return people.is_own(person, self.app.settings)
 
-    @staticmethod
-    def initials(person: Person) -> str:
-        """Those that were chosen; "" for those of the name."""
-        return "" if person.initials == people.initials_of(person.name) else person.initials
-
     # ------------------------------------------------------------ changes
 
     def save(self, id: int | None, values: dict[str, str]) -> str:
@@ -128,3 +123,8 @@ class PeopleListState(OperationState):
 def chip(person: Person, position: int) -> Label:
     """A person as a label: with a colour."""
     return Label(person.name, colour=person.colour, position=position)
+
+
+def own_initials(person: Person) -> str:
+    """Initials that were chosen; "" for those of the name."""
+    return "" if person.initials == people.initials_of(person.name) else person.initials

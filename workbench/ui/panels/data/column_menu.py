@@ -14,6 +14,7 @@ from workbench.ui.style import escaping, formats
 from workbench.ui.widgets.tables.document_rows import Extra
 
 TITLES = {
+    "assigned": N_("Assigned to"),
     "flags": N_("Flags"),
     "note": N_("Note"),
     "labels": N_("Labels"),
