@@ -8,6 +8,7 @@ from workbench.base import settings
 from workbench.base.errors import SpecError
 from workbench.base.settings import Settings
 from workbench.operations.annotation import annotate, document_view
+from workbench.operations.documents import corpus, queries
 from workbench.operations.people import hand_out, people
 from workbench.operations.schema import labels
 from workbench.project.check import check
@@ -160,3 +161,19 @@ def test_progress_counts_the_assigned_documents_that_a_person_submitted(project,
     (_me, row) = people.overview(project)
 
     assert (row.person.name, row.assigned, row.done, row.submitted) == ("Ben", 2, 1, 1)
+
+
+def test_tables_and_queries_of_documents_show_gold_alone(project):
+    ben = people.add(project, "Ben")
+    spans = labels.layer_named(project, "spans")
+    people.work_as(project, ben.id)
+    label(project, 1, "yes")
+    annotate.add_span(project, 1, 0, 3, spans.label("PER").id)
+
+    def row():
+        (shown,) = corpus.rows(project, [1])
+        return shown.classes, shown.span_count, list(queries.matching(project, "label:yes,PER"))
+
+    assert row() == ((("class", "yes"),), 1, [1])
+    people.work_as(project, 1)
+    assert row() == ((), 0, [])

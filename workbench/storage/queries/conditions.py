@@ -299,8 +299,12 @@ class _Reading:
 
 
 def _in_any(tables: Sequence[str], column: str, ids: Sequence[int]) -> Part:
-    """Documents with a row in one of the tables."""
-    rows = [f"select document_id from {table} where {column} in {_SOME}" for table in tables]
+    """Documents with a row of gold in one of the tables."""
+    gold = "t.annotator_id = (select gold from layer l where l.id = t.layer_id)"
+    rows = [
+        f"select t.document_id from {table} t where t.{column} in {_SOME} and {gold}"
+        for table in tables
+    ]
     return f"d.id in ({' union all '.join(rows)})", [ids_in(ids)] * len(tables)
 
 

@@ -25,6 +25,7 @@ _LIMITS = ("min(document_id)", "max(document_id)", "count(*)")
 PREVIEW = 160  # code points of the text in a row
 SEARCHED = 4_000  # code points of each text that are searched for the match shown in a row
 _THESE = "document_id in (select value from json_each(?))"
+_GOLD = "annotator_id = (select gold from layer l where l.id = layer_id)"
 _IN_LAYERS = "layer_id in (select value from json_each(?))"
 
 
@@ -278,7 +279,7 @@ def rows(
     texts.update((id, _joined(item.texts, length)) for id, item in known.items())
     classes = _classes(db, document_ids, layers)
     spans = {id: item.spans for id, item in known.items()}
-    spans.update(_counts(db, "span", unknown, layers))
+    spans.update(_counts(db, "span", unknown, layers, f"{_GOLD} and "))
     suggestions = _counts(db, "suggestion", document_ids, layers, "status = 'open' and ")
     in_layers = states.of_documents(db, document_ids, layers)
     cells = columns.cells(db, document_ids, more)
@@ -310,7 +311,8 @@ def _classes(
 ) -> dict[int, list[tuple[str, str]]]:
     """Document id → (layer, label) of each class, by name."""
     marks = (
-        "select m.document_id, l.name, b.name from mark m join layer l on l.id = m.layer_id"
+        "select m.document_id, l.name, b.name from mark m"
+        " join layer l on l.id = m.layer_id and l.gold = m.annotator_id"
         f" join label b on b.id = m.label_id where m.{_THESE} and m.{_IN_LAYERS}"
         " order by m.layer_id, m.id"
     )

@@ -130,9 +130,8 @@ class Merge(Dialog):
         shown = bool(mappings)
         self._mapping_title.setVisible(shown)
         self._mapping_area.setVisible(shown)
-        self._mapping_area.setFixedHeight(
-            min(self._mappings.sizeHint().height() + 4, theme.px(MOST_MAPPED))
-        )
+        height = theme.px(theme.ROW + 10) * len(mappings)
+        self._mapping_area.setFixedHeight(min(height, theme.px(MOST_MAPPED)))
         if self.isVisible():
             self.fit_height()
 
