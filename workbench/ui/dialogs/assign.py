@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QFrame, QLineEdit, QVBoxLa
 
 from workbench.base.events import ALL as EVERY
 from workbench.base.events import concerns
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.text.columns import ValueKind
 from workbench.ui.dialogs.assign_state import FIELD, HAND, QUERY, RANDOM, AssignState
 from workbench.ui.dialogs.people import PersonDialog
@@ -180,7 +180,7 @@ class Assign(Dialog):
                 self.units.set_rows(state.units)
         self._summary.setText(state.summary)
         n = len(state.plan.parts) if state.plan is not None else 0
-        self.write.set_text(_("Write {n} files", n=n) if n != 1 else _("Write 1 file"))
+        self.write.set_text(ngettext("Write {n} file", "Write {n} files", n))
         self.write.setEnabled(state.can_write)
         self._running.setText(state.title)
         self._meter.set(state.share)

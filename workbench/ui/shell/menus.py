@@ -29,6 +29,7 @@ GROUPS = {  # group of commands → title of its submenu
     "docks": N_("&Windows"),
     "annotate": N_("Annotate page"),
     "one": N_("Selected &run"),
+    "people": N_("Peop&le"),
 }
 
 
