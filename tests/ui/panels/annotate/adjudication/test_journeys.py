@@ -8,12 +8,13 @@ from PySide6.QtWidgets import QComboBox
 
 from workbench.operations.annotation import annotate, document_view
 from workbench.operations.people import people
-from workbench.operations.schema import labels
+from workbench.operations.schema import guideline, labels
 from workbench.project.check import check_open
 from workbench.project.project import Project
 from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
+from workbench.ui.panels.results.people.view import PeopleView
 
 TEXTS = (
     "Hello. The 42 tram was late. I wrote to Market Hall.",
@@ -244,3 +245,37 @@ def test_all_is_gold_in_the_end_and_nothing_is_wrong_with_the_file_after_undo_an
     for _number in range(3):
         journey.project.redo()
     assert check_open(journey.project) == []
+
+
+def test_a_decision_becomes_an_example_of_the_guideline_and_its_sentence_is_shown(journey):
+    tool = journey.tool
+    journey.key(" ")
+    assert not tool.can_add_example
+    journey.key("2")
+    tool.go_to(1)
+    journey.key("g")
+
+    layer = labels.layer_named(journey.project, "spans")
+    (example,) = guideline.examples(layer)
+    assert example.label == "PER" and example.positive
+    assert example.text[example.start : example.end] == "42 tram"
+
+
+def test_the_list_of_disagreements_leads_to_adjudication_and_back(app, project_file, qtbot):
+    ids = fill(project_file)
+    assert app.open_project(project_file, page="results")
+    results = app.window.panel("results")
+    qtbot.mouseClick(results.view._views.button("people"), Qt.MouseButton.LeftButton)
+    state = results.state.people
+    qtbot.waitUntil(lambda: bool(state.agreements) and state.open > 0, timeout=FAST)
+    (page,) = results.view.findChildren(PeopleView)
+    assert page.adjudicate.text().strip() == f"Adjudicate {state.open} differences"
+
+    row = next(row for row in page.documents.rows() if row[1].document_id == ids[0])
+    page.documents.choose({ids[0]})
+    qtbot.keyClick(page.documents, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: app.page == "annotate", timeout=FAST)
+    tool = app.window.panel("annotate").state.adjudication
+    qtbot.waitUntil(lambda: tool.sheet is not None, timeout=FAST)
+    assert tool.sheet.document.id == row[1].document_id == ids[0]
+    assert [person.name for person in tool.people] == ["Ada", "Ben"]

@@ -12,7 +12,9 @@ from workbench.base.i18n import N_, _, ngettext
 from workbench.operations.people import adjudication
 from workbench.operations.people.cases import BOTH, EDITED, NEITHER
 from workbench.operations.people.differences import BOUNDARY, LABEL, MISSED
+from workbench.operations.schema import guideline
 from workbench.text import result_view
+from workbench.text.guideline import sentence_for
 from workbench.text.rows import row_id
 from workbench.ui.panels.annotate.session import LABELLED
 from workbench.ui.panels.annotate.tool import Tool
@@ -20,6 +22,7 @@ from workbench.ui.panels.annotate.tool import Tool
 if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import DocumentRow
     from workbench.operations.people.adjudication import Difference, Overview, Sheet, Take
+    from workbench.operations.people.differences import Mark
     from workbench.project.changes import Changes
     from workbench.project.project import Project
     from workbench.storage.annotation.people import Person
@@ -127,12 +130,18 @@ class AdjudicationTool(Tool):
     def start_with(
         self, people_ids: Sequence[int], layer_ids: Sequence[int], document_id: int | None
     ) -> None:
-        """As `start`, by ids; only opens the document if the same people are compared already."""
+        """As `start`, by ids, without ids of layers in all that they have labelled; only opens the
+        document if the same people are compared already.
+        """
         from workbench.operations.people import people
         from workbench.operations.schema import labels
 
         persons = [person for person in people.every(self.project) if person.id in people_ids]
-        layers = [layer for layer in labels.layers(self.project) if layer.id in layer_ids]
+        layers = [
+            layer
+            for layer in labels.layers(self.project)
+            if layer.id in layer_ids or (not layer_ids and layer in self.layers_of(persons))
+        ]
         same = [person.id for person in persons] == [person.id for person in self.people]
         if same and {layer.id for layer in layers} <= {layer.id for layer in self.layers}:
             if self.editing:
@@ -516,7 +525,51 @@ class AdjudicationTool(Tool):
     @property
     def guideline(self) -> str:
         """Markdown: the guideline of the layer of the current difference."""
-        return self.current.layer.guideline if self.current is not None else ""
+        return guideline.shown([self.current.layer]) if self.current is not None else ""
+
+    @staticmethod
+    def guideline_sentence(difference: Difference) -> str:
+        """What the guideline says on the labels of a difference; "" if it says nothing."""
+        marks = (mark for version in difference.versions for mark in version or ())
+        names = dict.fromkeys(mark.label for mark in marks)
+        sentences = (sentence_for(difference.layer, name) for name in names)
+        return " ".join(dict.fromkeys(filter(None, sentences)))
+
+    @property
+    def _example(self) -> tuple[Mark, bool] | None:
+        """The label of the current decision, and whether it was taken; None without one."""
+        difference = self.current
+        if difference is None or difference.taken in (None, EDITED):
+            return None
+        take = difference.taken
+        taken = difference.marks(take) if take is not None else ()
+        every = (mark for version in difference.versions for mark in version or ())
+        mark = next(iter(taken or every), None)
+        names = [label.name for label in difference.layer.labels]
+        return None if mark is None or mark.label not in names else (mark, bool(taken))
+
+    @property
+    def can_add_example(self) -> bool:
+        """Whether the decision on the current difference can be an example of the guideline."""
+        return self.session.can_write and self._example is not None
+
+    def add_example(self) -> None:
+        """Add what was taken to the guideline as an example, else what was not taken."""
+        if not self.can_add_example or self.current is None or self._example is None:
+            return
+        (mark, positive), difference = self._example, self.current
+        place = {"start": mark.start, "end": mark.end, "field": mark.field}
+        added = self.session.attempt(
+            guideline.add_example,
+            row_id(difference.layer),
+            mark.label,
+            difference.document_id,
+            positive=positive,
+            **(place if mark.start is not None else {}),
+        )
+        if added is not None:
+            message = _("Added to the guideline of {layer}.", layer=difference.layer.name)
+            self.context.note(message, undo=True)
 
     @property
     def counts(self) -> Mapping[str, Counts]:

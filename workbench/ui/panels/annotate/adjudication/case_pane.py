@@ -16,6 +16,7 @@ from workbench.ui.panels.annotate.adjudication.rows import (
     versions_text,
 )
 from workbench.ui.style import formats, theme
+from workbench.ui.widgets.controls.button import Button
 from workbench.ui.widgets.controls.meter import Meter
 from workbench.ui.widgets.controls.words import Elided, Wrapped, words
 from workbench.ui.widgets.layout import clear, column, fixed, line, row, scrolled
@@ -47,6 +48,11 @@ class CasePane(QFrame):
         self._facts.setColumnStretch(1, 1)
         self._hide = QCheckBox(_("Hide what runs say until the decision"))
         self._hide.clicked.connect(tool.hide_runs)
+        self._example = Button(
+            _("Add to guideline"), "plus", "quiet", small=True, on=tool.add_example,
+            tip=_("Add the decision to the guideline as an example"),
+        )  # fmt: skip
+        self._example_row = row(self._example, cap(tool.context.settings, "example"), None, gap=6)
         self._build_cases()
         self._build_progress()
         self._guideline = MarkdownView(_("Guideline text"), compact=True)
@@ -60,6 +66,7 @@ class CasePane(QFrame):
             self._title,
             facts,
             self._hide,
+            self._example_row,
             line(),
             self._cases_part,
             self._progress_part,
@@ -150,6 +157,7 @@ class CasePane(QFrame):
         clear(self._facts)
         self._hide.setVisible(bool(difference and tool.readings(difference)))
         self._hide.setChecked(tool.hides_runs)
+        self._example_row.setVisible(tool.can_add_example)
         if sheet is None or difference is None or tool.at is None:
             self._title.setText(_("No differences") if sheet is not None else "")
             return
@@ -161,6 +169,8 @@ class CasePane(QFrame):
             self._fact(person.name, version_text(difference, number))
         for name, answers in tool.readings(difference):
             self._fact(_("Run {name}", name=name), self._reading(difference, answers))
+        if sentence := tool.guideline_sentence(difference):
+            self._fact(_("Guideline"), _("“{sentence}”", sentence=sentence))
         if taken := taken_text(difference):
             self._fact(_("Decision"), taken)
         if difference.note:

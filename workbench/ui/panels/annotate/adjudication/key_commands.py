@@ -20,6 +20,7 @@ KEY_COMMANDS = (
     _key("undo", _("In adjudication: undo the decision on the difference"), "U"),
     _key("alike", _("In adjudication: decide equal cases alike"), "A"),
     _key("discuss", _("In adjudication: note on the difference, to discuss it"), "N"),
+    _key("example", _("In adjudication: add the decision to the guideline as an example"), "G"),
     _key("next", _("In adjudication: next difference"), "Space"),
     _key("previous", _("In adjudication: previous difference"), "Shift+Space", bare=False),
     _key(

@@ -422,6 +422,7 @@ class AdjudicationPage(QWidget):
                 "undo": tool.undo_decision,
                 "alike": tool.turn_alike,
                 "discuss": self.ask_note,
+                "example": tool.add_example,
                 "next": partial(tool.step, 1),
                 "previous": partial(tool.step, -1),
             }

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 from workbench.base.errors import SpecError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
-from workbench.operations.people import agreement, open_question, people, report, verdict
+from workbench.operations.people import (
+    adjudication,
+    agreement,
+    open_question,
+    people,
+    report,
+    verdict,
+)
 from workbench.operations.people.agreement import (
     PERSON,
     ROUNDS,
@@ -56,6 +63,7 @@ __all__ = [
 ]  # fmt: skip
 
 MEASURING, FURTHER, REPORT = "agreement", "agreement-further", "agreement-report"  # tasks
+OPEN = "open differences"  # key of the task that counts them
 LABELLED = ("state", "mark", "span", "relation", "answer", "layer", "label", "prediction", "run")
 Row = tuple[Agreement, Difference]
 
@@ -89,6 +97,7 @@ class PeopleState(State):
         self.further = Further()
         self.share: float | None = None  # of a running measurement
         self.problem = ""
+        self.open = 0  # differences to adjudicate between those who are compared
         self.blind = people.is_blind(self.project)
         self._on, self._stale = False, True
         self.listen(self.project.layers_shown, self._blind_changed)
@@ -135,6 +144,7 @@ class PeopleState(State):
         )
         self._keep_choices()
         self._load_further()
+        self._count_open()
 
     def _failed(self, error: Exception) -> None:
         self.update(share=None, agreements=(), problem=str(error))
@@ -259,8 +269,42 @@ class PeopleState(State):
         self.context.attempt(add)
 
     def open_document(self, row: Row) -> None:
+        """Open a document in adjudication, if two people are compared, else in Annotate."""
         self.context.remember_place()
-        self.context.go("annotate", document=row[1].document_id)
+        who = self.adjudicated
+        args = {"adjudicate": who} if who else {}
+        self.context.go("annotate", document=row[1].document_id, **args)
+
+    @property
+    def adjudicated(self) -> tuple[int, ...]:
+        """Ids of the people who are compared and can be adjudicated; () for less than two."""
+        current = self.current
+        if current is None or self.project.read_only or self.blind:
+            return ()
+        persons = {person.id for person in adjudication.participants(self.project)}
+        chosen = (who.id for who in current.annotators if who.kind == PERSON and who.id in persons)
+        ids = tuple(chosen)
+        return ids if len(ids) > 1 else ()
+
+    def adjudicate(self) -> None:
+        """Start with the first document in which these people differ."""
+        self.context.remember_place()
+        self.context.go("annotate", adjudicate=self.adjudicated)
+
+    def _count_open(self) -> None:
+        """Count the open differences of those who are compared."""
+        ids = self.adjudicated
+        self.update(open=0)
+        if ids:
+            work = partial(_open_differences, self.project, ids)
+            self.context.task(OPEN, work, lambda n: self.update(open=n))
+
+
+def _open_differences(project: Project, ids: Sequence[int], watch: Watch) -> int:
+    persons = [person for person in people.every(project) if person.id in ids]
+    layers = adjudication.layers_of(project, persons)
+    overview = adjudication.overview(project, persons, layers, watch=watch)
+    return overview.total - overview.decided
 
 
 def _measured(

@@ -178,10 +178,15 @@ class PeopleView(QFrame):
             self._no_matrix,
             self._axes,
         )
+        self.adjudicate = Button("", "arrow-up-right", small=True, on=self.state.adjudicate)
+        self.adjudicate.hide()
         place = QFrame()
         place.setLayout(self._table_place)
         listed = card(
-            row(words(_("Documents with disagreements"), weight=600), self._count, None),
+            row(
+                *(words(_("Documents with disagreements"), weight=600), self._count, None),
+                self.adjudicate,
+            ),
             (place, 1),
         )
         return values, pairs, differ, listed
@@ -243,6 +248,10 @@ class PeopleView(QFrame):
     def render(self, _fields: frozenset[str]) -> None:
         state = self.state
         measured = state.agreements
+        self.adjudicate.set_text(
+            ngettext("Adjudicate {n:,} difference", "Adjudicate {n:,} differences", state.open)
+        )
+        self.adjudicate.setVisible(bool(state.open))
         self._busy.setText("" if state.share is None else _("Measuring…"))
         self._problem.set(state.problem, "warn")
         self._verdict.set(state.verdict)
