@@ -102,5 +102,5 @@ def test_of_a_very_long_line_only_the_part_around_its_difference_is_shown():
 
     _field, start, end = range_of(page, OpenRow(0, 1, (0,)))
 
-    assert start <= at - 150 and end >= at + 150 and end - start < 400
+    assert start <= at - 110 and end >= at + 110 and end - start < 400
     assert text[start - 1] == " " and text[end] == " "

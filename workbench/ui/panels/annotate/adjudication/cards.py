@@ -32,6 +32,7 @@ from workbench.ui.widgets.controls.chip import Chip
 from workbench.ui.widgets.controls.words import Elided, IconLabel, KeyCap, Wrapped, words
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import clear, fixed, layout_of, line, row
+from workbench.ui.widgets.text.arc_layout import TextArc
 from workbench.ui.widgets.text.span_layout import TextSpan
 
 if TYPE_CHECKING:
@@ -236,7 +237,7 @@ class OpenCard(QFrame):
             chips = [
                 Chip(mark.label, tints.get((layer_id, mark.label)))
                 for mark in marks or ()
-                if (layer_id, mark.label) in tints and not mark.text
+                if mark.start is None and (layer_id, mark.label) in tints
             ]
             parts: list[QWidget] = [*chips] or [Wrapped(version_text(difference, number))]
             name = fixed(
@@ -335,11 +336,15 @@ def versions_of(sheet: Sheet, item: OpenRow, tool: AdjudicationTool, tints: Tint
     versions = []
     for at, person in enumerate(tool.people):
         spans, chosen = list(agreed_spans(agreed, start, end, len(before))), None
+        arcs: list[TextArc] = []
         for number in numbers:
             difference = sheet.differences[number]
             grey = number not in item.differences
             for place, mark in enumerate(difference.versions[at] or ()):
                 tint = theme.NO_LABEL if grey else _tint(mark, tints)
+                if (arc := _arc(mark, start, end, tint, len(before), number + 1)) is not None:
+                    arcs.append(arc)
+                    spans += _ends(arc, len(spans))
                 span = _span(mark, start, end, tint, len(before))
                 if span is None:
                     continue
@@ -348,7 +353,7 @@ def versions_of(sheet: Sheet, item: OpenRow, tool: AdjudicationTool, tints: Tint
                 spans.append(span._replace(id=id))
                 if number == tool.at and len(item.differences) > 1:
                     chosen = span._replace(id=id).name
-        versions.append(Version(person.name, text, tuple(spans), chosen))
+        versions.append(Version(person.name, text, tuple(spans), chosen, tuple(arcs)))
     return versions
 
 
@@ -374,6 +379,26 @@ def _span(mark: Mark, start: int, end: int, tint: int | str, before: int) -> Tex
 
     parts = tuple((at(first), at(after)) for first, after in mark.parts if at(first) < at(after))
     return TextSpan(at(mark.start), at(mark.end), mark.label, tint, parts=parts)
+
+
+def _arc(mark: Mark, start: int, end: int, tint: int | str, before: int, id: int) -> TextArc | None:
+    """A relation in a part [start, end) of its text; None for other labels, and if it leaves it."""
+    if mark.ends is None or any(one.field != mark.field for one in mark.ends):
+        return None
+    first, second = (one.offsets for one in mark.ends)
+    if min(first[0], second[0]) < start or max(first[1], second[1]) > end:
+        return None
+    away = start - before
+    places = [(low - away, high - away) for low, high in (first, second)]
+    return TextArc(places[0], places[1], mark.label, tint, id)
+
+
+def _ends(arc: TextArc, count: int) -> list[TextSpan]:
+    """The spans that a relation connects, in grey; count: spans that there are."""
+    return [
+        TextSpan(*place, "", theme.NO_LABEL, id=-MARKS - count - number)
+        for number, place in enumerate((arc.from_span, arc.to_span))
+    ]
 
 
 def _tint(mark: Mark, tints: Tints) -> int | str:

@@ -20,8 +20,8 @@ CHIPS = {
     LABEL: N_("label differs"),
     VALUE: N_("value differs"),
 }
-LONG = 700  # code points of lines from which only the text around their differences is shown
-AROUND = 160  # code points
+LONG = 600  # code points of lines from which only the text around their differences is shown
+AROUND = 120  # code points
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def range_of(sheet: Sheet, row: OpenRow | AgreeingLines) -> tuple[str, int, int]
     """
     lines = sheet.lines[row.first : row.after]
     field, start, end = lines[0].field, lines[0].start, lines[-1].end
-    if isinstance(row, AgreeingLines) or end - start <= LONG:
+    if isinstance(row, AgreeingLines):
         return field, start, end
     places = [
         (mark.start, mark.end)
@@ -119,7 +119,9 @@ def range_of(sheet: Sheet, row: OpenRow | AgreeingLines) -> tuple[str, int, int]
         for mark in version or ()
         if mark.start is not None and mark.end is not None
     ]
-    if not places:
+    start = min([start, *(place[0] for place in places)])  # a relation may lead to other lines
+    end = max([end, *(place[1] for place in places)])
+    if not places or end - start <= LONG:
         return field, start, end
     low = min(place[0] for place in places) - AROUND
     high = max(place[1] for place in places) + AROUND

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QSizePolicy, QWidget
 
 from workbench.ui.style import theme
 from workbench.ui.widgets.layout import layout_of, row
+from workbench.ui.widgets.text.arc_layout import TextArc
 from workbench.ui.widgets.text.span_layout import TextSpan
 from workbench.ui.widgets.text.view import TextView
 
@@ -19,12 +20,15 @@ GAP = 16  # between versions, pixels
 
 
 class Version(NamedTuple):
-    """name: of the annotator. text: the part that is shown, with spans in its code points."""
+    """name: of the annotator. text: the part that is shown, with spans and relations in its code
+    points.
+    """
 
     name: str
     text: str
     spans: tuple[TextSpan, ...]
     chosen: tuple[str, int] | None = None
+    arcs: tuple[TextArc, ...] = ()
 
 
 class Badge(QWidget):
@@ -67,14 +71,18 @@ class LineText(TextView):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.viewport().setCursor(Qt.CursorShape.ArrowCursor)
         self._content = ""
+        self._relations: tuple[TextArc, ...] = ()
 
     def set_version(self, version: Version) -> None:
         if version.text != self._content:
-            self._content = version.text
+            self._content, self._relations = version.text, ()
             self.set_text(version.text)
         self.setAccessibleName(version.name)
         if tuple(self.spans) != tuple(sorted(version.spans)):
             self.set_spans(version.spans)
+        if version.arcs != self._relations:
+            self._relations = version.arcs
+            self.set_arcs(version.arcs)
         self.choose(version.chosen)
         self._fit()
 
