@@ -163,12 +163,12 @@ def agreeing_text(title: str, row: AgreeingLines) -> str:
         return (
             ngettext("{line} agrees, {n} label", "{line} agrees, {n} labels", row.marks, line=title)
             if row.marks
-            else _("{line} agrees, no labels", line=title)
+            else _("{line} agrees", line=title)
         )
     return (
         ngettext("{lines} agree, {n} label", "{lines} agree, {n} labels", row.marks, lines=title)
         if row.marks
-        else _("{lines} agree, no labels", lines=title)
+        else _("{lines} agree", lines=title)
     )
 
 
@@ -223,7 +223,9 @@ def chip_text(difference: Difference) -> str:
     number, every = sum(map(bool, versions)), len(versions)
     if every == 2:
         return _("only in one")
-    return _("in {n} of {all} versions", n=number, all=every)
+    return ngettext(
+        "in {n} of {all} version", "in {n} of {all} versions", every, n=number, all=every
+    )
 
 
 def kind_text(difference: Difference, text: str) -> str:
