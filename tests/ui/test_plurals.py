@@ -16,7 +16,7 @@ NO_PLURAL = frozenset(
     already always as attends averages begins belongs comes computes connects contains contributes
     covers deletes describes does ends examines exceeds exists follows gives goes has holds is its
     keeps lacks less lies loads names needs occurs overlaps predicts refers requires submits suits
-    supports
+    supports agrees
     takes this was writes
     """.split()
 )
