@@ -192,12 +192,12 @@ class Assign(Dialog):
             self._end()
 
     def _end(self) -> None:
-        folder = str(Path(self.state.folder).expanduser())
-        self.state.app.note(
-            self.state.message,
-            partial(QDesktopServices.openUrl, QUrl.fromLocalFile(folder)),
-            action=_("Open folder"),
-        )
+        folder = QUrl.fromLocalFile(str(Path(self.state.folder).expanduser()))
+
+        def open_folder() -> None:
+            QDesktopServices.openUrl(folder)
+
+        self.state.app.note(self.state.message, open_folder, action=_("Open folder"))
         self.accept()
 
     def _show_people(self) -> None:
@@ -286,7 +286,7 @@ class Assign(Dialog):
                 self.state.toggle([unit], receivers[column - first].id)
 
         table.clicked.connect(lambda index: clicked(table.rows()[index.row()], index.column()))
-        table.numbered.connect(lambda number: self._toggle_chosen(table, receivers, number))
+        table.numbered.connect(partial(self._toggle_chosen, table, receivers))
         return table
 
     def _toggle_chosen(self, table: Table, receivers: tuple[Person, ...], number: int) -> None:
