@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtCore import QModelIndex, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QKeyEvent
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QFrame, QLineEdit, QVBoxLayout, QWidget
 
@@ -273,7 +273,6 @@ class Assign(Dialog):
                     _("{number} {name}", number=number, name=person.name),
                     width=120,
                     icon=partial(_given, person.id),
-                    tip=lambda _unit, name=person.name: name,
                 )
             )
         name = _("Who gets each row")
@@ -281,11 +280,12 @@ class Assign(Dialog):
         table.setMinimumHeight(theme.px(180))
         first = len(columns) - len(receivers)
 
-        def clicked(unit: Unit, column: int) -> None:
-            if column >= first:
-                self.state.toggle([unit], receivers[column - first].id)
+        def clicked(index: QModelIndex) -> None:
+            if index.column() >= first:
+                unit, person = table.rows()[index.row()], receivers[index.column() - first]
+                self.state.toggle([unit], person.id)
 
-        table.clicked.connect(lambda index: clicked(table.rows()[index.row()], index.column()))
+        table.clicked.connect(clicked)
         table.numbered.connect(partial(self._toggle_chosen, table, receivers))
         return table
 
