@@ -401,5 +401,5 @@ def _ends(arc: TextArc, count: int) -> list[TextSpan]:
     ]
 
 
-def _tint(mark: Mark, tints: Tints) -> int | str:
+def _tint(mark: Mark, tints: Tints) -> Any:
     return tints.get((mark.layer_id, mark.label), theme.NO_LABEL)

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import N_, _, ngettext
-from workbench.operations.people.cases import BOTH, EDITED, NEITHER
+from workbench.operations.people.cases import BOTH as BOTH
+from workbench.operations.people.cases import EDITED
+from workbench.operations.people.cases import NEITHER as NEITHER
 from workbench.operations.people.differences import BOUNDARY, LABEL, MISSED, TITLES, VALUE
 from workbench.text.result_view import NONE
 
