@@ -81,6 +81,21 @@ SINGLE = {
     "exporters/model/onnx/exporter.py": dict.fromkeys(
         ("A few words to trace with, and more.", "Two words"), "inputs of the trace"
     ),
+    "operations/schema/guideline_page.py": dict.fromkeys(
+        (
+            "); box-shadow: inset 0 -2px light-dark(",
+            '<a class="chip ',
+            '<td dir="auto">',
+            '<tr><td dir="auto">',
+            *("example good", "example bad"),
+            '<span class="sign" title="',
+        ),
+        "HTML",
+    ),
+    "text/html_page.py": {'<td dir="auto"': "HTML"},
+    "storage/staging/copy_staged.py": dict.fromkeys(
+        (" on k.seq = v.doc", ") c on c.doc = p.seq"), "SQL"
+    ),
     "importers/columns/conllu.py": {"newdoc id": "a line of the format"},
     "importers/foreign.py": {'File type = "ooTextFile"': "how such a file begins"},
     "importers/columns/conll2012.py": dict.fromkeys(
@@ -137,7 +152,8 @@ SINGLE = {
     "ui/dialogs/error.py": {"Uncaught exception\n%s": "a line of the log"},
     "ui/style/theme.py": {"JetBrains Mono": "a font"},
     "text/queries/query.py": dict.fromkeys(
-        ('note:"ask Ada"', 'filter:"my filter"'), "examples of the query language"
+        ('note:"ask Ada"', 'assigned:"Ada Lovelace"', 'filter:"my filter"'),
+        "examples of the query language",
     ),
     "storage/integrity/repair.py": {'" = null': "SQL"},
     "storage/journal/journal.py": {"CREATE TRIGGER ": "SQL"},

@@ -36,7 +36,7 @@ def test_the_csv_has_every_value_in_a_row(team, tmp_path):
     by_name = {(row["part"], row["who"], row["measure"], row["at"]): row for row in rows}
     observed = by_name["agreement", "me, Ben", "observed_agreement", ""]
     assert (observed["value"], observed["documents"]) == ("0.75", "4")
-    assert by_name["with runs", "", "observed_agreement", ""]["value"] == "0.625"
+    assert by_name["with-runs", "", "observed_agreement", ""]["value"] == "0.625"
     assert by_name["pair", "me – tuned <b>", "observed_agreement", ""]["value"] == "0.75"
     assert by_name["progress", "Ben", "submitted", ""]["value"] == "4"
     assert by_name["speed", "Ben", "per_hour", ""]["value"] == ""

@@ -191,7 +191,7 @@ def _rows_of_layer(part: LayerReport) -> Iterator[Row]:
         yield from (_row("agreement", name, people, "", value) for value in compared.values)
         for label, values in compared.by_label.items():
             yield from (_row("agreement", name, people, label, value) for value in values)
-        yield from (_row("with runs", name, "", "", value) for value in compared.with_runs)
+        yield from (_row("with-runs", name, "", "", value) for value in compared.with_runs)
         for two, measures in compared.pairs.items():
             who = " – ".join(compared.annotators[at].name for at in two)
             for measure, value in measures.items():
@@ -199,7 +199,7 @@ def _rows_of_layer(part: LayerReport) -> Iterator[Row]:
     if part.over is not None:
         for number, period in enumerate(part.over.periods):
             title = part.over.title(number)
-            for kind, measured in (("over time", period.values), ("drift", period.drift)):
+            for kind, measured in (("over-time", period.values), ("drift", period.drift)):
                 yield from (_row(kind, name, "", title, value) for value in measured.values())
     for again in part.twice:
         yield from (_row("twice", name, again.person.name, "", value) for value in again.values)

@@ -42,11 +42,11 @@ ORDERS = {
 RUNS = 3  # runs whose predictions are shown
 HIDES = "annotate.adjudicate.hide"  # setting: what runs say is hidden until the decision
 BEGIN, OVERVIEW, CASES, PREDICTED, ALIKE = (
-    "adjudicate begin",
-    "adjudicate overview",
-    "adjudicate cases",
-    "adjudicate runs",
-    "adjudicate alike",
+    "adjudicate-begin",
+    "adjudicate-overview",
+    "adjudicate-cases",
+    "adjudicate-runs",
+    "adjudicate-alike",
 )  # keys of tasks
 
 

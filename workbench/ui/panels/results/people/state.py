@@ -63,7 +63,7 @@ __all__ = [
 ]  # fmt: skip
 
 MEASURING, FURTHER, REPORT = "agreement", "agreement-further", "agreement-report"  # tasks
-OPEN = "open differences"  # key of the task that counts them
+OPEN = "open-differences"  # key of the task that counts them
 LABELLED = ("state", "mark", "span", "relation", "answer", "layer", "label", "prediction", "run")
 Row = tuple[Agreement, Difference]
 

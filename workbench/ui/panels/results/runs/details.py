@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from workbench.storage.runs.runs import Run
 
 
-END_TO_END = "end to end"  # in place of a split: dev, with the spans that another run predicts
+END_TO_END = "end-to-end"  # in place of a split: dev, with the spans that another run predicts
 
 
 @dataclass(frozen=True)
