@@ -190,7 +190,7 @@ def _mark(mark: Mark) -> str:
 @click.argument("take", metavar="TAKE")
 @click.option("--alike", is_flag=True, help=_("Decide all equal cases in the same way."))
 @click.option("--dry-run", is_flag=True, help=_("List the cases, without deciding them."))
-@click.option("--note", "text", default=None, metavar="TEXT", help=_("What is to be discussed."))
+@click.option("--note", "text", default=None, metavar="TEXT", help=_("Note for discussion."))
 @_between
 @_layers
 @as_json
@@ -296,7 +296,7 @@ def majority(
     suggest: bool,
     as_json: bool,
 ) -> None:
-    """Estimate what people mean in a layer of FILE, and how reliable each of them is.
+    """Estimate the labels of a layer of FILE from those of all people, and their reliability.
 
     The majority leaves ties open. Dawid–Skene weighs people by their reliability, which is
     estimated from their agreement; it needs labels of three people or more to be of use.

@@ -102,8 +102,8 @@ def set_text(file: Path, layer_name: str, source: Any, as_json: bool) -> None:
 @click.argument("key", metavar="KEY")
 @click.argument("label", metavar="LABEL")
 @_layer_option
-@click.option("--words", default="", metavar="TEXT", help=_("These words of the document."))
-@click.option("--at", "place", default="", metavar="START:END", help=_("These characters of it."))
+@click.option("--words", default="", metavar="TEXT", help=_("Words of the document to mark."))
+@click.option("--at", "place", default="", metavar="START:END", help=_("Character range to mark."))
 @click.option("--negative", is_flag=True, help=_("An example of what must not have the label."))
 @click.option("--remark", default="", metavar="TEXT")
 @as_json

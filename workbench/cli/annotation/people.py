@@ -123,7 +123,9 @@ def gold(file: Path, layer_name: str, name: str, as_json: bool) -> None:
 
 @people.command("blind")
 @project_argument
-@click.option("--on/--off", "on", default=None, help=_("Without either: say which it is."))
+@click.option(
+    "--on/--off", "on", default=None, help=_("Without either option, print the current mode.")
+)
 @as_json
 def blind(file: Path, on: bool | None, as_json: bool) -> None:
     """Hide the labels of others and all suggestions in the window from the one who labels FILE."""
@@ -159,7 +161,9 @@ def blind(file: Path, on: bool | None, as_json: bool) -> None:
     type=click.IntRange(min=1),
     help=_("Compare blocks of this many documents instead of weeks."),
 )
-@click.option("--twice", is_flag=True, help=_("Each person on texts that they labelled twice."))
+@click.option(
+    "--twice", is_flag=True, help=_("Agreement of people with themselves on repeated texts.")
+)
 @click.option(
     "--report",
     type=PROJECT,

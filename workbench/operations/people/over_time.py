@@ -183,7 +183,7 @@ def _drift(
 def _note(at: Sequence[str], by: int, periods: int) -> str:
     if len(set(at)) == 1:
         return _(
-            "All documents have one time, as labels that were imported together have, so that "
+            "All documents have the same time, because their labels were imported together, so "
             "their order says nothing about time."
         )
     if periods > 1:

@@ -141,7 +141,7 @@ def _checked(path: Path, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]
         is_link = stat.S_ISLNK(info.external_attr >> 16)
         if is_link or {"", ".", ".."} & {*parts} or "\\" in info.filename or ":" in parts[0]:
             raise ImportFailed(
-                _("{name} has the entry {entry!r}, which may lead out of it.",
+                _("{name} has the entry {entry!r}, whose path leads outside the archive.",
                   name=path.name, entry=info.filename[:200]),
                 hint=_("Nothing was unpacked or imported."),
             )  # fmt: skip

@@ -220,7 +220,7 @@ class Assign(Dialog):
         self._holder.addWidget(self.table)
         if self.state.how != RANDOM:
             self.units = self._unit_table(receivers)
-            hint = _("Click in a column, or press the number of a person, to give or take rows.")
+            hint = _("Click a cell or press a person's number to assign or unassign a row.")
             self._holder.addSpacing(8)
             self._holder.addWidget(words(hint, "caption", "muted", wrap=True))
             self._holder.addWidget(self.units)

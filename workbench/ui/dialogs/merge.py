@@ -44,7 +44,7 @@ class Merge(Dialog):
         self._sentences = words("", wrap=True)
         self._matches = row(gap=20)
         self._mapping_title = words(
-            _("Not in this project. Choose what is the same here under another name:"),
+            _("Not in this project. Map to existing names:"),
             "small",
             weight=600,
             wrap=True,

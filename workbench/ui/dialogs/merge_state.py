@@ -123,7 +123,7 @@ class MergeState(OperationState):
             return ()
         counts, changed = self.preview.documents, len(self.preview.changed)
         return (
-            (_("Same document"), counts["uid"], _("By the identity that a document keeps")),
+            (_("Same document"), counts["uid"], _("Matched by document identifier")),
             (_("Same key and text"), counts["key"], ""),
             (_("Same text"), counts["text"], _("With another key")),
             (_("New"), counts["new"], _("Not in this project")),

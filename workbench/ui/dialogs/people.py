@@ -91,7 +91,7 @@ class People(Dialog):
         self.blind.setEnabled(state.can_write)
         self._assign.setEnabled(state.can_write)
         hidden = state.hidden
-        message = _("Hidden, as others made their gold: {names}", names=hidden)
+        message = _("Hidden, because their gold is by other people: {names}", names=hidden)
         self._hidden.setText(message if hidden else "")
         self._hidden.setVisible(bool(hidden))
         self.fault(state.fault)
@@ -111,7 +111,7 @@ class People(Dialog):
             message = _("You label as {name}.", name=current.person.name)
         else:
             message = _(
-                "You label as {name}, who is not the person of this computer.",
+                "You are labelling as {name}, not as this computer's user.",
                 name=current.person.name,
             )
         self._current.set(message, "accent" if state.is_own(current.person) else "warn")

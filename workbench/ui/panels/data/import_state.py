@@ -184,7 +184,8 @@ class ImportState(State):
         preview = self.preview
         meaning = {
             import_people.AUTO: _(
-                "Apart if several people labelled a document, else as your labels."
+                "Kept separate if several people labelled a document, otherwise imported as "
+                "your labels."
             ),
             import_people.FIRST: _("The curated version of a document, else the first."),
             import_people.FILES: _("The name of each file is that of the person."),
