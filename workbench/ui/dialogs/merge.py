@@ -53,7 +53,8 @@ class Merge(Dialog):
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(12)
         self._grid.setVerticalSpacing(6)
-        self._grid.setColumnStretch(1, 1)
+        for number in (0, 1):
+            self._grid.setColumnStretch(number, 1)
         self._mappings.setLayout(self._grid)
         self._mapped: tuple[Mapping, ...] = ()
         name, *numbers = people_columns()
