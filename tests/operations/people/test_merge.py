@@ -11,7 +11,7 @@ from workbench.base import settings
 from workbench.base.errors import Cancelled, ProjectError, SpecError
 from workbench.base.settings import Settings
 from workbench.base.watch import Watch
-from workbench.operations.annotation import annotate, relations
+from workbench.operations.annotation import annotate, questions, relations
 from workbench.operations.documents import notes
 from workbench.operations.people import agreement, hand_out, merge, people
 from workbench.operations.people.hand_out import Overlap
@@ -117,6 +117,31 @@ def test_two_people_label_apart_and_both_versions_come_home(lead, tmp_path):
     assert of(lead, "Ben") == of(lead, "Cleo") == {}
     lead.redo(2)
     assert of(lead, "Ben") == {"d0": said, "d2": said}
+    lead.close()
+    assert check(lead.path) == check(ben.path) == []
+
+
+def test_questions_are_handed_out_without_answers_and_come_back_answered(lead, tmp_path):
+    layer = labels.add_layer(lead, "questions", "answer")
+    for document in (1, 2):
+        id = questions.add(lead, document, layer, "Who met Bob?")
+        questions.answer(lead, id, 0, 3)
+        questions.add(lead, document, layer, "Where?")
+    (ben,) = handed(lead, tmp_path, {"Ben": [1, 2]}, test_labels=False).values()
+    who, where = questions.asked(ben, 1, layer)
+    assert (who.question.text, where.question.text) == ("Who met Bob?", "Where?")
+    assert who.question.is_open and where.question.is_open
+
+    questions.answer(ben, who.id, 8, 11)
+    questions.set_null(ben, where.id, True)
+    annotate.submit(ben, 1, [layer])
+    ben.close()
+    done = merge.merge(lead, ben.path)
+
+    assert [row.new for row in done.people] == [1]  # the other document has no answer of Ben
+    people.set_gold(lead, layer, people.named(lead, "Ben").id)
+    assert [asked.question.answers for asked in questions.asked(lead, 1, layer)] == [((8, 11),), ()]
+    assert merge.preview(lead, ben.path).is_empty
     lead.close()
     assert check(lead.path) == check(ben.path) == []
 

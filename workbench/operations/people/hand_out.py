@@ -222,9 +222,10 @@ def hand_out(
 ) -> None:
     """Write a project file for each person: documents, layers, guidelines and their own labels.
 
-    parts: id of the person → documents. files: id → a new file. test_labels: with labels of
-    documents of the test split. blind: with blind mode on. Runs, prompts, suggestions and the
-    labels of others stay here. The project remembers who has which documents, as an undo step.
+    Questions about the documents are copied without the answers of others. parts: id of the
+    person → documents. files: id → a new file. test_labels: with labels of documents of the test
+    split. blind: with blind mode on. Runs, prompts, suggestions and the labels of others stay here.
+    The project remembers who has which documents, as an undo step.
     Raises ProjectError if a file exists, Cancelled through `watch`: then nothing is written.
     """
     every = {person.id: person for person in store.every(project.db)}
@@ -286,5 +287,6 @@ def _write(
             if not test_labels:
                 other_project.leave_out_split(new.db, "test")
             other_project.copy(new.db, source_id=source, keys={}, watch=watch.part(0.0, 0.8))
+            other_project.copy_questions(new.db, new.annotator_id, source)
     finally:
         new.close()

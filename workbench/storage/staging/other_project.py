@@ -19,7 +19,7 @@ from workbench.storage.queries import search
 from workbench.storage.schema.migrations import JOURNALED
 from workbench.storage.schema.tables import TABLES
 from workbench.storage.schema.without_triggers import without_triggers
-from workbench.text.labels import LABEL_TABLES
+from workbench.text.labels import ANSWERS, LABEL_TABLES, LAYER_KINDS
 
 if TYPE_CHECKING:
     from workbench.storage.connections.database import Database
@@ -137,11 +137,22 @@ class Both:
     merged: bool
 
 
+_LABELLED = {  # the rows that make a version; of other tables all
+    "state": " where s.state != 'pending'",
+    "answer": " where s.start is not null or s.text is not null or s.is_null or not exists (select"
+    " 1 from main.answer m where m.document_id = d.id and m.layer_id = y.id"
+    " and m.question = s.question and m.attrs is s.attrs)",
+}
+
+
 def find_versions(db: Database) -> None:
-    """Fill `version` with everything that the mapped people labelled in mapped layers."""
+    """Fill `version` with everything that the mapped people labelled in mapped layers.
+
+    Open questions that are here too, of anybody, are no labels: each person gets a copy of them.
+    """
     conn = db.writer
     for table in ("state", *LABEL_TABLES):
-        more = " where s.state != 'pending'" if table == "state" else ""
+        more = _LABELLED.get(table, "")
         conn.execute(
             "insert or ignore into temp.version"
             " select distinct s.document_id, s.layer_id, s.annotator_id, d.id, y.id, p.id, 0"
@@ -454,6 +465,25 @@ def choose(db: Database, ids: Sequence[int]) -> None:
     """Fill `other_document` with these documents, which keep their ids in an empty project."""
     db.writer.executemany(
         "insert or ignore into temp.other_document values(?1, ?1, ?2)", ((id, NEW) for id in ids)
+    )
+
+
+def copy_questions(db: Database, person: int, source_id: int) -> None:
+    """Give a person the questions of gold about these documents, without their answers.
+
+    Requires that the labels of the person are copied: their questions are not copied again.
+    """
+    kinds = ", ".join(f"'{kind.id}'" for kind in LAYER_KINDS.values() if kind.record == ANSWERS)
+    db.writer.execute(
+        "insert into main.answer(document_id, layer_id, question, field, is_null, attrs,"
+        " annotator_id, source_id) select d.id, s.layer_id, s.question, s.field, 0, s.attrs, ?, ?"
+        " from staging.answer s join temp.other_document d on d.oid = s.document_id"
+        " join staging.layer y on y.id = s.layer_id and y.gold = s.annotator_id"
+        f" where y.kind in ({kinds}) and not exists (select 1 from main.answer m"
+        " where m.document_id = d.id and m.layer_id = s.layer_id and m.question = s.question"
+        " and m.attrs is s.attrs)"
+        " group by d.id, s.layer_id, s.question, s.attrs order by min(s.id)",
+        (person, source_id),
     )
 
 
