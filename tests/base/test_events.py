@@ -36,6 +36,21 @@ def test_a_state_emits_only_the_fields_that_differ():
     assert received == [frozenset({"chosen"})]
 
 
+def test_changes_made_together_are_announced_once_at_the_end():
+    received, state = [], State()
+    state.changed.connect(received.append)
+
+    with state.together():
+        state.update(rows=(1,))
+        with state.together():
+            state.update(chosen=2)
+        state.announce("counts")
+        assert received == []
+    state.update(chosen=3)
+
+    assert received == [frozenset({"rows", "chosen", "counts"}), frozenset({"chosen"})]
+
+
 def test_a_closed_state_listens_to_nothing():
     signal, state = Signal(), State()
     state.listen(signal, lambda: None)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,6 +50,7 @@ class State:
     def __init__(self) -> None:
         self.changed = Signal(type(self).__name__)
         self._listening = _Listening()
+        self._untold: set[str] | None = None
 
     def listen(self, signal: Signal, callback: Callable[..., None]) -> None:
         self._listening.drops.append(signal.connect(callback))
@@ -61,7 +63,28 @@ class State:
         for name in names:
             setattr(self, name, values[name])
         if names:
-            self.changed.emit(names)
+            self.announce(*names)
+
+    def announce(self, *names: str) -> None:
+        """Emit `changed` with the names of fields."""
+        if self._untold is not None:
+            self._untold.update(names)
+        else:
+            self.changed.emit(frozenset(names))
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Emit `changed` once at the end, with the names of all fields that are set within."""
+        if self._untold is not None:
+            yield
+            return
+        self._untold = set()
+        try:
+            yield
+        finally:
+            names, self._untold = frozenset(self._untold), None
+            if names:
+                self.changed.emit(names)
 
     def close(self) -> None:
         for drop in self._listening.drops:

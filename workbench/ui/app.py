@@ -436,6 +436,12 @@ class App:
         if self.window.status is not None:
             self.window.status.show_device(self.settings)
 
+    def adjudicates(self, on: bool) -> None:
+        """Show in the status bar that decisions are saved as gold, or who labels."""
+        if self.window.status is not None:
+            self.window.status.show_adjudication(on)
+        self.person_changed()
+
     def person_changed(self) -> None:
         """Show in the status bar who labels."""
         if self.window.status is not None and self.project is not None:

@@ -745,18 +745,30 @@ def equal_cases(
     the words of its marks, as in a sheet. Not for the main thread. Raises as `overview`.
     """
     reader = _reader(project, persons, layers)
-    alike = [
+    like = [
         item
         for surveyed in _survey(reader, watch)
         for item in surveyed.differences
-        if item.taken is None
+        if _may_be_alike(item, difference)
+    ]
+    return alike(difference, _worded(project, like))
+
+
+def alike(difference: Difference, every: Iterable[Difference]) -> tuple[Difference, ...]:
+    """The equal cases among other differences with the words of their marks, as `equal_cases`."""
+    like = (item for item in every if _may_be_alike(item, difference))
+    signed, words = signature(difference), _words(difference)
+    equal = [item for item in like if signature(item) == signed]
+    return tuple(sorted(equal, key=lambda item: _words(item) != words))
+
+
+def _may_be_alike(item: Difference, difference: Difference) -> bool:
+    return (
+        item.taken is None
         and (item.layer.id, item.kind) == (difference.layer.id, difference.kind)
         and (item.document_id, item.key) != (difference.document_id, difference.key)
         and _labels_of(item) == _labels_of(difference)
-    ]
-    signed, words = signature(difference), _words(difference)
-    equal = [item for item in _worded(project, alike) if signature(item) == signed]
-    return tuple(sorted(equal, key=lambda item: _words(item) != words))
+    )
 
 
 def _labels_of(item: Difference) -> tuple[object, ...]:

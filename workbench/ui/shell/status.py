@@ -40,6 +40,7 @@ class Status(QStatusBar):
         self._person = Button("", "user", "quiet", small=True, on=show_people, name=_("People"))
         self._blind = row(IconLabel("eye-off", "muted", 14), words(_("Blind mode"), "small"), gap=5)
         self._person.hide()
+        self._adjudicates = False
         self._blind.hide()
         who = row(self._person, self._blind, gap=8, margins=(8, 0, 0, 0))
         self._left = row(self._mark, self._saved, self._file, who, gap=6, margins=(8, 0, 0, 0))
@@ -72,14 +73,23 @@ class Status(QStatusBar):
         self._file.setText(project.path.name)
         escaping.set_tip(self._file, str(project.path))
 
+    def show_adjudication(self, on: bool) -> None:
+        """Whether what is labelled now is saved as gold; `show_person` follows."""
+        self._adjudicates = on
+
     def show_person(self, mark: Mark) -> None:
         """Who labels, if it needs a mention, and blind mode."""
         text = _("Labelling as {name}", name=mark.name) if mark.is_other else mark.name
-        self._person.set_text(escaping.menu_text(text))
-        self._person.set_icon("triangle-alert" if mark.is_other else "user")
+        icon = "triangle-alert" if mark.is_other else "user"
         tip = _("Not the person of this computer. Labels are saved as those of {name}.")
-        escaping.set_tip(self._person, tip.format(name=mark.name) if mark.is_other else _("People"))
-        self._person.setVisible(bool(mark.name))
+        tip = tip.format(name=mark.name) if mark.is_other else _("People")
+        if self._adjudicates:
+            text, icon = _("Adjudicating: saved as gold"), "users"
+            tip = _("Decisions are saved as gold. The labels of the people do not change.")
+        self._person.set_text(escaping.menu_text(text))
+        self._person.set_icon(icon)
+        escaping.set_tip(self._person, tip)
+        self._person.setVisible(bool(text))
         self._blind.setVisible(mark.is_blind)
 
     def show_saved(self, saved: bool) -> None:

@@ -320,6 +320,7 @@ class Window(QMainWindow):
         self._trail.clear()
         self.set_title()
         if self.status is not None:
+            self.status.show_adjudication(False)
             self.status.show_project(self.app.project)
         if self.app.project is None:
             self.go(START)

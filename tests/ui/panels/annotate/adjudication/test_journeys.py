@@ -157,6 +157,25 @@ def test_a_decision_can_be_undone_in_its_strip_and_with_undo(journey):
     assert journey.decided()[0] is None and tool.at == 0
 
 
+def test_neither_undo_and_submit_have_keys_and_the_status_bar_says_where_labels_go(journey):
+    tool, person = journey.tool, journey.app.window.status._person
+    tool.go_to(1)
+    journey.key("0")
+    assert journey.decided() == [None, "neither", None]
+    assert person.text().strip() == "Adjudicating: saved as gold"
+    tool.go_to(1)
+    journey.key("u")
+    assert journey.decided() == [None, None, None]
+
+    for number in range(3):
+        tool.go_to(number)
+        journey.key("1")
+    journey.key(Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert tool.finished.decided == 1
+    tool.leave()
+    assert person.text().strip() == "Labelling as Ada"
+
+
 def test_equal_cases_are_decided_alike_in_one_undo_step(journey):
     tool, page = journey.tool, journey.page
     journey.key(" ")  # the boundary
@@ -166,7 +185,7 @@ def test_equal_cases_are_decided_alike_in_one_undo_step(journey):
     journey.key("a")
     assert tool.alike and page.case.alike.isChecked()
     leave_out = next(case for case in tool.cases if tool.key_of(case) == "d4")
-    tool.tick(leave_out.key, False)
+    tool.tick(leave_out, False)
     journey.key("2")
     journey.until(lambda: not tool.alike)
     assert journey.gold(1)[0] == {"7": "PER"} and journey.gold(4)[0] == {}

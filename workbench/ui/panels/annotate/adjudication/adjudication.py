@@ -50,6 +50,9 @@ BEGIN, OVERVIEW, CASES, PREDICTED, ALIKE = (
 )  # keys of tasks
 
 
+Place = tuple[int, str]  # document id, key of a difference
+
+
 class Counts(NamedTuple):
     """Differences that are decided, and all."""
 
@@ -79,11 +82,12 @@ class AdjudicationTool(Tool):
         self.at: int | None = None
         self.unfolded: frozenset[tuple[str, int]] = frozenset()
         self.cases: tuple[Difference, ...] | None = None
-        self.unticked: frozenset[str] = frozenset()
+        self.unticked: frozenset[Place] = frozenset()
         self.alike = False
         self.editing = False
         self.starting = False
         self.predicted: Mapping[int, Sequence[tuple[str, Sequence[Answer]]]] = {}
+        self._alike: dict[tuple[object, ...], tuple[Difference, ...]] = {}  # by signature
         self.listen(self.project.changed, self._project_changed)
 
     # ------------------------------------------------------------ on and off
@@ -169,6 +173,8 @@ class AdjudicationTool(Tool):
         self.session.update(blocked=True)
         self.update(starting=False, people=people, layers=layers, editing=False, overview=None)
         self.update(sheet=None, at=None, ids=(), cases=None, alike=False)
+        self._alike.clear()
+        self.context.app.adjudicates(True)
         if taken:
             message = ngettext(
                 "{n:,} document has layers without differences, which are gold now.",
@@ -188,6 +194,7 @@ class AdjudicationTool(Tool):
             self.context.drop(key)
         sheet = self.sheet
         self.session.finish = None
+        self.context.app.adjudicates(False)
         self.update(people=(), sheet=None, at=None, overview=None, editing=False)
         self.session.update(blocked=False)
         if sheet is not None:
@@ -209,13 +216,13 @@ class AdjudicationTool(Tool):
             document_id = self._next_document(0) or next(iter(self.ids), None)
         if document_id is not None and document_id != opened:
             self.open(document_id)
-        self.changed.emit(frozenset({"overview", "ids"}))
+        self.announce("overview", "ids")
         self.context.commands_changed()
 
     def set_order(self, order: str) -> None:
         self.update(order=order)
         self._sort()
-        self.changed.emit(frozenset({"ids"}))
+        self.announce("ids")
 
     def _sort(self) -> None:
         rows = self.overview.rows if self.overview is not None else ()
@@ -272,9 +279,11 @@ class AdjudicationTool(Tool):
         sheet = self._read(document_id)
         if sheet is None:
             return
-        self.update(sheet=sheet, at=None, unfolded=frozenset(), predicted={})
-        self.project.select((document_id,), self.session)
-        self.go_to(self._next_open(-1) if self._next_open(-1) is not None else 0)
+        self._alike.clear()  # without what was decided in the document before
+        with self.together():
+            self.update(sheet=sheet, at=None, unfolded=frozenset(), predicted={})
+            self.project.select((document_id,), self.session)
+            self.go_to(self._next_open(-1) if self._next_open(-1) is not None else 0)
         self._read_predictions(sheet.document)
         self.context.commands_changed()
 
@@ -310,15 +319,26 @@ class AdjudicationTool(Tool):
         self.context.drop(CASES)
         difference = self.current
         if difference is not None and difference.taken is None:
+            self._find_cases(difference)
+        self.context.commands_changed()
+
+    def _find_cases(self, difference: Difference) -> None:
+        """Set `cases`, from a former search where it was for an equal case."""
+        alike = self._alike.get(adjudication.signature(difference))
+        if alike is None or self.sheet is None:
             work = partial(
                 adjudication.equal_cases, self.project, difference, self.people, self.layers
             )
-            self.context.task(CASES, work, partial(self._take_cases, difference.key))
-        self.context.commands_changed()
+            self.context.task(CASES, work, partial(self._take_cases, difference))
+            return
+        others = [case for case in alike if case.document_id != difference.document_id]
+        every = sorted((*others, *self.sheet.differences), key=lambda item: item.document_id)
+        self.update(cases=adjudication.alike(difference, every))
 
-    def _take_cases(self, key: str, cases: Sequence[Difference]) -> None:
-        if self.current is not None and self.current.key == key:
-            self.update(cases=tuple(case for case in cases if case.key != key))
+    def _take_cases(self, difference: Difference, cases: Sequence[Difference]) -> None:
+        self._alike[adjudication.signature(difference)] = tuple(cases)
+        if self.current is not None and self.current.key == difference.key:
+            self.update(cases=tuple(cases))
 
     def step(self, way: int) -> None:
         """Go to the next or previous difference without deciding, also of the next or previous
@@ -375,8 +395,10 @@ class AdjudicationTool(Tool):
         ticked = self.ticked
         if self.alike and ticked:
             self._decide_alike(self.sheet, (self.current, *ticked), take)
-        elif self._attempt(adjudication.decide, self.sheet, self.current, take):
-            self._go_on()
+            return
+        with self.together():
+            if self._attempt(adjudication.decide, self.sheet, self.current, take):
+                self._go_on()
 
     def _attempt(self, act: Callable[..., None], *args: Any) -> bool:
         """Change the project; False after an error, which is shown."""
@@ -412,10 +434,11 @@ class AdjudicationTool(Tool):
         if self.sheet is None or number is None or not self.session.can_write:
             return
         difference = self.sheet.differences[number]
-        if difference.taken is not None and self._attempt(
-            adjudication.undo_decision, self.sheet, difference
-        ):
-            self.go_to(number)
+        if difference.taken is None:
+            return
+        with self.together():
+            if self._attempt(adjudication.undo_decision, self.sheet, difference):
+                self.go_to(number)
 
     def discuss(self, text: str) -> None:
         """Set the note on the current difference; "" removes it."""
@@ -425,14 +448,18 @@ class AdjudicationTool(Tool):
     @property
     def ticked(self) -> tuple[Difference, ...]:
         """The equal cases that the next decision also decides, if `alike` is on."""
-        return tuple(case for case in self.cases or () if case.key not in self.unticked)
+        return tuple(case for case in self.cases or () if self.is_ticked(case))
 
     def turn_alike(self) -> None:
         if self.cases:
             self.update(alike=not self.alike)
 
-    def tick(self, key: str, on: bool) -> None:
-        self.update(unticked=self.unticked - {key} if on else self.unticked | {key})
+    def is_ticked(self, case: Difference) -> bool:
+        return _place(case) not in self.unticked
+
+    def tick(self, case: Difference, on: bool) -> None:
+        place = {_place(case)}
+        self.update(unticked=self.unticked - place if on else self.unticked | place)
 
     def key_of(self, difference: Difference) -> str:
         """The key of its document."""
@@ -504,7 +531,7 @@ class AdjudicationTool(Tool):
     def hide_runs(self, hide: bool) -> None:
         self.context.settings.window[HIDES] = hide
         self.context.settings.save()
-        self.changed.emit(frozenset({"predicted"}))
+        self.announce("predicted")
 
     def _read_predictions(self, document: Document) -> None:
         work = partial(_predicted, self.project, self.layers, document)
@@ -598,6 +625,7 @@ class AdjudicationTool(Tool):
     def _follow_schema(self) -> None:
         from workbench.operations.schema import labels
 
+        self._alike.clear()
         ids = {layer.id for layer in self.layers}
         layers = tuple(layer for layer in labels.layers(self.project) if layer.id in ids)
         if not layers:
@@ -609,6 +637,8 @@ class AdjudicationTool(Tool):
 
     def _follow(self, changes: Changes) -> None:
         changed = changes.documents
+        if changed is None or self.sheet is None or changed - {row_id(self.sheet.document)}:
+            self._alike.clear()
         opened = row_id(self.sheet.document) if self.sheet is not None else None
         if changed is None or opened is None:
             self._reread()
@@ -624,7 +654,7 @@ class AdjudicationTool(Tool):
             document_id = next(iter(changed))  # an undo or redo in another document
             if document_id in self.ids and not self.editing:
                 self.open(document_id)
-        self.changed.emit(frozenset({"overview"}))
+        self.announce("overview")
         self.context.commands_changed()
 
     def _reread(self) -> None:
@@ -667,6 +697,11 @@ class AdjudicationTool(Tool):
         ]
         counts = {name: (layers[name], total) for name, (_before, total) in overview.layers.items()}
         self.overview = replace(overview, rows=tuple(rows), layers=counts)
+
+
+def _place(case: Difference) -> Place:
+    """Documents with equal texts can have differences with equal keys."""
+    return case.document_id, case.key
 
 
 def _done(act: Callable[..., None], *args: Any, **named: Any) -> bool:

@@ -142,9 +142,9 @@ class OpenCard(QFrame):
     pressed = Signal(int)
     zoomed = Signal(int)
 
-    def __init__(self, tool: AdjudicationTool, item: OpenRow, discuss: Callable[[], None]) -> None:
+    def __init__(self, tool: AdjudicationTool, item: OpenRow) -> None:
         super().__init__()
-        self._tool, self._item, self._discuss = tool, item, discuss
+        self._tool, self._item = tool, item
         self.setProperty("part", "card")
         self._title = words("", "small", weight=600)
         self._chip = Chip("")
@@ -152,7 +152,6 @@ class OpenCard(QFrame):
         self._state = words("", "small", "muted")
         self._versions: Versions | None = None
         self._values: QFrame | None = None
-        self._actions: Actions | None = None
         self._box = QVBoxLayout(self)
         self._box.setContentsMargins(15, 9, 15, 11)
         self._box.setSpacing(7)
@@ -180,10 +179,11 @@ class OpenCard(QFrame):
         """One for each annotator; none for differences of the whole document."""
         return self._versions.texts if self._versions is not None else []
 
-    @property
-    def actions(self) -> Actions | None:
-        """The buttons that decide; None until one of the differences was the current one."""
-        return self._actions
+    def hold(self, actions: Actions) -> None:
+        """Show the buttons at the bottom."""
+        if actions.parent() is not self:
+            self._box.addWidget(actions)
+        actions.show()
 
     def render(self, sheet: Sheet, tints: Tints, texts: Sequence[str], zoom: int) -> None:
         tool, item = self._tool, self._item
@@ -202,13 +202,6 @@ class OpenCard(QFrame):
             self._versions.set_zoom(zoom)
         elif self._values is not None:
             self._show_values(difference, tints)
-        if current and self._actions is None:
-            self._actions = Actions(tool, self._discuss)
-            self._box.addWidget(self._actions)
-        if self._actions is not None:
-            self._actions.setVisible(current)
-            if current:
-                self._actions.render(difference)
 
     def _show_state(self, sheet: Sheet, number: int, *, current: bool) -> None:
         difference, every = sheet.differences[number], len(sheet.differences)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QModelIndex, Qt
-from PySide6.QtWidgets import QCheckBox, QFrame, QGridLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QFrame, QGridLayout, QLabel, QVBoxLayout, QWidget
 
+from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.ui.panels.annotate.adjudication.keys import cap
 from workbench.ui.panels.annotate.adjudication.rows import (
@@ -91,7 +92,7 @@ class CasePane(QFrame):
                 Column(_("Versions"), versions_text, prose=True, tip=versions_text),
             ),
             name=_("Equal cases"),
-            key=lambda case: case.key,
+            key=lambda case: (case.document_id, case.key),
         )
         self.cases.clicked.connect(self._clicked)
         self.cases.opened.connect(self._turn)
@@ -104,7 +105,7 @@ class CasePane(QFrame):
         )
 
     def _tick_icon(self, case: Difference) -> tuple[str, str]:
-        if case.key in self._tool.unticked:
+        if not self._tool.is_ticked(case):
             return "square", "muted"
         return "square-check", "accent" if self._tool.alike else "muted"
 
@@ -112,12 +113,13 @@ class CasePane(QFrame):
         self._turn(self.cases.rows()[index.row()])
 
     def _turn(self, case: Difference) -> None:
-        self._tool.tick(case.key, case.key in self._tool.unticked)
+        self._tool.tick(case, not self._tool.is_ticked(case))
 
     def _build_progress(self) -> None:
         self._decided = words("", "small", "muted")
         self._meter = Meter(0.0, name=_("Decided differences"))
         counts = QWidget()
+        self._numbers: dict[str, QLabel] = {}  # layer → its count
         self._counts = QGridLayout(counts)
         self._counts.setContentsMargins(0, 0, 0, 0)
         self._counts.setVerticalSpacing(4)
@@ -146,10 +148,12 @@ class CasePane(QFrame):
         return not self._guideline_part.isHidden()
 
     def render(self, fields: frozenset[str]) -> None:
-        if not fields <= {"overview", "ids", "order", "unfolded"}:
+        if not fields <= {"overview", "ids", "order", "unfolded", "cases", "unticked", "alike"}:
             self._show_difference()
+        if not fields <= {"overview", "ids", "order", "unfolded"}:
             self._show_cases()
-        self._show_progress()
+        if concerns(fields, "overview"):
+            self._show_progress()
 
     def _show_difference(self) -> None:
         tool = self._tool
@@ -222,11 +226,14 @@ class CasePane(QFrame):
         self._progress_part.setVisible(bool(total))
         self._decided.setText(_("{n:,} of {all:,} decided", n=decided, all=total))
         self._meter.set(decided / total if total else 0.0)
-        clear(self._counts)
-        for at, (name, count) in enumerate(counts.items()):
-            self._counts.addWidget(Elided(name, "small", "muted"), at, 0)
-            number = words(_("{n:,} of {all:,}", n=count.decided, all=count.total), "small")
-            self._counts.addWidget(number, at, 1)
+        if list(counts) != list(self._numbers):
+            clear(self._counts)
+            self._numbers = {name: words("", "small") for name in counts}
+            for at, (name, number) in enumerate(self._numbers.items()):
+                self._counts.addWidget(Elided(name, "small", "muted"), at, 0)
+                self._counts.addWidget(number, at, 1)
+        for name, count in counts.items():
+            self._numbers[name].setText(_("{n:,} of {all:,}", n=count.decided, all=count.total))
 
 
 def _answer_text(answer: Answer, text: str) -> str:

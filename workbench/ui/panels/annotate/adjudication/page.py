@@ -22,6 +22,7 @@ from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.ui.panels.annotate.adjudication.adjudication import ORDERS
 from workbench.ui.panels.annotate.adjudication.cards import (
+    Actions,
     AgreeingStrip,
     DecidedStrip,
     OpenCard,
@@ -54,6 +55,7 @@ from workbench.ui.widgets.tables.document_list import DocumentList
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from workbench.operations.people.adjudication import Sheet
     from workbench.ui.panels.annotate.adjudication.adjudication import AdjudicationTool
 
 SIDE = 22  # margin beside the cards, pixels
@@ -70,8 +72,11 @@ class DifferenceList(QFrame):
         super().__init__()
         self._tool, self._discuss = tool, discuss
         self._cards: dict[Row, Card] = {}
-        self._document: object = None
+        self._contents: dict[Row, object] = {}  # what each row was rendered from
+        self._common: object = None  # what all rows were rendered from
         self._compared: object = None
+        self.actions: Actions | None = None  # in the card of the current difference
+        self._people: object = None  # of the actions
         inner = QWidget()
         self._box = QVBoxLayout(inner)
         self._box.setContentsMargins(SIDE, 4, SIDE, 12)
@@ -85,25 +90,68 @@ class DifferenceList(QFrame):
         layout.addWidget(self.area)
 
     def render(self) -> None:
+        """Show the rows as they are now; those that look as before are left alone."""
         tool, sheet = self._tool, self._tool.sheet
         if sheet is None:
             self._show_rows([])
             return
-        if sheet.document.id != self._document or tool.people != self._compared:
+        compared = sheet.document.id, tool.people
+        if compared != self._compared:
             self._show_rows([])
-            self._document, self._compared = sheet.document.id, tool.people
+            self._compared = compared
         self._show_rows(rows_of(sheet, tool.at))
-        tints, texts = (
-            tints_of(tool),
-            [title_of(name, choosing=False) for name in sheet.document.fields],
-        )
-        for card in self._cards.values():
-            card.render(sheet, tints, texts, self.zoom)
+        tints = tints_of(tool)
+        texts = [title_of(name, choosing=False) for name in sheet.document.fields]
+        places = [(line.field, line.start, line.end) for line in sheet.lines]
+        common = sheet.document, places, tints, texts, self.zoom
+        if common != self._common:
+            self._common = common
+            self._contents.clear()
+        for item, card in self._cards.items():
+            contents = self._contents_of(sheet, item)
+            if self._contents.get(item) != contents:
+                self._contents[item] = contents
+                card.render(sheet, tints, texts, self.zoom)
+        self._show_actions(sheet)
         QTimer.singleShot(0, self, self._show_current)
 
+    def _contents_of(self, sheet: Sheet, item: Row) -> object:
+        """What the row depends on, of what can differ between two rows."""
+        if isinstance(item, DecidedRow):
+            return sheet.differences[item.difference]
+        lines = sheet.lines[item.first : item.after] if item.first >= 0 else ()
+        if isinstance(item, AgreeingLines):
+            place = sheet.lines[item.first].field, item.first
+            return lines, place in self._tool.unfolded
+        numbers = {*item.differences, *(n for one in lines for n in one.differences)}
+        every = [sheet.differences[number] for number in sorted(numbers)]
+        at = self._tool.at if self._tool.at in item.differences else None
+        return lines, every, at, at is not None and len(sheet.differences)
+
+    def _show_actions(self, sheet: Sheet) -> None:
+        """Put the buttons into the card of the current difference."""
+        card, at = self.current, self._tool.at
+        if card is None or at is None:
+            if self.actions is not None:
+                self.actions.hide()
+            return
+        people = self._tool.people
+        if self.actions is None or self._people != people:
+            if self.actions is not None:
+                remove(self.actions)
+            self.actions, self._people = Actions(self._tool, self._discuss), people
+        card.hold(self.actions)
+        self.actions.render(sheet.differences[at])
+
     def _show_rows(self, rows: list[Row]) -> None:
-        for item in [item for item in self._cards if item not in rows]:
-            remove(self._cards.pop(item))
+        now = set(rows)
+        for item in [item for item in self._cards if item not in now]:
+            card = self._cards.pop(item)
+            self._contents.pop(item, None)
+            if self.actions is not None and card.isAncestorOf(self.actions):
+                self.actions.setParent(self)
+                self.actions.hide()
+            remove(card)
         for at, item in enumerate(rows):
             card = self._cards.get(item) or self._card(item)
             self._cards[item] = card
@@ -120,10 +168,14 @@ class DifferenceList(QFrame):
             decided = DecidedStrip(self._tool, item.difference)
             decided.pressed.connect(self._tool.go_to)
             return decided
-        card = OpenCard(self._tool, item, self._discuss)
+        card = OpenCard(self._tool, item)
         card.pressed.connect(self._tool.go_to)
         card.zoomed.connect(self._zoomed)
         return card
+
+    def restyle(self) -> None:
+        self._common = None
+        self.render()
 
     @property
     def zoom(self) -> int:
@@ -332,13 +384,11 @@ class AdjudicationPage(QWidget):
             self._of.setText(", ".join(layer.name for layer in tool.layers))
         left = tool.open_count
         self._open.setText(
-            ngettext("{n} open", "{n} open", left)
-            if left
+            ""
+            if sheet is None
             else _("gold")
-            if sheet is not None and sheet.done
-            else _("nothing open")
-            if sheet is not None
-            else ""
+            if sheet.done
+            else ngettext("{n} open", "{n} open", left)
         )
         self.submit.setEnabled(tool.can_submit)
         empty = sheet is None or not sheet.differences
@@ -373,7 +423,7 @@ class AdjudicationPage(QWidget):
         self._people_shown = None
         self.queue.restyle()
         self.case.restyle()
-        self.list.render()
+        self.list.restyle()
         if self.resized is not None:
             self.resized(self.width())
         self._show_people()
