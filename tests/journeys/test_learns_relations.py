@@ -184,7 +184,7 @@ def scores_and_suggests_between_predicted_names(hand):
     assert selection.whole.scores["relation_strict_f1"] == pytest.approx(
         same
     )  # names are all right
-    assert any("end to end" in row.split for row in selection.score_rows())
+    assert any("end-to-end" in row.split for row in selection.score_rows())
     hand.job_ends()
     hand.click("Suggest with this run")
     hand.wait(lambda: not selection.busy, "still predicting", PATIENCE)
