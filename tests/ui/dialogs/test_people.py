@@ -84,7 +84,7 @@ def test_labelling_as_another_person_is_marked_until_it_is_undone(
 
     assert named.project.annotator_name == "Ben"
     assert status._person.text().strip() == "Labelling as Ben"
-    qtbot.waitUntil(lambda: "not the person of this computer" in dialog._current.text())
+    qtbot.waitUntil(lambda: "not as this computer's user" in dialog._current.text())
     named.undo()
     qtbot.waitUntil(lambda: status._person.text().strip() == "Ada")
     assert named.project.annotator_name == "Ada"
