@@ -75,8 +75,8 @@ class DifferenceList(QFrame):
         self._contents: dict[Row, object] = {}  # what each row was rendered from
         self._common: object = None  # what all rows were rendered from
         self._compared: object = None
-        self.actions: Actions | None = None  # in the card of the current difference
-        self._people: object = None  # of the actions
+        self.decisions: Actions | None = None  # in the card of the current difference
+        self._people: object = None  # of the decisions
         inner = QWidget()
         self._box = QVBoxLayout(inner)
         self._box.setContentsMargins(SIDE, 4, SIDE, 12)
@@ -132,25 +132,25 @@ class DifferenceList(QFrame):
         """Put the buttons into the card of the current difference."""
         card, at = self.current, self._tool.at
         if card is None or at is None:
-            if self.actions is not None:
-                self.actions.hide()
+            if self.decisions is not None:
+                self.decisions.hide()
             return
         people = self._tool.people
-        if self.actions is None or self._people != people:
-            if self.actions is not None:
-                remove(self.actions)
-            self.actions, self._people = Actions(self._tool, self._discuss), people
-        card.hold(self.actions)
-        self.actions.render(sheet.differences[at])
+        if self.decisions is None or self._people != people:
+            if self.decisions is not None:
+                remove(self.decisions)
+            self.decisions, self._people = Actions(self._tool, self._discuss), people
+        card.hold(self.decisions)
+        self.decisions.render(sheet.differences[at])
 
     def _show_rows(self, rows: list[Row]) -> None:
         now = set(rows)
         for item in [item for item in self._cards if item not in now]:
             card = self._cards.pop(item)
             self._contents.pop(item, None)
-            if self.actions is not None and card.isAncestorOf(self.actions):
-                self.actions.setParent(self)
-                self.actions.hide()
+            if self.decisions is not None and card.isAncestorOf(self.decisions):
+                self.decisions.setParent(self)
+                self.decisions.hide()
             remove(card)
         for at, item in enumerate(rows):
             card = self._cards.get(item) or self._card(item)
