@@ -30,7 +30,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {  # kind → keys of its entries besides 
     "inspector": ("info", "view", "question", "questions", "needs", "imports"),
     "backend": ("info",),
     "strategy": ("needs", "layers"),
-    "exporter": ("suffix", "several", "questions", "folder"),
+    "exporter": ("suffix", "several", "people", "questions", "folder"),
     "model_exporter": ("info", "default", "alias"),
     "run_kind": ("info",),
     "panel": ("place", "icon"),

@@ -65,10 +65,13 @@ class Project:
 
         Raises ProjectError if `path` exists: files are never overwritten.
         """
-        project = cls(Database.create(Path(path)), dispatch=dispatch)
-        with project.db.transaction():
-            project.label_as_own(settings.load())
-            project.db.take_touched()
+        own = settings.load()
+        db = Database.create(Path(path), annotator=own.annotator, uid=own.own_uid())
+        project = cls(db, dispatch=dispatch)
+        if own.initials or own.colour:
+            with db.transaction():
+                project.label_as_own(own)
+                db.take_touched()
         return project
 
     @classmethod

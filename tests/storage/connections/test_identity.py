@@ -15,6 +15,7 @@ from workbench.operations.schema import labels as schema
 from workbench.project import backup
 from workbench.project.check import check
 from workbench.project.project import Project
+from workbench.storage.annotation import people
 from workbench.storage.connections import identity, lock
 from workbench.storage.documents import removal
 from workbench.storage.integrity import recovery
@@ -46,8 +47,10 @@ def opened(folder):
 
 @pytest.fixture
 def other(tmp_path):
-    """The path of another project, with a layer of its own, `other`."""
+    """The path of another project, of another person, with a layer of its own, `other`."""
     with closing(Project.create(tmp_path / "other.glossbench")) as project:
+        with project.write():
+            people.become(project.db, 1, people.Person(1, "0123456789abcdef", "Other"))
         schema.add_layer(project, "other", "span", labels=["B"])
     return project.path
 

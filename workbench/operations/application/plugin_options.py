@@ -104,6 +104,12 @@ RULES: Mapping[str, Mapping[str, Rule]] = {  # kind → key → rule
     "segmenter": {"languages": _strings, "package": _package},
     "inspector": {"question": _one_of(tuple(QUESTIONS)), "needs": _strings, "questions": _truth},
     "strategy": {"needs": _strings, "layers": _some_of(tuple(LAYER_KINDS))},
-    "exporter": {"suffix": _suffix, "several": _truth, "questions": _truth, "folder": _truth},
+    "exporter": {
+        "suffix": _suffix,
+        "several": _truth,
+        "people": _truth,
+        "questions": _truth,
+        "folder": _truth,
+    },
     "model_exporter": {"default": _truth},
 }

@@ -71,8 +71,10 @@ class Database:
     # ------------------------------------------------------------ open and close
 
     @classmethod
-    def create(cls, path: Path, *, annotator: str = "me") -> Database:
-        """Create a project. Raises ProjectError if `path` exists."""
+    def create(cls, path: Path, *, annotator: str = "me", uid: str = "") -> Database:
+        """Create a project; `uid` of the annotator, "" for a new one. Raises ProjectError if
+        `path` exists.
+        """
         path = Path(path).absolute()
         claim(path)
         try:
@@ -83,7 +85,7 @@ class Database:
                 conn.execute("pragma synchronous = off")
                 conn.execute(f"pragma application_id = {header.APPLICATION_ID}")
                 migrations.apply(conn)
-                migrations.insert_first_rows(conn, annotator)
+                migrations.insert_first_rows(conn, annotator, uid)
                 checksums.rebuild(conn)
             return cls.open(path)
         except BaseException as error:

@@ -422,12 +422,12 @@ def _keep_pandas_out() -> None:
         del sys.modules["pandas"]
 
 
-def insert_first_rows(conn: sqlite3.Connection, annotator: str) -> None:
-    """The rows of a new project."""
+def insert_first_rows(conn: sqlite3.Connection, annotator: str, uid: str = "") -> None:
+    """The rows of a new project; `uid` of the annotator, "" for a new one."""
     with conn:
         conn.execute("begin")
         mine = conn.execute(
-            "insert into annotator(uid, name) values(?, ?)", (new_uid(), annotator)
+            "insert into annotator(uid, name) values(?, ?)", (uid or new_uid(), annotator)
         ).lastrowid
         values = {
             "uid": new_uid(),

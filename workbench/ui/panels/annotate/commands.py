@@ -348,15 +348,15 @@ ADJUDICATION_COMMANDS = (
         "Labels",
         "Ctrl+Shift+E",
         enabled=_may_adjudicate,
-        group="done",
+        group="queue",
     ),
     Command(
         "annotate.leave-adjudication",
-        _("Leave adj&udication"),
+        _("Lea&ve adjudication"),
         lambda p: p.state.adjudication.leave(),
         "Labels",
         enabled=lambda p: p.state.adjudication.is_on,
-        group="done",
+        group="queue",
     ),
 )
 

@@ -18,6 +18,7 @@ from workbench.text.guideline import sentence_for
 from workbench.text.rows import row_id
 from workbench.ui.panels.annotate.session import LABELLED
 from workbench.ui.panels.annotate.tool import Tool
+from workbench.ui.style import formats
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import DocumentRow
@@ -260,7 +261,7 @@ class AdjudicationTool(Tool):
             return _("to submit")
         if self.sheet is not None and id == row_id(self.sheet.document):
             return ngettext("{n:,} open", "{n:,} open", row.open)
-        return f"{row.open:,}"
+        return formats.count(row.open)
 
     @property
     def place(self) -> int | None:
