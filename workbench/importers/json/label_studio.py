@@ -236,7 +236,7 @@ def _is_named(value: object) -> bool:
 
 
 def _names_of(people: Mapping[str, tuple[str, str]]) -> dict[str, str]:
-    """Id → name; people of one name are told apart by their address, else by their id."""
+    """Id → name; the address, or else the id, distinguishes people with the same name."""
     shared = Counter(name for name, _email in people.values())
     names = {}
     for id, (name, email) in people.items():

@@ -772,7 +772,7 @@ def _may_be_alike(item: Difference, difference: Difference) -> bool:
 
 
 def _labels_of(item: Difference) -> tuple[object, ...]:
-    """The labels in each version; those without labels are told apart by their values."""
+    """The labels in each version; values distinguish those without labels."""
     return tuple(
         None if version is None else tuple(sorted(mark.label for mark in version))
         for version in item.versions

@@ -284,7 +284,7 @@ def _estimated(
 
 
 def _identity(answer: Answer) -> str:
-    """Equal for equal answers: those of classes are told apart by their labels alone."""
+    """Equal for equal answers; for classes, only the labels are compared."""
     return repr([mark.place for mark in answer])
 
 
