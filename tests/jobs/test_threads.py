@@ -1,3 +1,4 @@
+import queue
 import sys
 import threading
 import weakref
@@ -102,3 +103,23 @@ def test_what_a_task_refers_to_is_given_up_where_its_result_is_taken():
     del kept
     assert mailbox.wait(lambda: bool(ended), 30)
     assert ended == [threading.current_thread()]
+
+
+def test_what_an_error_refers_to_is_given_up_there_too():
+    calls, taken, ended = queue.SimpleQueue(), threading.Event(), []
+
+    class Widget:
+        def fail(self):
+            raise ValueError
+
+    def dispatch(call):
+        calls.put(call)
+        taken.wait(30)  # the other thread is still in its task when the outcome has been taken
+
+    widget = Widget()
+    weakref.finalize(widget, lambda: ended.append(threading.current_thread()))
+    threads.run(widget.fail, lambda _result, _error: None, dispatch=dispatch)
+    del widget
+    calls.get(timeout=30)()
+    assert ended == [threading.current_thread()]
+    taken.set()

@@ -12,6 +12,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from workbench.base.errors import Cancelled, as_exception
@@ -22,7 +23,7 @@ SIZE = max(2, min(4, os.cpu_count() or 2))
 Dispatch = Callable[[Callable[[], None]], None]
 Work = Callable[[], Any]
 Done = Callable[[Any, Exception | None], None]
-Task = list[Any]  # work, done, dispatch, token; emptied on the main thread
+Task = list[Any]  # work, done, dispatch, token, then (result, error); emptied on the main thread
 _tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()
 _lock = threading.Lock()
 _threads: list[threading.Thread] = []
@@ -132,18 +133,18 @@ def _do(task: Task) -> None:
     """Do the work, then hand over the task with all that it refers to: the last reference to a
     widget must not end in this thread.
     """
-    result, error = None, None
     if not task[3].cancelled:
         try:
-            result = task[0]()
+            task.append((task[0](), None))
         except BaseException as raised:  # passed to `done`; a panic must not end the thread
-            error = as_exception(raised)
-    task[2](lambda: _end(task, result, error))
+            task.append((None, as_exception(raised)))  # its traceback refers to widgets too
+    task[2](partial(_end, task))
 
 
-def _end(task: Task, result: Any, error: Exception | None) -> None:
+def _end(task: Task) -> None:
     """On the thread of `dispatch`."""
-    _work, done, _dispatch, token = task
+    _work, done, _dispatch, token, *outcome = task
     task.clear()
     if not token.cancelled:
+        result, error = outcome[0]
         done(result, error)
