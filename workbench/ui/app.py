@@ -225,6 +225,7 @@ class App:
         self.project = project
         self.local_steps = LocalSteps(project)
         self.window.banner.hide()
+        from workbench.operations.people import people
         from workbench.operations.runs.run_recorder import wire
 
         if not project.read_only:
@@ -233,6 +234,8 @@ class App:
             self._drops.append(self.queue.changed.connect(partial(run_notices.tell, self)))
             project.schedule = self._later
         self._drops.append(project.changed.connect(lambda _changes: self._project_changed()))
+        self._drops.append(project.layers_shown.connect(self._follow_blind_mode))
+        people.follow_blind_mode(project)
         self.window.show_project()
         if project.read_only:
             self.window.tell(
@@ -401,7 +404,21 @@ class App:
         self.settings.save()
         self.recent_changed.emit()
 
+    @property
+    def is_blind(self) -> bool:
+        """Whether a project is open in blind mode."""
+        from workbench.operations.people import people
+
+        return self.project is not None and people.is_blind(self.project)
+
+    def _follow_blind_mode(self) -> None:
+        from workbench.operations.people import people
+
+        if self.project is not None and people.follow_blind_mode(self.project):
+            self.window.rebuild()
+
     def _project_changed(self) -> None:
+        self._follow_blind_mode()  # after another person labels
         self.commands_changed()
         self.window.banner.saved()
         if self.window.status is not None:

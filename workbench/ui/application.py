@@ -76,6 +76,8 @@ class Application(Protocol):
     def restyle(self) -> None: ...
 
     # projects
+    @property
+    def is_blind(self) -> bool: ...
     def open_project(
         self,
         path: Path | str,

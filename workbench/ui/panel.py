@@ -337,11 +337,13 @@ class Panel:
     """A page or dock, built by the window when first shown and closed by it.
 
     Subclasses set `commands` and implement `build`; id, title, icon and placement are in
-    `builtins.toml`.
+    `builtins.toml`. needs_project: cannot be shown without one. shows_predictions: of documents,
+    or labels of several people; cannot be shown in blind mode.
     """
 
     commands: tuple[Command, ...] = ()
     needs_project = True
+    shows_predictions = False
 
     def __init__(self, context: PanelContext):
         self.context = context

@@ -5,15 +5,19 @@ from contextlib import closing
 import pytest
 
 from workbench.base import settings
-from workbench.base.errors import SpecError
+from workbench.base.errors import ExportFailed, ProjectError, SpecError
 from workbench.base.settings import Settings
 from workbench.operations.annotation import annotate, document_view
 from workbench.operations.documents import corpus, queries
 from workbench.operations.people import hand_out, people
 from workbench.operations.schema import labels
+from workbench.operations.transfer import data_export
 from workbench.project.check import check
 from workbench.project.project import Project
+from workbench.storage.annotation import suggestions
+from workbench.storage.annotation.suggestions import NewSuggestion
 from workbench.storage.documents import documents
+from workbench.storage.runs import runs
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 
@@ -150,6 +154,66 @@ def test_blind_mode_hides_the_layers_of_others(project):
 
     people.set_blind(project, False)
     assert people.hidden_layers(project) == {}
+
+
+@pytest.fixture
+def shared(project):
+    """Ada labelled document 1 and left a suggestion and a prediction there; Ben labels."""
+    label(project, 1, "yes")
+    spans = labels.layer_named(project, "spans")
+    annotate.add_span(project, 1, 0, 3, spans.label("PER").id)
+    with project.edit("Suggest"):
+        rule = project.source("rule", "names")
+        suggested = NewSuggestion(1, spans.id, spans.label("PER").id, 8, 11, score=0.25)
+        suggestions.add_suggestions(project.db, [suggested], source_id=rule)
+    with project.write():
+        run = runs.add(project.db, "first", "train", layer_id=spans.id)
+        runs.save_predictions(project.db, run.id, [(1, "0" * 32, {"label": "yes"})])
+    people.work_as(project, people.add(project, "Ben").id)
+    return project
+
+
+ASKED = ("has:label", "has:span", "source:rule", "score<0.5", "label:PER", "spans>0")
+
+
+def answers(project):
+    return {query: list(queries.matching(project, query)) for query in ASKED}
+
+
+def test_blind_mode_lets_no_query_answer_from_labels_of_others_or_suggestions(shared):
+    assert answers(shared)["has:label"] == answers(shared)["score<0.5"] == [1]
+
+    people.set_blind(shared, True)
+    assert people.follow_blind_mode(shared) and not people.follow_blind_mode(shared)
+    assert not any(answers(shared).values())
+    assert runs.predictions(shared.db, 1) == {}
+    with pytest.raises(ProjectError, match="Blind mode"), shared.db.labels_of(1):
+        pass
+    label(shared, 2, "no")
+    assert answers(shared)["has:label"] == [2]
+
+    people.set_blind(shared, False)
+    assert people.follow_blind_mode(shared)
+    assert answers(shared)["has:label"] == [1, 2] and answers(shared)["score<0.5"] == [1]
+
+
+def test_edits_in_blind_mode_change_nothing_of_others(shared, tmp_path):
+    people.set_blind(shared, True)
+    people.follow_blind_mode(shared)
+    label(shared, 1, "no")
+    shared.undo(2)
+    shared.redo(2)
+
+    with pytest.raises(ExportFailed):
+        run = runs.all(shared.db)[0]
+        data_export.export_data(
+            shared, tmp_path / "x.jsonl", format="jsonl", source="predictions", run=run
+        )
+    path = shared.path
+    shared.close()
+    assert check(path) == []
+    with closing(Project.open(path)) as again, again.db.labels_of(1):
+        assert classes(again) == (("yes",), "submitted")
 
 
 def test_progress_counts_the_assigned_documents_that_a_person_submitted(project, tmp_path):

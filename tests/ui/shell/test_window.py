@@ -1,10 +1,17 @@
 """The window: pages, projects, errors, messages, detached pages, text size."""
 
+from contextlib import closing
+
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 
 from workbench.base.errors import ProjectError, WorkbenchError
+from workbench.operations.annotation import annotate
+from workbench.operations.documents import queries
+from workbench.operations.people import people
+from workbench.operations.schema import labels
+from workbench.project.project import Project
 from workbench.ui.style import theme
 
 RAIL = ("Data", "Annotate", "Labels", "Models", "Train", "Results", "Inspect", "Prompts", "Export")
@@ -400,3 +407,42 @@ def test_closing_the_project_while_a_page_is_built_shows_the_welcome_page(app, p
 
     qtbot.wait(20)
     assert app.window.page == "welcome" and app.window.panel("annotate") is None
+
+
+def test_blind_mode_hides_the_pages_with_predictions_until_it_is_turned_off(app, project_file):
+    app.open_project(project_file, page="results")
+    window = app.window
+    window.toggle_dock("jobs", True)
+    assert window.panel("results") is not None
+
+    people.set_blind(app.project, True)
+    assert window.page == "results" and window.panel("results") is None
+    for page in ("train", "results", "inspect", "prompts"):
+        window.go(page)
+        assert window.panel(page) is None
+        assert any("Blind mode" in line for line in shown_words(window).splitlines())
+    assert window.dock_shown("jobs") and window.shown_panel is None
+    window.go("annotate")
+    assert window.panel("annotate").state.session.blind
+
+    people.set_blind(app.project, False)
+    assert window.panel("annotate") is not None and not window.panel("annotate").state.session.blind
+    window.go("results")
+    assert window.panel("results") is not None
+
+
+def test_a_project_opened_in_blind_mode_reads_only_the_labels_of_the_one_who_labels(
+    app, project_file
+):
+    with closing(Project.open(project_file)) as project:
+        ben = people.add(project, "Ben")
+        layer = labels.layer_named(project, "class")
+        annotate.set_class(project, 1, layer.label("good").id)
+        people.set_blind(project, True)
+
+    app.open_project(project_file)
+    assert list(queries.matching(app.project, "has:label")) == [1]
+    people.work_as(app.project, ben.id)
+    assert list(queries.matching(app.project, "has:label")) == []
+    app.undo()
+    assert list(queries.matching(app.project, "has:label")) == [1]

@@ -184,6 +184,13 @@ def set_blind(project: Project, on: bool) -> None:
         project.layers_shown.emit()
 
 
+def follow_blind_mode(project: Project) -> bool:
+    """In blind mode, let this process read only the labels of the one who labels, and neither
+    suggestions nor predictions; edits read all. Returns whether that is a change.
+    """
+    return project.db.show_only(project.annotator_id if is_blind(project) else None)
+
+
 def hidden_layers(project: Project) -> dict[int, str]:
     """The layers that blind mode hides, as they show the labels of another: id → its name."""
     if not is_blind(project):

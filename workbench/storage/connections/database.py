@@ -27,6 +27,7 @@ from workbench.storage.journal.journal import Journal
 from workbench.storage.queries import search, state_keys
 from workbench.storage.schema import migrations, schema_check, tables
 from workbench.storage.schema.tables import JOURNALED
+from workbench.text.labels import LABEL_TABLES
 
 BUSY_SECONDS = 10
 _LATEST = "select id, at, undone from journal_step order by id desc limit 1"
@@ -58,6 +59,7 @@ class Database:
         self._latest: object = None  # the row of the latest step of the history
         self._written = False  # whether a change was committed
         self._copied = False  # whether a copy has all changes
+        self._only: int | None = None  # the annotator of `show_only`
         self._home = threading.get_ident()
         self._mutex = threading.RLock()
         self._owner: int | None = None
@@ -353,15 +355,31 @@ class Database:
         if self._owner == me:
             return self.writer
         conn = self._readers.get(me)
-        if conn is None:
+        if conn is None or conn.only != self._only:
             if self._closed:
                 raise self._is_closed()
-            conn = self._connect_reader()
+            outdated, conn = conn, self._connect_own_reader()
             with self._readers_mutex:
                 if self._closed:
                     conn.close()
                     raise self._is_closed()
                 self._readers[me] = conn
+            if outdated is not None:
+                outdated.close_soon()
+        return conn
+
+    def show_only(self, annotator_id: int | None) -> bool:
+        """From now on, reading outside of edits finds only labels of this annotator, and neither
+        suggestions nor predictions; None: all. Returns whether that is a change.
+        """
+        before, self._only = self._only, annotator_id
+        return before != annotator_id
+
+    def _connect_own_reader(self) -> Reader:
+        conn = self._connect_reader()
+        conn.only = self._only
+        if conn.only is not None:
+            _hide_others(conn, conn.only)
         return conn
 
     @contextmanager
@@ -375,13 +393,19 @@ class Database:
     def labels_of(self, annotator_id: int) -> Iterator[None]:
         """Within it, this thread reads the labels of this annotator in place of gold.
 
-        For reading only: raises ProjectBusy within its own transaction.
+        For reading only: raises ProjectBusy within its own transaction; ProjectError for the labels
+        of others where `show_only` hides them.
         """
         me = threading.get_ident()
         if self._owner == me:
             raise ProjectBusy(_("Labels of others cannot be read within an edit."))
+        if self._only not in (None, annotator_id):
+            raise ProjectError(
+                _("Blind mode hides the labels of others."),
+                hint=_("Turn it off in File ▸ People."),
+            )
         self.reader()
-        usual, conn = self._readers[me], self._connect_reader()
+        usual, conn = self._readers[me], self._connect_own_reader()
         try:
             _show_labels_of(conn, annotator_id)
             self._readers[me] = conn
@@ -632,6 +656,16 @@ def _show_labels_of(conn: Reader, annotator_id: int) -> None:
     columns = ", ".join(gold if name == "gold" else name for name in JOURNALED["layer"])
     conn.execute("pragma query_only = off")
     conn.execute(f"create temp view layer as select {columns} from main.layer")
+    conn.execute("pragma query_only = on")
+
+
+def _hide_others(conn: Reader, annotator_id: int) -> None:
+    """Shadow the tables of labels, suggestions and predictions."""
+    own = f"annotator_id = {int(annotator_id)}"  # a view has no parameters
+    conditions = dict.fromkeys(LABEL_TABLES, own) | {"suggestion": "0", "prediction": "0"}
+    conn.execute("pragma query_only = off")
+    for table, condition in conditions.items():
+        conn.execute(f"create temp view {table} as select * from main.{table} where {condition}")
     conn.execute("pragma query_only = on")
 
 

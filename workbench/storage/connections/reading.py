@@ -64,9 +64,11 @@ class Reader(sqlite3.Connection):
     """`using` is held while a thread is inside SQLite: closing the connection then would crash.
 
     `path` is the project file, for messages; `explain` makes an error for users of one of SQLite.
+    `only`: the annotator whose labels alone are read; None: those of all.
     """
 
     path = Path()
+    only: int | None = None
     explain: Callable[[Exception], WorkbenchError]
 
     def __init__(self, *args: Any, **named: Any) -> None:

@@ -55,6 +55,7 @@ class AuditState(State):
         self._changed_ids: set[int] = set()  # of documents to check again
         self._tasks = app.new_tasks()
         self.listen(project.changed, self._changed)
+        self.listen(project.layers_shown, self._layers_shown)
         work = partial(installed.list, app.settings)
         self._tasks.start("models", work, self._take_cards, failed=self._failed)
 
@@ -65,6 +66,11 @@ class AuditState(State):
             usual = [name for name in names if name == "starter-bert"]
             self.update(model=next(iter(usual or names), ""))
         self.check()
+
+    def _layers_shown(self) -> None:
+        if self.app.is_blind:  # the findings may be on labels of others
+            self.update(audit=None)
+            self.check()
 
     def _changed(self, changes: Changes) -> None:
         if not any(map(changes.touches, LABELLED)) or (self.audit is None and self.share is None):

@@ -63,8 +63,8 @@ class People(Dialog):
         self._hidden = words("", "small", "warn", wrap=True)
         explained = words(
             _(
-                "Hides the labels of others and all suggestions, also those of the instant model, "
-                "in Annotate and Data, and the agreement of people in Results."
+                "Hides the labels of others, all suggestions and predictions, and the pages Train, "
+                "Results, Inspect and Prompts."
             ),
             "caption",
             "muted",

@@ -70,6 +70,13 @@ def no_project(entry: Contribution, lead: Callable[[], object]) -> EmptyState:
     return EmptyState(icon_of(entry), _("No project is open"), hint, button)
 
 
+def blind(show_people: Callable[[], object]) -> EmptyState:
+    """Shown in blind mode instead of a page with predictions or labels of other people."""
+    button = Button(_("People…"), on=show_people)
+    hint = _("It shows predictions, or labels of other people. Turn blind mode off to use it.")
+    return EmptyState("eye-off", _("Blind mode hides this page"), hint, button)
+
+
 def moved(entry: Contribution, bring_back: Callable[[], object]) -> EmptyState:
     """Shown instead of a page that is in a window of its own."""
     button = Button(_("Move it back"), "arrow-up-right", on=bring_back)

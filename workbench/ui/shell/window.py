@@ -295,7 +295,7 @@ class Window(QMainWindow):
         if page in self._broken:
             return self._broken[page]
         if not self._can_build(page):
-            return self._no_project(page)
+            return self._empty(page)
         if page not in self._panels:
             self._panels[page] = self.panel_class(page)(PanelContext(self.app, page))
         view = self._panels[page].view
@@ -306,13 +306,33 @@ class Window(QMainWindow):
     def _can_build(self, page: str) -> bool:
         if page in self._broken:
             return False
-        return self.app.project is not None or not self.panel_class(page).needs_project
+        if self.app.project is None:
+            return not self.panel_class(page).needs_project
+        return not (self.panel_class(page).shows_predictions and self.app.is_blind)
 
-    def _no_project(self, page: str) -> QWidget:
-        if page not in self._empties:
-            self._empties[page] = pages.no_project(self._entries[page], lambda: self.go(START))
-            self.stack.addWidget(self._empties[page])
-        return self._empties[page]
+    def _empty(self, page: str) -> QWidget:
+        """What is shown instead of a page that cannot be."""
+        key = page if self.app.project is None else f"blind.{page}"
+        if key not in self._empties:
+            entry, people = self._entries[page], partial(self.app.act, "people")
+            self._empties[key] = (
+                pages.no_project(entry, lambda: self.go(START))
+                if self.app.project is None
+                else pages.blind(people)
+            )
+            self.stack.addWidget(self._empties[key])
+        return self._empties[key]
+
+    def rebuild(self) -> None:
+        """Build all pages and docks again, where they are."""
+        place = self._place()
+        docks = [id for id in self._docks if self.dock_shown(id)]
+        self.close_panels()
+        if self.status is not None:
+            self.status.show_adjudication(False)
+        self.go(self.page, **(place.args if place is not None else {}))
+        for id in docks:
+            self.toggle_dock(id, True)
 
     def show_project(self) -> None:
         """Show another project, or none: all pages are rebuilt when shown."""

@@ -51,7 +51,8 @@ class ExportDialog(Dialog):
         )
         self._context, self._project = context, opened(context)
         self._formats = {format_.id: format_ for format_ in data_export.formats()}
-        self._runs = [run for run in runs.all_runs(self._project) if run.layer_id is not None]
+        self._is_blind = people.is_blind(self._project)
+        self._runs = [] if self._is_blind else self._runs_with_layer()
         self._several_people = len(people.every(self._project)) > 1
         self._written: Path | None = None
         self._replaceable: Path | None = None  # the file was confirmed in a file dialog
@@ -151,21 +152,24 @@ class ExportDialog(Dialog):
 
     def _show(self) -> None:
         format = self._format.currentData()
+        hidden = _("Blind mode hides them") if self._is_blind else ""
         several = bool(self._formats[format].options.get("several"))
         self._source.button("both").setEnabled(several and bool(self._runs))
         escaping.set_tip(
-            self._source.button("both"), "" if several else _("This format cannot hold both")
+            self._source.button("both"),
+            hidden or ("" if several else _("This format cannot hold both")),
         )
-        of_people = bool(self._formats[format].options.get("people"))
+        of_people = bool(self._formats[format].options.get("people")) and not hidden
         self._source.button("people").setVisible(self._several_people)
         self._source.button("people").setEnabled(of_people)
         escaping.set_tip(
-            self._source.button("people"), "" if of_people else _("This format holds one person")
+            self._source.button("people"),
+            hidden or ("" if of_people else _("This format holds one person")),
         )
         self._source.button("predictions").setEnabled(bool(self._runs))
         escaping.set_tip(
             self._source.button("predictions"),
-            "" if self._runs else _("No run with predictions yet"),
+            hidden or ("" if self._runs else _("No run with predictions yet")),
         )
         source = self._source.value()
         if (source == "both" and not several) or (source == "people" and not of_people):
@@ -183,6 +187,9 @@ class ExportDialog(Dialog):
         self._message.set("")
         if self.isVisible():
             self.fit_height(shrink=True)
+
+    def _runs_with_layer(self) -> list[Run]:
+        return [run for run in runs.all_runs(self._project) if run.layer_id is not None]
 
     def _chosen_run(self) -> Run | None:
         """The run whose predictions are exported; None for labels of people."""

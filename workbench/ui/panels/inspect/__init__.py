@@ -31,6 +31,7 @@ class InspectPanel(Panel):
     state: InspectState
     view: InspectView
 
+    shows_predictions = True
     commands = (
         Command(
             "inspect.ask",

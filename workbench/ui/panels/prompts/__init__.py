@@ -21,6 +21,7 @@ class PromptsPanel(Panel):
     state: PromptsState
     view: PromptsView
 
+    shows_predictions = True
     commands = (
         Command(
             "prompts.run",

@@ -24,6 +24,7 @@ class ResultsPanel(Panel):
     state: ResultsState
     view: ResultsView
 
+    shows_predictions = True
     commands: tuple[Command, ...] = (
         Command(
             "results.suggest",

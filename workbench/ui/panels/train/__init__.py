@@ -53,6 +53,7 @@ class TrainPanel(Panel):
     experiments: Experiments
     view: TrainView
 
+    shows_predictions = True
     commands = (
         Command(
             "train.start",

@@ -83,17 +83,6 @@ def test_a_new_label_is_measured_while_the_page_is_open(panel, qtbot):
     )
 
 
-def test_blind_mode_hides_what_others_did(panel, qtbot):
-    page, project = view(panel), panel.state.people.project
-
-    people.set_blind(project, True)
-    assert page._blind.isVisible() and not page._whole.isVisible() and not page._none.isVisible()
-
-    people.set_blind(project, False)
-    qtbot.waitUntil(lambda: bool(panel.state.people.agreements), timeout=20_000)
-    assert page._whole.isVisible()
-
-
 def test_time_progress_and_equal_texts_are_shown(panel, qtbot):
     page, state = view(panel), panel.state.people
     qtbot.waitUntil(lambda: bool(state.further.progress), timeout=20_000)

@@ -98,9 +98,7 @@ class PeopleState(State):
         self.share: float | None = None  # of a running measurement
         self.problem = ""
         self.open = 0  # differences to adjudicate between those who are compared
-        self.blind = people.is_blind(self.project)
         self._on, self._stale = False, True
-        self.listen(self.project.layers_shown, self._blind_changed)
 
     def watch(self, on: bool) -> None:
         """Whether the view is visible."""
@@ -114,18 +112,8 @@ class PeopleState(State):
             if self._on:
                 self.load()
 
-    def _blind_changed(self) -> None:
-        if self.blind != people.is_blind(self.project):
-            self.update(blind=not self.blind, annotators=(), agreements=None)
-            self._stale = True
-            if self._on:
-                self.load()
-
     def load(self) -> None:
         self._stale = False
-        if self.blind:  # the page would show the labels of others
-            self.update(annotators=(), agreements=(), problem="", share=None)
-            return
         self.update(share=0.0, problem="")
         work = partial(_measured, self.project, self.left_out)
         self.context.task(
@@ -279,7 +267,7 @@ class PeopleState(State):
     def adjudicated(self) -> tuple[int, ...]:
         """Ids of the people who are compared and can be adjudicated; () for less than two."""
         current = self.current
-        if current is None or self.project.read_only or self.blind:
+        if current is None or self.project.read_only:
             return ()
         persons = {person.id for person in adjudication.participants(self.project)}
         chosen = (who.id for who in current.annotators if who.kind == PERSON and who.id in persons)

@@ -124,12 +124,6 @@ class PeopleView(QFrame):
             assign,
             Button(_("Merge…"), "plus", on=lambda: act("merge")),
         )
-        self._blind = EmptyState(
-            "eye-off",
-            _("Blind mode hides the labels of others"),
-            _("Turn it off to compare people."),
-            Button(_("People…"), on=lambda: act("people")),
-        )
         rounds = words(_("2,000 bootstrap samples over documents"), "small", "muted")
         head = row(
             words(_("Between"), "small", "muted"),
@@ -147,7 +141,6 @@ class PeopleView(QFrame):
             layout.addWidget(part)
         layout.addWidget(self._whole, 1)
         layout.addWidget(self._none, 1)
-        layout.addWidget(self._blind, 1)
         state.listen(state.changed, self.render)
         self._arrange()
         self.render(frozenset())
@@ -258,9 +251,7 @@ class PeopleView(QFrame):
         self._show_names()
         self._head.setVisible(bool(state.annotators))
         self._whole.setVisible(bool(measured))
-        empty = measured is not None and not measured and not state.problem
-        self._none.setVisible(empty and not state.blind)
-        self._blind.setVisible(empty and state.blind)
+        self._none.setVisible(measured is not None and not measured and not state.problem)
         if not measured:
             return
         self._ask.setVisible(state.disputed is not None and not state.project.read_only)
