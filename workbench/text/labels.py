@@ -14,6 +14,7 @@ SPAN_LETTERS = CLASS_KEYS[-2::-1] + CLASS_KEYS[-1]  # after the digits; from the
 # take them from the beginning, and N is also the key of "no answer"
 RELATION_KEYS = "dfghjk" + "".join(key for key in CLASS_KEYS if key not in "dfghjk")
 CURATED = "gold"  # the name of the person whose labels are the result of adjudication
+READ_ONLY = "read_only"  # key of `Layer.options`: gold labels that were handed out as context
 MAX_NAME_CHARS = 1000  # of a layer, a label or a key, in characters
 
 MARKS, SPANS = "marks", "spans"  # the parts of a Record that hold labels
@@ -274,6 +275,11 @@ class Layer:
             if item.name == name:
                 return item
         raise KeyError(name)
+
+    @property
+    def is_read_only(self) -> bool:
+        """The labels cannot be edited in this file."""
+        return bool(self.options.get(READ_ONLY))
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from workbench.base import settings
-from workbench.base.errors import Cancelled, ProjectError, SpecError
+from workbench.base.errors import Cancelled, ProjectError, SpecError, WorkbenchError
 from workbench.base.settings import Settings
 from workbench.base.watch import Watch
 from workbench.operations.annotation import annotate, questions, relations
@@ -19,6 +19,7 @@ from workbench.operations.people.merge import Choices
 from workbench.operations.schema import guideline, labels
 from workbench.project.check import check
 from workbench.project.project import Project
+from workbench.storage.annotation import annotations
 from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
@@ -119,6 +120,113 @@ def test_two_people_label_apart_and_both_versions_come_home(lead, tmp_path):
     assert of(lead, "Ben") == {"d0": said, "d2": said}
     lead.close()
     assert check(lead.path) == check(ben.path) == []
+
+
+def lead_names(lead, documents=(1, 2, 5)):
+    """The lead marks two people in each document and submits it."""
+    names = labels.layer_named(lead, "names")
+    for document in documents:
+        annotate.add_span(lead, document, 0, 3, names.label("PER").id)
+        annotate.add_span(lead, document, 8, 11, names.label("PER").id)
+        annotate.submit(lead, document, [names.id])
+    return names
+
+
+def link(project, document):
+    """Connect the two spans of the document that are shown; returns them."""
+    met = labels.layer_named(project, "links")
+    spans = [row.id for row in annotations.spans(project.db, document)]
+    relations.add_relation(project, *spans, met.label("met").id)
+    annotate.submit(project, document, [met.id])
+    return spans
+
+
+def test_spans_of_the_lead_go_along_read_only_and_only_the_relations_come_home(lead, tmp_path):
+    names = lead_names(lead)
+    parts = {"Ben": [1, 2, 6], "Cleo": [1, 2, 6]}
+    homes = handed(lead, tmp_path, parts, context=[names.id], blind=True, test_labels=False)
+    for project in homes.values():
+        people.follow_blind_mode(project)
+        assert people.hidden_layers(project) == {}
+        (first, _second) = link(project, 1)
+        with pytest.raises(WorkbenchError, match="names are read-only"):
+            annotate.resize_span(project, first, 0, 7)
+        with pytest.raises(WorkbenchError, match="read-only"):
+            annotate.add_span(project, 2, 12, 15, labels.layer_named(project, "names").labels[0].id)
+        assert len(annotations.spans(project.db, 2)) == 2
+        assert annotate.submit(project, 2, [names.id]) == ()
+    link(homes["Ben"], 2)
+    for project in homes.values():
+        project.close()
+        assert check(project.path) == []
+    merged = [merge.merge(lead, project.path) for project in homes.values()]
+    assert [(row.name, row.new) for done in merged for row in done.people] == [
+        ("Ben", 2),
+        ("Cleo", 1),
+    ]
+
+    assert merge.merge(lead, homes["Ben"].path).is_empty
+    me, ben = (annotations.spans(lead.db, 1), of(lead, "Ben"))
+    assert ben == {"d0": ((), (), ((0, 11),)), "d1": ((), (), ((0, 11),))}
+    assert [(span.start, span.made_by) for span in me] == [(0, 1), (8, 1)]
+    links = labels.layer_named(lead, "links")
+    who = [x for x in agreement.annotators(lead, links) if x.name in parts]
+    assert agreement.compare(lead, links, who, rounds=10).value("f1").value == 1
+    lead.undo(2)
+    assert of(lead, "Ben") == {}
+    lead.redo(2)
+    assert of(lead, "Ben") == ben
+    lead.close()
+    assert check(lead.path) == []
+
+
+def test_relations_whose_spans_the_lead_deleted_are_counted_and_left_out(lead, tmp_path):
+    names = lead_names(lead, [1])
+    ben = handed(lead, tmp_path, {"Ben": [1]}, context=[names.id])["Ben"]
+    link(ben, 1)
+    ben.close()
+    annotate.delete_span(lead, annotations.spans(lead.db, 1)[0].id)
+
+    merged = merge.merge(lead, ben.path)
+
+    assert merged.lost == 1 and "1 relation is left out" in " ".join(merge.remarks(merged))
+    assert of(lead, "Ben") == {"d0": ((), (), ())}
+    assert merge.merge(lead, ben.path).is_empty
+    lead.close()
+    assert check(lead.path) == []
+
+
+def test_mentions_of_the_lead_are_what_chains_begin_with(lead, tmp_path):
+    labels.add_layer(lead, "chains", "cluster", labels=["mention"])
+    chains = labels.layer_named(lead, "chains")
+    for document in (1, 2):
+        first = annotate.add_span(lead, document, 0, 3, chains.labels[0].id)
+        second = annotate.add_span(lead, document, 8, 11, chains.labels[0].id)
+        relations.merge_chains(lead, second, first)
+        annotate.submit(lead, document, [chains.id])
+    ben = handed(lead, tmp_path, {"Ben": [1, 2]}, context=[chains.id])["Ben"]
+    spans = annotations.spans(ben.db, 1)
+    assert [(span.start, span.chain) for span in spans] == [(0, 1), (8, 2)]
+    relations.merge_chains(ben, spans[1].id, spans[0].id)
+    annotate.submit(ben, 1, [chains.id])
+    ben.close()
+
+    merged = merge.merge(lead, ben.path)
+
+    assert [(row.name, row.new) for row in merged.people] == [("Ben", 1)]
+    assert merge.merge(lead, ben.path).is_empty
+    with lead.db.labels_of(people.named(lead, "Ben").id):
+        assert [span.chain for span in annotations.spans(lead.db, 1)] == [1, 1]
+        assert annotations.spans(lead.db, 2) == ()
+    lead.close()
+    assert check(lead.path) == check(ben.path) == []
+
+
+def test_relations_are_no_context(lead, tmp_path):
+    links = labels.layer_named(lead, "links")
+
+    with pytest.raises(SpecError, match="links holds relations"):
+        handed(lead, tmp_path, {"Ben": [1]}, context=[links.id])
 
 
 def test_questions_are_handed_out_without_answers_and_come_back_answered(lead, tmp_path):
@@ -427,7 +535,7 @@ def test_nothing_is_written_if_documents_cannot_be_handed_out(lead, tmp_path):
     with pytest.raises(ProjectError, match="file of their own"):
         hand_out.hand_out(lead, {ben: [1], cleo: [2]}, {ben: path, cleo: path})
     with closing(Project.open(lead.path, read_only=True)) as reader:
-        with pytest.raises(ProjectError, match="read-only"):
+        with pytest.raises(WorkbenchError, match="read-only"):
             hand_out.hand_out(reader, {ben: [1]}, {ben: path})
 
     assert not path.exists() and hand_out.assigned(lead) == {}

@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from workbench.operations.people import people
+from workbench.operations.schema import labels
 from workbench.project.project import Project
 from workbench.storage.documents import documents
 from workbench.text.dataset import Record
@@ -21,6 +22,7 @@ def dialog(app, project_file, qtbot):
     with closing(Project.open(project_file)) as project:
         for name in ("Ben", "Cleo"):
             people.add(project, name)
+        labels.add_layer(project, "links", "relation", labels=["met"])
         records = [
             Record(
                 Document(
@@ -63,6 +65,9 @@ def test_files_are_written_for_people_with_the_chosen_overlap(dialog, app, qtbot
     counts = planned(dialog, qtbot, 23)
     assert sum(counts.values()) == 16 + 2 * 5 + 3 * 2 and max(counts.values()) <= 11
     dialog._blind.setChecked(True)
+    (box,) = dialog.context
+    assert box.text() == "Gold of spans as context"
+    box.setChecked(True)
 
     qtbot.mouseClick(dialog.write, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: dialog.state.over, timeout=60_000)
@@ -71,6 +76,7 @@ def test_files_are_written_for_people_with_the_chosen_overlap(dialog, app, qtbot
     assert [file.stem for file in files] == ["small-Ada", "small-Ben", "small-Cleo"]
     with closing(Project.open(files[1])) as ben:
         assert ben.annotator_name == "Ben" and people.is_blind(ben)
+        assert [x.name for x in labels.layers(ben) if x.is_read_only] == ["spans"]
         assert len(documents.splits(ben.db)) == counts["Ben"]
     rows = {row.person.name: row.assigned for row in people.overview(app.project)}
     assert rows == counts

@@ -15,6 +15,7 @@ from workbench.cli.documents.filters import matching, where_option
 from workbench.cli.output import as_json, emit, plain, say, table
 from workbench.cli.session import PROJECT, layer_option, project_argument, session
 from workbench.text.columns import Column, ValueKind
+from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.operations.people.agreement import Agreement, Annotator, Difference, Value
@@ -321,6 +322,12 @@ def _shared(_context: object, _option: object, values: tuple[str, ...]) -> list[
 @click.option("--seed", default=1, show_default=True)
 @click.option("--no-test-labels", is_flag=True, help=_("Without labels of the test split."))
 @click.option("--blind", is_flag=True, help=_("Turn on blind mode in the files."))
+@click.option(
+    "--context",
+    multiple=True,
+    metavar="LAYER",
+    help=_("Include the gold labels of a layer, read-only. May be repeated."),
+)
 @as_json
 def hand_out(
     file: Path,
@@ -332,16 +339,19 @@ def hand_out(
     seed: int,
     no_test_labels: bool,
     blind: bool,
+    context: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Split the documents of FILE among people, and write a project file into DIR for each.
 
     The files have the documents, layers, guidelines and the person's own labels; no runs, and no
     labels of others. People who are new are added. Each labels in their file; `project merge`
-    brings the labels home.
+    brings the labels home. For people who label relations only, --context names the layer whose
+    spans they connect; of a layer of chains, they begin with its mentions.
     """
     from workbench.operations.people import hand_out as operations
     from workbench.operations.people import people as persons
+    from workbench.operations.schema.labels import layer_named
 
     with session(file) as opened:
         project = opened.project
@@ -363,6 +373,7 @@ def hand_out(
                 files,
                 test_labels=not no_test_labels,
                 blind=blind,
+                context=[row_id(layer_named(project, name)) for name in context],
                 watch=watch,
             )
     rows = [

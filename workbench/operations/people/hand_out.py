@@ -22,7 +22,9 @@ from workbench.storage.annotation import people as store
 from workbench.storage.documents import documents as stored
 from workbench.storage.documents import flags
 from workbench.storage.documents.flags import ASSIGNED
+from workbench.storage.labels import labels
 from workbench.storage.staging import copy_staged, other_project
+from workbench.text.labels import READ_ONLY
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
@@ -217,6 +219,7 @@ def hand_out(
     *,
     test_labels: bool = True,
     blind: bool = False,
+    context: Sequence[int] = (),
     origin: object = None,
     watch: Watch = QUIET,
 ) -> None:
@@ -224,9 +227,12 @@ def hand_out(
 
     Questions about the documents are copied without the answers of others. parts: id of the
     person → documents. files: id → a new file. test_labels: with labels of documents of the test
-    split. blind: with blind mode on. Runs, prompts, suggestions and the labels of others stay here.
-    The project remembers who has which documents, as an undo step.
-    Raises ProjectError if a file exists, Cancelled through `watch`: then nothing is written.
+    split. blind: with blind mode on. context: ids of layers whose gold labels go along, also those
+    of the test split; they are read-only in the files, and a merge does not bring them back. Of
+    chains, the mentions go along, each in a chain of its own, as labels to begin with. Runs,
+    prompts, suggestions and other labels of others stay here. The project remembers who has which
+    documents, as an undo step. Raises ProjectError if a file exists, SpecError for context of
+    relations, Cancelled through `watch`: then nothing is written.
     """
     every = {person.id: person for person in store.every(project.db)}
     for path in files.values():
@@ -239,12 +245,17 @@ def hand_out(
     missing = {id for ids in parts.values() for id in ids} - stored.splits(project.db).keys()
     if missing:
         raise SpecError(_("The project has no document {id}.", id=min(missing)))
+    for layer in labels.layers(project.db):
+        if layer.id in context and layer.traits.between_spans:
+            raise SpecError(
+                _("{layer} holds relations: choose the layer of their spans.", layer=layer.name)
+            )
     written: list[Path] = []
     try:
         for at, (id, ids) in enumerate(parts.items()):
             part = watch.part(at / len(parts), (at + 1) / len(parts))
             written.append(Path(files[id]))
-            _write(project, every[id], ids, Path(files[id]), test_labels, blind, part)
+            _write(project, every[id], ids, Path(files[id]), test_labels, blind, context, part)
         with project.edit(_("Hand out documents"), origin=origin, bulk=True):
             known = assigned(project)
             for id, ids in parts.items():
@@ -267,12 +278,22 @@ def _write(
     path: Path,
     test_labels: bool,
     blind: bool,
+    context: Sequence[int],
     watch: Watch,
 ) -> None:
+    gold = labels.gold(project.db)
+    context_of = {id: gold[id] for id in context if gold[id] != person.id}
+    chains = [id for id in context_of if labels.layer(project.db, id).traits.in_chains]
+    mentions = {id: context_of.pop(id) for id in chains}
     new = Project.create(path)
     try:
         with new.write():
             store.become(new.db, new.annotator_id, person)
+            persons = {person.id: new.annotator_id} | {
+                lead.id: store.add(new.db, lead.name, uid=lead.uid, colour=lead.colour)
+                for lead in store.every(project.db)
+                if lead.id in context_of.values()
+            }
             operations.set_blind(new, blind)
         with (
             copy_staged.attached(new.db, project.path),
@@ -281,12 +302,28 @@ def _write(
             other_project.copy_schema(new.db, new.annotator_id)
             source = new.source("import", project.name)
             same = other_project.schema_ids(new.db)
-            other_project.prepare(new.db, *same, {person.id: (new.annotator_id, source)})
+            mapped = {there: (here, source) for there, here in persons.items()}
+            other_project.prepare(new.db, *same, mapped)
             other_project.choose(new.db, ids)
             other_project.find_versions(new.db)
+            other_project.leave_out_others(new.db, person.id, context_of)
             if not test_labels:
-                other_project.leave_out_split(new.db, "test")
+                other_project.leave_out_split(new.db, "test", person.id)
             other_project.copy(new.db, source_id=source, keys={}, watch=watch.part(0.0, 0.8))
             other_project.copy_questions(new.db, new.annotator_id, source)
+            for layer_id, lead_id in mentions.items():
+                other_project.copy_mentions(
+                    new.db, layer_id, lead_id, new.annotator_id, source_id=source
+                )
+            for layer_id, lead_id in context_of.items():
+                _make_read_only(new, layer_id, persons[lead_id])
     finally:
         new.close()
+
+
+def _make_read_only(new: Project, layer_id: int, gold: int) -> None:
+    """Show the labels of this person in a layer; its documents need no work."""
+    layer = labels.layer(new.db, layer_id)
+    labels.update_layer(new.db, layer_id, gold=gold, options={**layer.options, READ_ONLY: True})
+    if layer.traits.empty_is_answer:
+        other_project.submit_all(new.db, layer_id, gold)

@@ -72,7 +72,7 @@ class MergePreview:
     whose text differs here; their labels are not taken. layers: new layers. labels: (layer, label)
     that are not here and will be added. renamed: layers of the same name but another kind, with
     their new names. guidelines: layers whose guideline was changed there, and whether it was
-    changed here as well.
+    changed here as well. lost: relations that are left out, as a span is not here.
     """
 
     documents: Mapping[str, int] = field(hash=False)
@@ -82,6 +82,7 @@ class MergePreview:
     labels: tuple[tuple[str, str], ...]
     renamed: tuple[tuple[str, str], ...]
     guidelines: tuple[tuple[str, bool], ...] = ()
+    lost: int = 0
 
     @property
     def is_empty(self) -> bool:
@@ -98,6 +99,7 @@ class MergePreview:
             "labels": [{"layer": layer, "label": label} for layer, label in self.labels],
             "renamed": [{"layer": old, "new": new} for old, new in self.renamed],
             "guidelines": [{"layer": name, "both": both} for name, both in self.guidelines],
+            "lost": self.lost,
         }
 
 
@@ -118,6 +120,12 @@ def remarks(merged: MergePreview) -> Iterator[str]:
             "The texts of {n:,} documents differ here; their labels are left out: {keys}",
             n,
             keys=_shortened(merged.changed),
+        )
+    if n := merged.lost:
+        yield ngettext(
+            "{n:,} relation is left out, because a span that it connects is no longer here",
+            "{n:,} relations are left out, because spans that they connect are no longer here",
+            n,
         )
     if merged.layers:
         yield _("New layers: {names}", names=_shortened(merged.layers))
@@ -240,10 +248,14 @@ class _Plan:
         self.project, self.other, self.choices = project, other, choices
         self.here = labels.layers(project.db)
         self.pairs = [(layer, self._layer(layer)) for layer in labels.layers(other.db)]
-        who = people.labelling(other.db)
-        self.people = [
-            (person, self._person(person)) for person in people.every(other.db) if person.id in who
-        ]
+        who = people.labelling(other.db, read_only=False)
+        every = [(person, self._person(person)) for person in people.every(other.db)]
+        self.people = [pair for pair in every if pair[0].id in who]
+        # whose labels were only handed out: the relations of others connect their spans
+        context = people.labelling(other.db) - who
+        self.context = {
+            there.id: (here.id, 0) for there, here in every if here and there.id in context
+        }
         self._check_choices()
 
     # ------------------------------------------------------------ correspondence
@@ -294,7 +306,7 @@ class _Plan:
                 known = None if here is None else self._label(here, label)
                 label_ids[row_id(label)] = -row_id(label) if known is None else row_id(known)
         persons = {other.id: (here.id if here else -other.id, 0) for other, here in self.people}
-        return _Ids(layer_ids, label_ids, persons)
+        return _Ids(layer_ids, label_ids, self.context | persons)
 
     def added(self, name: str) -> _Ids:
         """Within the edit: add the layers, labels and people that are not here."""
@@ -311,7 +323,7 @@ class _Plan:
             for label in other.labels:
                 known = self._label(here, label)
                 label_ids[row_id(label)] = row_id(known) if known else self._add_label(here, label)
-        persons = {}
+        persons = dict(self.context)
         for person, present in self.people:
             id = present.id if present else self._add_person(person)
             persons[person.id] = id, provenance.add_source(db, "merge", name, id)
@@ -364,6 +376,7 @@ class _Plan:
         matches = other_project.match(db, add=self.choices.add)
         watch.at(0.3)
         other_project.find_versions(db)
+        other_project.leave_out_context(db)
         equal, conflicts = self._leave_out(watch.part(0.5, 1.0))
         counts: Counter[int] = Counter()
         replaced: Counter[int] = Counter()
@@ -381,7 +394,11 @@ class _Plan:
             )
             for person, here in self.people
         ]
-        return replace(self._described(matches, tuple(rows)), guidelines=self._changed(name))
+        return replace(
+            self._described(matches, tuple(rows)),
+            guidelines=self._changed(name),
+            lost=other_project.lost_relations(db),
+        )
 
     def _guidelines(self, name: str) -> Iterator[tuple[Layer, Layer, str]]:
         """Layers there and here, and the guideline that the one here gets."""

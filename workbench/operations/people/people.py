@@ -196,10 +196,11 @@ def hidden_layers(project: Project) -> dict[int, str]:
     if not is_blind(project):
         return {}
     names = {person.id: person.name for person in every(project)}
+    gold = labels.gold(project.db)
     return {
-        layer_id: names[gold]
-        for layer_id, gold in labels.gold(project.db).items()
-        if gold != project.annotator_id
+        row_id(layer): names[gold[row_id(layer)]]
+        for layer in labels.layers(project.db)
+        if gold[row_id(layer)] != project.annotator_id and not layer.is_read_only
     }
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from workbench.storage.connections.database import Database
 from workbench.storage.documents.flags import ASSIGNED
+from workbench.storage.schema.tables import IS_READ_ONLY
 from workbench.storage.schema.values import ids_in, new_id, new_uid
 from workbench.text.labels import LABEL_TABLES
 
@@ -135,9 +136,16 @@ def equal_texts(db: Database, layer_id: int, annotator_id: int) -> list[list[int
     return [ids for ids in groups.values() if len(ids) > 1]
 
 
-def labelling(db: Database) -> set[int]:
-    """The annotators who have labels or states, also of drafts."""
-    tables = " union ".join(f"select annotator_id from {name}" for name in ("state", *LABEL_TABLES))
+def labelling(db: Database, *, read_only: bool = True) -> set[int]:
+    """The annotators who have labels or states, also of drafts; read_only: also in layers whose
+    labels are read-only.
+    """
+    where = (
+        "" if read_only else f" where layer_id not in (select id from layer where {IS_READ_ONLY})"
+    )
+    tables = " union ".join(
+        f"select annotator_id from {name}{where}" for name in ("state", *LABEL_TABLES)
+    )
     return {id for (id,) in db.reader().execute(tables).fetchall() if id is not None}
 
 

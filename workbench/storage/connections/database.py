@@ -26,7 +26,7 @@ from workbench.storage.integrity import checksums
 from workbench.storage.journal.journal import Journal
 from workbench.storage.queries import search, state_keys
 from workbench.storage.schema import migrations, schema_check, tables
-from workbench.storage.schema.tables import JOURNALED
+from workbench.storage.schema.tables import IS_READ_ONLY, JOURNALED
 from workbench.text.labels import LABEL_TABLES
 
 BUSY_SECONDS = 10
@@ -369,8 +369,9 @@ class Database:
         return conn
 
     def show_only(self, annotator_id: int | None) -> bool:
-        """From now on, reading outside of edits finds only labels of this annotator, and neither
-        suggestions nor predictions; None: all. Returns whether that is a change.
+        """From now on, reading outside of edits finds labels of this annotator and of read-only
+        layers only, and neither suggestions nor predictions; None: all. Returns whether that is a
+        change.
         """
         before, self._only = self._only, annotator_id
         return before != annotator_id
@@ -661,7 +662,10 @@ def _show_labels_of(conn: Reader, annotator_id: int) -> None:
 
 def _hide_others(conn: Reader, annotator_id: int) -> None:
     """Shadow the tables of labels, suggestions and predictions."""
-    own = f"annotator_id = {int(annotator_id)}"  # a view has no parameters
+    own = (  # a view has no parameters
+        f"(annotator_id = {int(annotator_id)}"
+        f" or layer_id in (select id from main.layer where {IS_READ_ONLY}))"
+    )
     conditions = dict.fromkeys(LABEL_TABLES, own) | {"suggestion": "0", "prediction": "0"}
     conn.execute("pragma query_only = off")
     for table, condition in conditions.items():

@@ -11,6 +11,7 @@ from workbench.base.watch import QUIET, Watch
 from workbench.storage.annotation.annotations import reset_untouched
 from workbench.storage.connections.database import Database
 from workbench.storage.labels.labels import layer as layer_of
+from workbench.storage.labels.labels import require_editable
 from workbench.storage.schema.values import ids_in, now
 
 CHUNK = 1000  # documents
@@ -97,7 +98,10 @@ def _set_class(
 
 
 def start_drafts(db: Database, ids: Iterable[int], layer_id: int, annotator_id: int) -> None:
-    """Documents without a state in the layer become drafts."""
+    """Documents without a state in the layer become drafts. Raises WorkbenchError if its labels are
+    read-only.
+    """
+    require_editable(db, layer_id)
     _start_drafts(db.writer, ids_in(ids), (layer_id, annotator_id))
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.storage.annotation.annotations import reset_untouched
 from workbench.storage.connections.database import Database
 from workbench.storage.labels import guidelines
 from workbench.storage.queries import state_keys
+from workbench.storage.schema.tables import IS_READ_ONLY
 from workbench.storage.schema.values import Row, ids_in, json_in, json_out, name_in, new_id, new_uid
 from workbench.text import relations
 from workbench.text.labels import LABEL_TABLES, WITH_LABEL, Label, Layer
@@ -69,6 +72,16 @@ def _layer(row: Row, labels: tuple[Label, ...]) -> Layer:
     id, uid, name, kind, options, guideline = row
     rest = dict(json_out(options))
     return Layer(name, kind, labels, int(rest.pop("texts", 1)), guideline, rest, id, uid)
+
+
+def require_editable(db: Database, layer_id: int) -> None:
+    """Raises WorkbenchError if the labels of the layer are read-only in this file."""
+    statement = f"select name from layer where id = ? and {IS_READ_ONLY}"
+    if row := db.reader().execute(statement, (layer_id,)).fetchone():
+        raise WorkbenchError(
+            _("The labels of {layer} are read-only in this file.", layer=row[0]),
+            hint=_("They were handed out as context for other layers."),
+        )
 
 
 def gold(db: Database) -> dict[int, int]:

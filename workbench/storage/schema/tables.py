@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 
 from workbench.text.document import SPLITS
 from workbench.text.document import TEXT as DEFAULT_FIELD
+from workbench.text.labels import READ_ONLY
 
+IS_READ_ONLY = f"ifnull(json_extract(options, '$.{READ_ONLY}'), 0)"  # condition on a layer
 STATES = ("pending", "draft", "submitted", "discarded")
 SOURCE_KINDS = ("person", "import", "rule", "run", "prompt", "merge")
 PATTERN_KINDS = ("words", "regex")

@@ -7,6 +7,7 @@ of one document, with ids of both files.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,8 @@ from workbench.storage.documents.flags import REVIEWS
 from workbench.storage.labels import guidelines
 from workbench.storage.queries import search
 from workbench.storage.schema.migrations import JOURNALED
-from workbench.storage.schema.tables import TABLES
+from workbench.storage.schema.tables import IS_READ_ONLY, TABLES
+from workbench.storage.schema.values import now
 from workbench.storage.schema.without_triggers import without_triggers
 from workbench.text.labels import ANSWERS, LABEL_TABLES, LAYER_KINDS
 
@@ -42,6 +44,9 @@ _WHERE = {  # the rows of a version, in the other file and in this one
     "main": "s.document_id = v.document_id and s.layer_id = v.layer_id"
     " and s.annotator_id = v.annotator_id",
 }
+_IN_CHAINS = "kind in ({})".format(
+    ", ".join(f"'{kind.id}'" for kind in LAYER_KINDS.values() if kind.in_chains)
+)
 _RANGE = "v.document between :first and :last"
 
 
@@ -165,6 +170,34 @@ def find_versions(db: Database) -> None:
             "update temp.version as v set there = 1 where not there and exists"
             f" (select 1 from main.{table} s where {_WHERE['main']})"
         )
+
+
+def leave_out_context(db: Database) -> None:
+    """Take out of `version` what was only handed out: layers that are read-only there, and mentions
+    of documents that were not begun.
+    """
+    begun = "s.document_id = v.document and s.layer_id = v.layer and s.annotator_id = v.person"
+    db.writer.execute(
+        "delete from temp.version as v where layer in"
+        f" (select id from staging.layer where {IS_READ_ONLY}) or layer in (select id from"
+        f" staging.layer where {_IN_CHAINS}) and not exists (select 1 from staging.state s where"
+        f" {begun} and s.state != 'pending')"
+    )
+
+
+def lost_relations(db: Database) -> int:
+    """Number of relations in `version` of which a span is not here and is not copied."""
+    conn = db.writer
+    (several,) = conn.execute("select exists(select 1 from staging.relation)").fetchone()
+    if not several:
+        return 0
+    _map_ends(conn, _highest(conn, "span"))
+    (lost,) = conn.execute(
+        f"select count(*) {_OF_VERSION.format(table='relation')}"
+        " where s.from_span not in (select oid from temp.span_id)"
+        " or s.to_span not in (select oid from temp.span_id)"
+    ).fetchone()
+    return int(lost)
 
 
 def in_both(db: Database, *, watch: Watch = QUIET) -> Iterator[Both]:
@@ -487,10 +520,49 @@ def copy_questions(db: Database, person: int, source_id: int) -> None:
     )
 
 
-def leave_out_split(db: Database, split: str) -> None:
-    """Take the versions of documents of this split out of `version`."""
+def copy_mentions(db: Database, layer_id: int, gold: int, person: int, source_id: int) -> None:
+    """Give a person the gold spans of a layer of chains, each in a chain of its own, in documents
+    in which the person has none. Requires that the labels of the person are copied.
+    """
     db.writer.execute(
-        "delete from temp.version where document in"
+        'insert into main.span(uid, document_id, field, layer_id, label_id, start, "end", parts,'
+        " group_id, annotator_id, source_id) select lower(hex(randomblob(8))), d.id, s.field,"
+        ' s.layer_id, s.label_id, s.start, s."end", s.parts, row_number() over (partition by d.id'
+        ' order by s.start, s."end", s.id), ?, ? from staging.span s'
+        " join temp.other_document d on d.oid = s.document_id"
+        " where s.layer_id = ? and s.annotator_id = ? and d.id not in"
+        " (select document_id from main.span where layer_id = ? and annotator_id = ?)"
+        " order by d.id, s.start, s.id",
+        (person, source_id, layer_id, gold, layer_id, person),
+    )
+
+
+def leave_out_split(db: Database, split: str, person: int) -> None:
+    """Take a person's versions of documents of this split out of `version`."""
+    db.writer.execute(
+        "delete from temp.version where person = ? and document in"
         " (select id from staging.document where split = ?)",
-        (split,),
+        (person, split),
+    )
+
+
+def leave_out_others(db: Database, person: int, context: Mapping[int, int]) -> None:
+    """Of others than this person, leave only the context in `version`: layer → annotator."""
+    db.writer.execute(
+        "delete from temp.version where person != ? and not exists (select 1 from json_each(?)"
+        " where cast(key as integer) = layer and value = person)",
+        (person, json.dumps(context)),
+    )
+
+
+def submit_all(db: Database, layer_id: int, annotator_id: int) -> None:
+    """Submit all documents of an annotator in a layer, also those without a label."""
+    key = layer_id, annotator_id
+    where = "layer_id = ? and annotator_id = ?"
+    db.writer.execute(f"update main.state set state = 'submitted' where {where}", key)
+    db.writer.execute(
+        "insert into main.state(document_id, layer_id, annotator_id, state, at)"
+        " select id, ?, ?, 'submitted', ? from main.document where id not in"
+        f" (select document_id from main.state where {where}) order by id",
+        (*key, now(), *key),
     )

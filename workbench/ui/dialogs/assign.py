@@ -15,6 +15,7 @@ from workbench.base.events import ALL as EVERY
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.text.columns import ValueKind
+from workbench.text.rows import row_id
 from workbench.ui.dialogs.assign_state import FIELD, HAND, QUERY, RANDOM, AssignState
 from workbench.ui.dialogs.people import PersonDialog
 from workbench.ui.dialogs.people_state import chip
@@ -25,13 +26,14 @@ from workbench.ui.widgets.controls.meter import Meter
 from workbench.ui.widgets.controls.spin import SpinBox
 from workbench.ui.widgets.controls.words import call, words
 from workbench.ui.widgets.dialog import Dialog
-from workbench.ui.widgets.flow import FlowLayout
+from workbench.ui.widgets.flow import FlowLayout, flow
 from workbench.ui.widgets.layout import clear, column, fixed, row
 from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from workbench.operations.people.hand_out import Unit
     from workbench.operations.people.people import Person
+    from workbench.text.labels import Layer
     from workbench.ui.application import Application
 
 ROWS = 6  # of people in the preview; more scroll
@@ -143,13 +145,30 @@ class Assign(Dialog):
         self._blind = QCheckBox(_("Blind mode"))
         escaping.set_tip(self._blind, _("No suggestions and no instant model in the files"))
         self._blind.toggled.connect(lambda on: state.set(blind=on))
+        self.context = [self._context_box(layer) for layer in state.layers]
         self.folder = QLineEdit(state.folder)
         self.folder.textChanged.connect(lambda text: state.set(folder=text))
         field = TitledField(_("Folder for the files"), self.folder)
         field.put_beside(
             Button(_("Choose…"), "folder-open", on=self._browse, name=_("Choose the folder"))
         )
-        return column(field, row(self._test, self._blind, None, gap=16), gap=10)
+        boxes = flow(self._test, self._blind, *self.context, gap=16)
+        return column(field, boxes, gap=10)
+
+    def _context_box(self, layer: Layer) -> QCheckBox:
+        id, state = row_id(layer), self.state
+        name = escaping.menu_text(layer.name)
+        box = QCheckBox(_("Gold of {layer} as context", layer=name))
+        tip = (
+            _("For people who label coreference: they begin with these mentions")
+            if layer.traits.in_chains
+            else _("For people who label relations: the spans are read-only")
+        )
+        escaping.set_tip(box, tip)
+        box.toggled.connect(
+            lambda on: state.set(context=state.context | {id} if on else state.context - {id})
+        )
+        return box
 
     def _browse(self) -> None:
         folder = QFileDialog.getExistingDirectory(

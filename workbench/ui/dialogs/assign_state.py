@@ -15,10 +15,14 @@ from workbench.operations.documents import splits
 from workbench.operations.people import hand_out, people
 from workbench.operations.people.hand_out import Overlap, Plan, Unit
 from workbench.operations.people.people import Person
+from workbench.operations.schema import labels
+from workbench.text import relations
 from workbench.text.document import SPLITS
 from workbench.ui.dialogs.project_file_state import OperationState
 
 if TYPE_CHECKING:
+    from workbench.project.project import Project
+    from workbench.text.labels import Layer
     from workbench.ui.application import Application
 
 ALL, SELECTED, QUERY = "all", "selected", "query"  # which documents, besides splits
@@ -26,10 +30,18 @@ RANDOM, FIELD, HAND = "random", "field", "hand"  # how they are split among peop
 MOST_BY_HAND = 5_000  # documents that can be listed one by one
 
 
+def context_layers(project: Project) -> tuple[Layer, ...]:
+    """The layers whose spans relations connect, and those of chains."""
+    every = labels.layers(project)
+    connected = {relations.span_layer(layer) for layer in every if layer.traits.between_spans}
+    return tuple(layer for layer in every if layer.name in connected or layer.traits.in_chains)
+
+
 class AssignState(OperationState):
     """chosen: ids of the people who get documents. which: ALL, SELECTED, QUERY or a split.
     pair_share, all_share: % of the documents that `pair_people`, and that all people label. plan:
-    None while it is made, or with a `problem`. Raises RuntimeError without an open project.
+    None while it is made, or with a `problem`. layers: whose gold can go along as context; context:
+    the ids of those whose gold does. Raises RuntimeError without an open project.
     """
 
     def __init__(self, app: Application):
@@ -46,6 +58,8 @@ class AssignState(OperationState):
         self.seed = self.project.seed
         self.pair_share, self.pair_people, self.all_share = 20, 2, 0
         self.again, self.test_labels, self.blind = False, True, False
+        self.layers = context_layers(self.project)
+        self.context: frozenset[int] = frozenset()
         self.folder = str(self.project.path.parent / _("{name} files", name=self.project.name))
         self.by_hand: dict[str, frozenset[int]] = {}
         self.plan: Plan | None = None
@@ -211,6 +225,7 @@ class AssignState(OperationState):
             files,
             test_labels=self.test_labels,
             blind=self.blind,
+            context=sorted(self.context),
         )
         self.run(_("Writing files…"), write, partial(self._written, folder, len(parts)))
 

@@ -342,7 +342,9 @@ class DocumentPane(QFrame):
         bars = {
             row_id(layer): layer
             for layer in self.session.active
-            if layer != listed and layer.traits.editor not in (*EDITORS, QUESTIONS)
+            if layer != listed
+            and layer.traits.editor not in (*EDITORS, QUESTIONS)
+            and not layer.is_read_only
         }
         bars = {id: layer for id, layer in bars.items() if not self._show_many(layer)}
         for id in [id for id in self._many if id not in active or id in bars]:
