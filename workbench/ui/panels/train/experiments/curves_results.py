@@ -279,10 +279,13 @@ class CurvesResults(QFrame):
         measured = [item for item in measured if item.x]
         fitted = [line for row in rows for line in self._fitted(row, order[row.system], unit)]
         sizes = sorted({point.x for row in rows for point in row.series.points})
-        ticks = [*sizes, *(round(sizes[-1] * factor) for factor in (2, 4))] if sizes else []
-        most = formats.count(sizes[-1]) if sizes else ""
+        ticks, name = sizes, _("labelled documents of train")
+        if fitted:
+            ticks = [*sizes, *(round(sizes[-1] * factor) for factor in (2, 4))]
+            most = formats.count(sizes[-1])
+            name = _("labelled documents of train; measured up to {n}, paler: fitted curve", n=most)
         x = Axis(
-            _("labelled documents of train; measured up to {n}, dotted: fitted curve", n=most),
+            name,
             high=math.log10(ticks[-1]) + MARGIN if ticks else None,
             logarithmic=True,
             names=tuple((math.log10(n), formats.count(n)) for n in ticks),
