@@ -7,6 +7,7 @@ from workbench.base.system_check import Check
 from workbench.operations.application import system_check
 from workbench.operations.application.system_check import CheckPart
 from workbench.ui.dialogs.system_check import ATTENTION, SystemCheckDialog
+from workbench.ui.widgets.layout import widgets
 
 pytestmark = pytest.mark.process
 
@@ -46,7 +47,7 @@ def dialog(app, qtbot, monkeypatch):
 
 def lines(group):
     """Accessible names of the results of a group."""
-    return [group._lines.itemAt(n).widget().accessibleName() for n in range(group._lines.count())]
+    return [line.accessibleName() for line in widgets(group._lines)]
 
 
 def test_all_lines_are_shown_and_what_is_not_fine_stands_first(dialog, qtbot):

@@ -86,8 +86,9 @@ class AssignState(OperationState):
         except WorkbenchError as error:
             return str(error)
         self.app.person_changed()
-        self.update(people=people.every(self.project))
-        self.set(chosen=self.chosen | {person.id})
+        with self.together():
+            self.update(people=people.every(self.project))
+            self.set(chosen=self.chosen | {person.id})
         return ""
 
     @property

@@ -56,7 +56,7 @@ class Merge(Dialog):
         for number in (0, 1):
             self._grid.setColumnStretch(number, 1)
         self._mappings.setLayout(self._grid)
-        self._mapped: tuple[Mapping, ...] = ()
+        self._mapped: tuple[Mapping, ...] | None = None  # in the grid
         name, *numbers = people_columns()
         self.table = Table(
             (Column.of(name), *(Column.of(column, 90) for column in numbers)),

@@ -5,7 +5,7 @@ An item is a widget, `None` (a stretch), a number (spacing in pixels) or `(widge
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeVar, cast
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+from shiboken6 import invalidate
 
 from workbench.ui.style import theme
 from workbench.ui.widgets.controls.words import Wrapped
@@ -67,6 +68,25 @@ def layout_of(widget: QWidget) -> QBoxLayout:
     return cast(QBoxLayout, widget.layout())
 
 
+def items(layout: QLayout) -> Iterator[QLayoutItem]:
+    """The items of a layout, each until the next is read. Do not call `itemAt` of a Qt layout.
+
+    PySide6 6.11 keeps the Python object of an item with the layout, also after Qt has deleted the
+    item together with its widget. If another object is then created at the same address, Python
+    crashes when that is deleted. Drop when fixed, see test_reading_a_layout_keeps_no_items.
+    """
+    for number in range(layout.count()):
+        if (item := layout.itemAt(number)) is not None:
+            yield item
+            if not isinstance(item, QLayout):
+                invalidate(item)
+
+
+def widgets(layout: QLayout) -> list[QWidget]:
+    """The widgets of a layout, in their order."""
+    return [widget for item in items(layout) if (widget := item.widget()) is not None]
+
+
 def free_height(widget: QWidget) -> int:
     """Pixels beyond the least heights of the items in its layout; negative if they do not fit."""
     layout = layout_of(widget)
@@ -100,27 +120,23 @@ class TurningRow(QFrame):
         return super().event(event)
 
     def _turn(self) -> None:
-        needed = [_beside(item) for item in self._items() if not item.isEmpty()]
+        needed = [_beside(item) for item in items(self._line) if not item.isEmpty()]
         room = self.width() - self._line.spacing() * (len(needed) - 1)
         way, beside = QBoxLayout.Direction, sum(needed) <= room
         self._align(beside=beside)
         self._line.setDirection(way.LeftToRight if beside else way.TopToBottom)
 
     def _align(self, *, beside: bool) -> None:
-        for item in self._items():
+        for item in items(self._line):
             align = Qt.AlignmentFlag
             if _flows(item):
                 item.setAlignment(align.AlignVCenter if beside else align(0))
             elif (widget := item.widget()) is not None and widget.property("field"):
                 item.setAlignment(align.AlignTop if beside else align(0))
 
-    def _items(self) -> list[QLayoutItem]:
-        items = (self._line.itemAt(number) for number in range(self._line.count()))
-        return [item for item in items if item is not None]
-
     def minimumSizeHint(self) -> QSize:
         """The width of the widest widget, so that it may become too narrow for all."""
-        widest = max((item.minimumSize().width() for item in self._items()), default=0)
+        widest = max((item.minimumSize().width() for item in items(self._line)), default=0)
         return QSize(widest, super().minimumSizeHint().height())
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QFrame, QStackedLayout, QWidget
 
+from workbench.ui.widgets.layout import items
+
 
 class PageLayout(QStackedLayout):
     """A stacked layout without height for width, at least as large as the page shown requires.
@@ -18,8 +20,9 @@ class PageLayout(QStackedLayout):
 
     def minimumSize(self) -> QSize:
         """Of the page shown: with large text, a hidden one could need more than there is."""
-        item = self.itemAt(self.currentIndex())
-        return QSize(0, 0) if item is None else item.minimumSize()
+        page = self.currentWidget()
+        sizes = (item.minimumSize() for item in items(self) if item.widget() is page)
+        return next(sizes, QSize(0, 0))
 
 
 class Pages(QFrame):

@@ -5,7 +5,7 @@ import pytest
 from workbench.text.document import CHOICES, QUESTIONS, typed
 from workbench.ui.panels.inspect.pane import Pane
 from workbench.ui.panels.inspect.samples import OTHER_SCRIPTS, samples
-from workbench.ui.widgets.layout import layout_of
+from workbench.ui.widgets.layout import layout_of, widgets
 
 
 @pytest.mark.parametrize("form", [1, 2, CHOICES, QUESTIONS])
@@ -22,8 +22,7 @@ def test_every_sample_is_a_document_that_the_model_can_read(form):
 
 
 def buttons(pane):
-    layout = layout_of(pane._samples)
-    return [layout.itemAt(at).widget() for at in range(layout.count())]
+    return widgets(layout_of(pane._samples))
 
 
 def test_the_buttons_of_the_empty_view_follow_the_model(qtbot):

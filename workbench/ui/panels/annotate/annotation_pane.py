@@ -17,7 +17,7 @@ from workbench.ui.panels.annotate.spans.span_list import SpanList
 from workbench.ui.panels.annotate.suggestions.suggestion_list import SuggestionList
 from workbench.ui.panels.annotate.tokens.token_side import TokenSide
 from workbench.ui.style import theme
-from workbench.ui.widgets.layout import free_height, layout_of
+from workbench.ui.widgets.layout import free_height, layout_of, widgets
 
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.state import Desk
@@ -87,10 +87,7 @@ class AnnotationPane(QFrame):
     @property
     def empty(self) -> bool:
         """Whether no part has anything to show."""
-        layout = layout_of(self)
-        items = (layout.itemAt(at) for at in range(layout.count()))
-        parts = (item.widget() for item in items if item is not None)
-        return all(part is None or part.isHidden() for part in parts)
+        return all(part.isHidden() for part in widgets(layout_of(self)))
 
     def _share_height(self) -> None:
         """The guideline gets what the spans do not need, at least half of the height."""

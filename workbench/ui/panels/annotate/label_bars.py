@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication, QScrollArea, QSizePolicy, QVBoxLayou
 
 from workbench.ui.style import theme
 from workbench.ui.widgets.controls.label_bar import MOST_LINES, LabelBar
+from workbench.ui.widgets.layout import widgets
 
 GAP = 6  # between two bars
 LINE = 28  # height of a line of labels, pixels at 100%
@@ -57,9 +58,7 @@ class BarStack(QScrollArea):
 
     @property
     def bars(self) -> list[LabelBar]:
-        items = (self._layout.itemAt(number) for number in range(self._layout.count()))
-        widgets = (item.widget() for item in items if item is not None)
-        return [bar for bar in widgets if isinstance(bar, LabelBar)]
+        return [bar for bar in widgets(self._layout) if isinstance(bar, LabelBar)]
 
     def height_of(self, heights: Iterable[int]) -> int:
         """Height of all bars with these heights and the gaps between them, in pixels."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QHBoxLayout,
-    QLayoutItem,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
@@ -40,6 +39,7 @@ from workbench.ui.widgets.layout import (
     line,
     row,
     scrolled,
+    widgets,
 )
 
 if TYPE_CHECKING:
@@ -63,8 +63,7 @@ class WelcomeView(View):
         super().__init__(state)
         self._jobs = JobList(self._job_row)
         self._running = card(self._jobs, title=_("Running"), margins=(4, 10, 4, 6))
-        title = cast(QLayoutItem, layout_of(self._running).itemAt(0)).widget()
-        cast(QWidget, title).setContentsMargins(12, 0, 12, 0)
+        widgets(layout_of(self._running))[0].setContentsMargins(12, 0, 12, 0)
         self._person = self._person_card()
         self._recent = QVBoxLayout()
         self._recent.setSpacing(8)

@@ -97,6 +97,7 @@ class Button(QPushButton):
         self.setProperty("kind", kind)
         self.style().unpolish(self)
         self.style().polish(self)
+        self.updateGeometry()  # a primary button is bold
         self._tint()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

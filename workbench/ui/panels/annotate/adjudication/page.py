@@ -48,7 +48,7 @@ from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.header import PageHeader
-from workbench.ui.widgets.layout import TurningRow, bar, column, remove, row, scrolled
+from workbench.ui.widgets.layout import TurningRow, bar, column, remove, row, scrolled, widgets
 from workbench.ui.widgets.pages import Pages
 from workbench.ui.widgets.tables.document_list import DocumentList
 
@@ -155,8 +155,7 @@ class DifferenceList(QFrame):
         for at, item in enumerate(rows):
             card = self._cards.get(item) or self._card(item)
             self._cards[item] = card
-            place = self._box.itemAt(at)
-            if place is None or place.widget() is not card:
+            if self._box.indexOf(card) != at:
                 self._box.insertWidget(at, card)
 
     def _card(self, item: Row) -> Card:
@@ -196,12 +195,10 @@ class DifferenceList(QFrame):
 
     def cards(self) -> list[Card]:
         """From top to bottom."""
-        items = (self._box.itemAt(at) for at in range(self._box.count()))
         return [
             part
-            for item in items
-            if item is not None
-            and isinstance(part := item.widget(), AgreeingStrip | DecidedStrip | OpenCard)
+            for part in widgets(self._box)
+            if isinstance(part, AgreeingStrip | DecidedStrip | OpenCard)
         ]
 
     def _show_current(self) -> None:
