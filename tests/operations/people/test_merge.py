@@ -418,6 +418,31 @@ def test_files_are_written_all_or_none_and_without_test_labels(lead, tmp_path):
     assert not files[ben].exists()
 
 
+class Meanwhile(Watch):
+    """At some time, another process creates a file."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.path = path
+
+    def at(self, share):
+        self.path.write_text("of another process")
+
+
+def test_a_file_that_another_process_creates_meanwhile_is_left_alone(lead, tmp_path):
+    ben, cleo = (people.named(lead, name).id for name in ("Ben", "Cleo"))
+    out = tmp_path / "out"
+    out.mkdir()
+    files = {ben: out / "ben.glossbench", cleo: out / "cleo.glossbench"}
+
+    with pytest.raises(ProjectError, match="cleo.glossbench exists already"):
+        watch = Meanwhile(files[cleo])
+        hand_out.hand_out(lead, {ben: [1], cleo: [1]}, files, watch=watch)
+
+    assert [path.name for path in out.iterdir()] == ["cleo.glossbench"]
+    assert files[cleo].read_text() == "of another process" and hand_out.assigned(lead) == {}
+
+
 def test_documents_are_split_evenly_with_the_overlaps_asked_for():
     ids = list(range(1, 101))
     parts = hand_out.assign(ids, ["a", "b", "c"], [Overlap(0.2, 2), Overlap(0.05)], seed=3)

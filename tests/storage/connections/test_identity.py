@@ -454,6 +454,20 @@ def test_another_project_is_not_taken_for_a_copy(opened, other, tmp_path):
             backup.save_copy(project, tmp_path / "copy.glossbench")
 
 
+def test_a_copy_has_the_names_of_its_own_people(opened, tmp_path):
+    opened.close()
+    with closing(Project.open(opened.path)) as project, project.write():
+        people.add(project.db, "Ben")
+    copy(opened.path, tmp_path / "other")
+    execute(tmp_path / "other", "update annotator set name = 'Bea' where name = 'Ben'")
+    with closing(Project.open(opened.path)) as project:
+        overwritten(project.path, tmp_path / "other")
+        target = backup.save_copy(project, tmp_path / "copy.glossbench")
+
+    with closing(Project.open(target)) as saved:
+        assert [person.name for person in people.every(saved.db)][1:] == ["Ben"]
+
+
 def test_an_older_state_is_not_taken_for_a_copy(opened, tmp_path):
     opened.close()
     copy(opened.path, tmp_path / "older")

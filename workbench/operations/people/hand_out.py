@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,6 +20,8 @@ from workbench.operations.documents import queries
 from workbench.operations.people import people as operations
 from workbench.project.project import Project
 from workbench.storage.annotation import people as store
+from workbench.storage.connections import backup
+from workbench.storage.connections.lock import lock_path
 from workbench.storage.documents import documents as stored
 from workbench.storage.documents import flags
 from workbench.storage.documents.flags import ASSIGNED
@@ -250,12 +253,13 @@ def hand_out(
             raise SpecError(
                 _("{layer} holds relations: choose the layer of their spans.", layer=layer.name)
             )
+    drafts = {id: _draft_of(Path(files[id])) for id in parts}
     written: list[Path] = []
     try:
         for at, (id, ids) in enumerate(parts.items()):
             part = watch.part(at / len(parts), (at + 1) / len(parts))
-            written.append(Path(files[id]))
-            _write(project, every[id], ids, Path(files[id]), test_labels, blind, context, part)
+            backup.delete_abandoned(drafts[id].parent)
+            _write(project, every[id], ids, drafts[id], test_labels, blind, context, part)
         with project.edit(_("Hand out documents"), origin=origin, bulk=True):
             known = assigned(project)
             for id, ids in parts.items():
@@ -264,11 +268,25 @@ def hand_out(
                     if document not in before:
                         name = ASSIGNED + every[id].uid
                         flags.add(project.db, document, name, project.annotator_id)
+            for id, draft in drafts.items():
+                backup.publish(draft, Path(files[id]))
+                written.append(Path(files[id]))
     except BaseException:
         for path in written:
-            for end in ("", "-wal", "-shm", ".lock"):
-                Path(f"{path}{end}").unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
         raise
+    finally:
+        for draft in drafts.values():
+            for path in (
+                *(Path(f"{draft}{end}") for end in ("", "-wal", "-shm")),
+                lock_path(draft),
+            ):
+                path.unlink(missing_ok=True)
+
+
+def _draft_of(path: Path) -> Path:
+    """Where a file is written until it is complete; `backup.delete_abandoned` knows the name."""
+    return path.with_name(f".{path.name}.{os.getpid()}.part")
 
 
 def _write(

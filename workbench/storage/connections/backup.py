@@ -69,9 +69,7 @@ def copy(conn: sqlite3.Connection, target: Path, *, watch: Watch = QUIET) -> Pat
     Raises ProjectError if `target` exists or cannot be created.
     """
     if target.exists():
-        raise ProjectError(
-            _("{target} exists already.", target=target), hint=_("Choose another name.")
-        )
+        raise _exists(target)
     draft = target.with_name(f".{target.name}.{os.getpid()}.part")
     delete_abandoned(target.parent)
     try:
@@ -79,7 +77,7 @@ def copy(conn: sqlite3.Connection, target: Path, *, watch: Watch = QUIET) -> Pat
         with closing(sqlite3.connect(draft, isolation_level=None)) as other:
             conn.backup(other, pages=PAGES, progress=_progress(watch))
             other.execute("pragma journal_mode = delete")
-        os.replace(draft, target)
+        publish(draft, target)
     except (OSError, sqlite3.Error) as error:
         raise ProjectError(
             _("{target} could not be written: {error}.", target=target, error=error),
@@ -89,6 +87,26 @@ def copy(conn: sqlite3.Connection, target: Path, *, watch: Watch = QUIET) -> Pat
         with suppress(OSError):  # on a write-protected disk, where there is no draft
             draft.unlink(missing_ok=True)
     return target
+
+
+def _exists(target: Path) -> ProjectError:
+    message = _("{target} exists already.", target=target)
+    return ProjectError(message, hint=_("Choose another name."))
+
+
+def publish(draft: Path, target: Path) -> None:
+    """Give a finished file its name, atomically. Raises ProjectError if `target` exists, and then
+    leaves both as they are; OSError.
+    """
+    try:
+        os.link(draft, target)
+    except FileExistsError:
+        raise _exists(target) from None
+    except OSError:  # a file system without hard links
+        header.claim(target)
+        os.replace(draft, target)
+    else:
+        draft.unlink()
 
 
 def _require_space(conn: sqlite3.Connection, target: Path) -> None:

@@ -30,7 +30,11 @@ from workbench.storage.schema.tables import IS_READ_ONLY, JOURNALED
 from workbench.text.labels import LABEL_TABLES
 
 BUSY_SECONDS = 10
-_LATEST = "select id, at, undone from journal_step order by id desc limit 1"
+_ENDS = (
+    "select id, at, undone from journal_step order by id desc limit 1",
+    "select id, uid, name from annotator order by id",
+    "select count(*), max(id), max(at) from run",
+)
 _TOUCHED = "create temp table touched(tbl text, rid integer, primary key (tbl, rid)) without rowid"
 SPILL_PAGES = 1_000  # 4 MB; a transaction with more changed pages is written before its commit
 
@@ -56,7 +60,7 @@ class Database:
         self._foreign_writes: identity.ForeignWrites | None = None
         self._note: identity.LogNote | None = None  # that it has a log of its own
         self._foreign_log = False  # beside a file that is read
-        self._latest: object = None  # the row of the latest step of the history
+        self._end: object = None  # what `_end` read after the latest change
         self._written = False  # whether a change was committed
         self._copied = False  # whether a copy has all changes
         self._only: int | None = None  # the annotator of `show_only`
@@ -156,7 +160,7 @@ class Database:
         self._identify(head.changes)
         if self._writer:
             self._journal = Journal(self._writer)
-            self._latest = self._writer.execute(_LATEST).fetchone()
+            self._end = _end(self._writer)
 
     def _refuse_log(self, lock: FileLock) -> None:
         """Keep a log of another file from being applied."""
@@ -509,7 +513,7 @@ class Database:
                 if self._depth == 1:  # else the changes would be in no file
                     self.require_place()
                     self._written, self._copied = True, False
-                    self._latest = conn.execute(_LATEST).fetchone()
+                    self._end = _end(conn)
                 with self._own_writes() if self._depth == 1 else nullcontext():
                     conn.execute(commit)
             except BaseException as error:
@@ -561,8 +565,10 @@ class Database:
         return explained
 
     def ends_as(self, copy: Database) -> bool:
-        """Whether the history of a copy ends with the latest step of this project."""
-        return self.read_only or copy.reader().execute(_LATEST).fetchone() == self._latest
+        """Whether the history of a copy ends with the latest step of this project, and people and
+        runs, for which there are no checksums, are the same.
+        """
+        return self.read_only or _end(copy.reader()) == self._end
 
     def _roll_back(self, conn: sqlite3.Connection, statements: tuple[str, ...]) -> None:
         for statement in statements:
@@ -642,6 +648,11 @@ class Database:
                 self.path,
             )
         return value
+
+
+def _end(conn: sqlite3.Connection) -> list[list[tuple[object, ...]]]:
+    """The latest step of the history, the people, and how many runs there are."""
+    return [conn.execute(statement).fetchall() for statement in _ENDS]
 
 
 def _prepare_reader(conn: Reader) -> None:
