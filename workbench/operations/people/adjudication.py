@@ -409,14 +409,24 @@ def differences(
 
     Not for the main thread. Raises as `overview`.
     """
-    reader = _reader(project, persons, layers)
-    chosen = [
-        difference
-        for surveyed in _survey(reader, watch.part(0.0, 0.9))
-        for difference in surveyed.differences
-        if difference.taken is None or not open_only
-    ]
-    return tuple(sorted(_worded(project, chosen), key=_order))
+    every = each_difference(project, persons, layers, watch=watch.part(0.0, 0.9))
+    chosen = [item for item in every if item.taken is None or not open_only]
+    return tuple(sorted(with_words(project, chosen), key=_order))
+
+
+def each_difference(
+    project: Project,
+    persons: Sequence[Person],
+    layers: Sequence[Layer],
+    *,
+    watch: Watch = QUIET,
+) -> Iterator[Difference]:
+    """The differences of all documents, without the words of their marks.
+
+    Not for the main thread. Raises as `overview`.
+    """
+    for surveyed in _survey(_reader(project, persons, layers), watch):
+        yield from surveyed.differences
 
 
 def _order(item: Difference) -> tuple[object, ...]:
@@ -439,7 +449,7 @@ def versions(
                 yield case.document_id, every
 
 
-def _worded(project: Project, chosen: Iterable[Difference]) -> list[Difference]:
+def with_words(project: Project, chosen: Iterable[Difference]) -> list[Difference]:
     """The differences with the words of their marks, by document."""
     by_document: dict[int, list[Difference]] = {}
     for difference in chosen:
@@ -590,7 +600,7 @@ def decide(
     not possible; SpecError before `begin`, and for relations whose spans are open.
     """
     title = _("Adjudicate {layer}", layer=difference.layer.name)
-    _decide(project, sheet, [difference], take, title, origin, QUIET)
+    _decide(project, _reader_of(project, sheet), [(difference, take)], title, origin, QUIET)
 
 
 def undo_decision(
@@ -600,7 +610,7 @@ def undo_decision(
     `decide`.
     """
     title = _("Reopen difference in {layer}", layer=difference.layer.name)
-    _decide(project, sheet, [difference], None, title, origin, QUIET)
+    _decide(project, _reader_of(project, sheet), [(difference, None)], title, origin, QUIET)
 
 
 def decide_alike(
@@ -620,29 +630,63 @@ def decide_alike(
         raise SpecError(_("Labels can be edited in one document at a time."))
     n = len(differences)
     title = ngettext("Adjudicate {n} case alike", "Adjudicate {n} cases alike", n)
-    _decide(project, sheet, differences, take, title, origin, watch)
+    decisions = [(difference, take) for difference in differences]
+    _decide(project, _reader_of(project, sheet), decisions, title, origin, watch)
+
+
+def decide_each(
+    project: Project,
+    persons: Sequence[Person],
+    layers: Sequence[Layer],
+    decisions: Sequence[tuple[Difference, Take]],
+    *,
+    origin: object = None,
+    watch: Watch = QUIET,
+) -> int:
+    """Decide differences of any documents, in one undo step. Returns how many were decided:
+    relations whose spans are open, or not gold, are left open.
+
+    Raises as `decide`; then nothing is decided. Cancelled through `watch`.
+    """
+    n = len(decisions)
+    title = ngettext("Adjudicate {n} difference", "Adjudicate {n} differences", n)
+    ordered = sorted(decisions, key=lambda pair: pair[0].order)  # relations after their spans
+    reader = _reader(project, persons, layers)
+    return _decide(project, reader, ordered, title, origin, watch, may_skip=True)
+
+
+def _reader_of(project: Project, sheet: Sheet) -> Reader:
+    return _reader(project, sheet.annotators, sheet.layers)
 
 
 def _decide(
     project: Project,
-    sheet: Sheet,
-    every: Sequence[Difference],
-    take: Take | None,
+    reader: Reader,
+    decisions: Iterable[tuple[Difference, Take | None]],
     title: str,
     origin: object,
     watch: Watch,
-) -> None:
-    reader = _reader(project, sheet.annotators, sheet.layers)
-    by_document: dict[int, list[Difference]] = {}
-    for difference in every:
-        by_document.setdefault(difference.document_id, []).append(difference)
-    ids, states = sorted(by_document), reader.states(by_document)
+    *,
+    may_skip: bool = False,
+) -> int:
+    """Returns how many were decided. may_skip: leave out relations that cannot be decided yet."""
+    by_document: dict[int, list[tuple[Difference, Take | None]]] = {}
+    for difference, take in decisions:
+        by_document.setdefault(difference.document_id, []).append((difference, take))
+    ids, states, decided = sorted(by_document), reader.states(by_document), 0
     with project.edit(title, origin=origin, watch=watch.part(0.9, 1.0)):
         writer = _writer(project, reader)
         for page in watch.part(0.0, 0.9).over(ids, PAGE):
             for case in reader.cases(page, states):
-                for difference in by_document[case.document_id]:
-                    writer.take(case, case.find(difference.key), take)
+                for difference, take in by_document[case.document_id]:
+                    try:
+                        writer.take(case, case.find(difference.key), take)
+                    except SpecError:
+                        if not may_skip:
+                            raise
+                    else:
+                        decided += 1
+    return decided
 
 
 def discuss(project: Project, difference: Difference, text: str, *, origin: object = None) -> None:
@@ -751,7 +795,7 @@ def equal_cases(
         for item in surveyed.differences
         if _may_be_alike(item, difference)
     ]
-    return alike(difference, _worded(project, like))
+    return alike(difference, with_words(project, like))
 
 
 def alike(difference: Difference, every: Iterable[Difference]) -> tuple[Difference, ...]:

@@ -102,7 +102,7 @@ class Aligned:
 def align(layer: Layer, versions: Sequence[Version]) -> Aligned:
     """Compare versions of a layer; of only one all is agreed, without asking."""
     present = [version for version in versions if version is not None]
-    if len(present) < 2 or all(_content(layer, v) == _content(layer, present[0]) for v in present):
+    if len(present) < 2 or all(content(layer, v) == content(layer, present[0]) for v in present):
         return Aligned(tuple(present[0]) if present else (), ())
     traits = layer.traits
     if traits.in_chains:
@@ -123,7 +123,8 @@ def align(layer: Layer, versions: Sequence[Version]) -> Aligned:
     return Aligned(same, tuple(differences))
 
 
-def _content(layer: Layer, version: Version) -> object:
+def content(layer: Layer, version: Version) -> Hashable:
+    """Equal for versions that say the same."""
     marks = version or ()
     return partition(marks) if layer.traits.in_chains else frozenset(marks)
 

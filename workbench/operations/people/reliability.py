@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from math import prod
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.annotation import suggestion_edits
 from workbench.operations.people import adjudication
-from workbench.operations.people.differences import Mark, Version
+from workbench.operations.people.cases import with_spans
+from workbench.operations.people.differences import Mark, Version, content
 from workbench.storage.annotation import answers
 from workbench.storage.annotation import suggestions as proposals
 from workbench.storage.annotation.suggestions import NewSuggestion, field_of_ends
@@ -27,6 +29,7 @@ from workbench.text.rows import row_id
 from workbench.text.spans import Span
 
 if TYPE_CHECKING:
+    from workbench.operations.people.cases import Difference
     from workbench.project.project import Project
     from workbench.storage.annotation.people import Person
 
@@ -95,14 +98,59 @@ class Estimate:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class SuggestedVersion:
+    """The version of a difference that most people support, or the most probable one.
+
+    take: the first person with it; people: all of them, as numbers; of: how many submitted the
+    layer. score: their share, or the probability that every item of the difference is as they say.
+    """
+
+    take: int
+    people: tuple[int, ...]
+    of: int
+    score: float
+
+
+Place = tuple[int, str]  # document, key of a difference
+
+
+@dataclass(frozen=True)
+class Consensus:
+    """What a method suggests for the differences of all documents.
+
+    versions: those with a most supported version; ties have none. estimates: of each layer that was
+    compared. left_out: name of a layer → why not.
+    """
+
+    method: Method
+    versions: Mapping[Place, SuggestedVersion]
+    estimates: Mapping[str, Estimate]
+    left_out: Mapping[str, str]
+
+
 @dataclass(slots=True)
 class _Item:
     document_id: int
+    key: Hashable  # tells it from the other items of the document
     answers: list[Answer | None]  # by person; None: did not submit the layer
 
     @property
     def differs(self) -> bool:
         return len({answer for answer in self.answers if answer is not None}) > 1
+
+
+Scores = Sequence[dict[str, float]]  # of each item: name of an answer → probability
+
+
+class _Weighed(NamedTuple):
+    """The items of a layer, and the probability of each answer to them."""
+
+    items: Sequence[_Item]
+    scores: Scores
+    labels: tuple[str, ...]
+    shares: tuple[float, ...]
+    people: tuple[Reliability, ...]
 
 
 def estimate(
@@ -118,6 +166,12 @@ def estimate(
     Raises SpecError for a layer of chains, for Dawid–Skene without labels, or if no document is
     labelled by two of the people; Cancelled through `watch`.
     """
+    return _estimate(project, layer, method, _weigh(project, layer, persons, method, watch))
+
+
+def _weigh(
+    project: Project, layer: Layer, persons: Sequence[Person], method: Method, watch: Watch
+) -> _Weighed:
     traits = layer.traits
     if traits.in_chains or (method == DAWID_SKENE and not traits.takes_labels):
         raise SpecError(
@@ -137,21 +191,23 @@ def estimate(
         )
     every = {_name(answer) for item in items for answer in item.answers if answer is not None}
     names = sorted(every) if traits.takes_labels else []
-    probabilities, shares, people = (
-        _estimated(items, names, persons)
-        if method == DAWID_SKENE
-        else _counted(items, names, persons)
-    )
+    weigh = _estimated if method == DAWID_SKENE else _counted
+    scores, shares, people = weigh(items, names, persons)
+    return _Weighed(items, scores, tuple(names), shares, people)
+
+
+def _estimate(project: Project, layer: Layer, method: Method, weighed: _Weighed) -> Estimate:
     suggestions: list[NewSuggestion] = []
     still_open = 0
-    for item, scores in zip(items, probabilities, strict=True):
+    for item, scores in zip(weighed.items, weighed.scores, strict=True):
         best, score = _best(item, scores)
         if best is None:
             still_open += 1
         elif item.differs:
             suggestions += _suggested(project, layer, item, best, score)
+    _items, _scores, names, shares, people = weighed
     return Estimate(
-        layer, method, tuple(names), shares, len(items), still_open, people, tuple(suggestions)
+        layer, method, names, shares, len(weighed.items), still_open, people, tuple(suggestions)
     )
 
 
@@ -168,6 +224,106 @@ def suggest(project: Project, estimate: Estimate, *, origin: object = None) -> i
         )
 
 
+# ---------------------------------------------------------------- differences
+
+
+def consensus(
+    project: Project,
+    persons: Sequence[Person],
+    layers: Sequence[Layer],
+    *,
+    method: Method = MAJORITY,
+    watch: Watch = QUIET,
+) -> Consensus:
+    """Suggest a version for each difference, also for decided ones. Not for the main thread.
+
+    The probability of a version is the product of those of its items, which Dawid and Skene take as
+    independent. Raises as `adjudication.overview`, Cancelled through `watch`.
+    """
+    estimates: dict[str, Estimate] = {}
+    left_out: dict[str, str] = {}
+    answers: dict[tuple[object, ...], tuple[_Item, dict[str, float]]] = {}
+    layers = with_spans(project, layers)
+    for at, layer in enumerate(layers):
+        part = watch.part(0.8 * at / len(layers), 0.8 * (at + 1) / len(layers))
+        try:
+            weighed = _weigh(project, layer, persons, method, part)
+        except SpecError as error:
+            left_out[layer.name] = str(error)
+            continue
+        estimates[layer.name] = _estimate(project, layer, method, weighed)
+        if method == DAWID_SKENE:
+            for item, scores in zip(weighed.items, weighed.scores, strict=True):
+                answers[layer.id, item.document_id, item.key] = item, scores
+    versions: dict[Place, SuggestedVersion] = {}
+    part = watch.part(0.8, 1.0)
+    for difference in adjudication.each_difference(project, persons, layers, watch=part):
+        if method == DAWID_SKENE and difference.layer.name in left_out:
+            continue
+        suggested = _version(difference, answers if method == DAWID_SKENE else None)
+        if suggested is not None:
+            versions[difference.document_id, difference.key] = suggested
+    return Consensus(method, versions, estimates, left_out)
+
+
+def _version(
+    difference: Difference,
+    answers: Mapping[tuple[object, ...], tuple[_Item, dict[str, float]]] | None,
+) -> SuggestedVersion | None:
+    """None for a tie. answers: (layer, document, key of an item) → the item; None: by votes."""
+    layer, id = difference.layer, difference.document_id
+    alike: dict[Hashable, list[int]] = {}
+    for at, version in enumerate(difference.versions):
+        if version is not None:
+            alike.setdefault(content(layer, version), []).append(at)
+    of = sum(map(len, alike.values()))
+    if answers is None:
+        scored = [(len(people) / of, people) for people in alike.values()]
+    else:
+        keys = {_key(layer, mark) for mark in difference.every_mark}
+        items = [answers[layer.id, id, key] for key in keys if (layer.id, id, key) in answers]
+        scored = [
+            (max(prod(_score(item, at, scores) for item, scores in items) for at in people), people)
+            for people in alike.values()
+        ]
+    (score, people), *others = sorted(scored, key=lambda pair: -pair[0])
+    if others and others[0][0] >= score - EQUAL:
+        return None
+    return SuggestedVersion(people[0], tuple(people), of, score)
+
+
+def _score(item: _Item, at: int, scores: Mapping[str, float]) -> float:
+    """The probability of the answer of a person."""
+    answer = item.answers[at]
+    return 0.0 if answer is None else scores[_identity(answer)]
+
+
+def open_suggestions(
+    project: Project,
+    persons: Sequence[Person],
+    layers: Sequence[Layer],
+    consensus: Consensus,
+    *,
+    watch: Watch = QUIET,
+) -> list[tuple[Difference, SuggestedVersion]]:
+    """The open differences with a suggestion, the most probable first, with their words.
+
+    Not for the main thread. Raises as `adjudication.overview`.
+    """
+    every = adjudication.each_difference(project, persons, layers, watch=watch)
+    chosen = [
+        difference
+        for difference in every
+        if difference.taken is None
+        and (difference.document_id, difference.key) in consensus.versions
+    ]
+    rows = [
+        (difference, consensus.versions[difference.document_id, difference.key])
+        for difference in adjudication.with_words(project, chosen)
+    ]
+    return sorted(rows, key=lambda row: -row[1].score)
+
+
 # ---------------------------------------------------------------- items
 
 
@@ -181,6 +337,7 @@ def _items(layer: Layer, id: int, versions: Sequence[Version]) -> list[_Item]:
     return [
         _Item(
             id,
+            key,
             [
                 None
                 if version is None
@@ -214,8 +371,6 @@ def _name(answer: Answer) -> str:
 
 
 # ---------------------------------------------------------------- estimates
-
-Scores = Sequence[dict[str, float]]  # of each item: name of an answer → probability
 
 
 def _counted(

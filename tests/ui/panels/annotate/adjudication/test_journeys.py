@@ -39,7 +39,8 @@ CLASSES = ("good bad", "good good", "good good", "good good", "bad bad")
 FAST = 20_000  # milliseconds
 
 
-def fill(path):
+def fill(path, more=()):
+    """more: names of people who say what Ben says."""
     with closing(Project.open(path)) as project:
         spans, topic = (labels.layer_named(project, name) for name in ("spans", "class"))
         with project.edit("Add documents"):
@@ -47,8 +48,9 @@ def fill(path):
             ids = documents.add(project.db, records, source_id=project.source("person"))
         me = people.current(project)
         people.change(project, me.id, "Ada")
-        both = (me.id, people.add(project, "Ben").id)
-        for number, person in enumerate(both):
+        persons = (me.id, *(people.add(project, name).id for name in ("Ben", *more)))
+        for number, person in enumerate(persons):
+            number = min(number, 1)
             people.work_as(project, person)
             for at, id in enumerate(ids):
                 for words, label in SAID[2 * at + number].items():
@@ -78,6 +80,13 @@ class Journey:
     def key(self, key, modifier=Qt.KeyboardModifier.NoModifier):
         self.qtbot.keyClick(self.page.list, key, modifier)
 
+    def suggest(self, method):
+        """Choose a method in the list of methods, and wait for its suggestions."""
+        box = self.page.method
+        box.setCurrentIndex(box.findData(method))
+        box.activated.emit(box.currentIndex())
+        self.until(lambda: self.tool.consensus is not None)
+
     def until(self, condition):
         self.qtbot.waitUntil(condition, timeout=FAST)
 
@@ -96,17 +105,27 @@ class Journey:
 
 
 @pytest.fixture
-def journey(app, project_file, qtbot, monkeypatch):
+def journey(begin):
     """Adjudication of Ada and Ben, begun with the dialog; the first document is open."""
+    return begin()
+
+
+@pytest.fixture
+def begin(app, project_file, qtbot, monkeypatch):
+    """`begin(more)`: adjudication of Ada, Ben, and people who say what Ben says."""
+    return lambda more=(): begun(app, project_file, qtbot, monkeypatch, more)
+
+
+def begun(app, project_file, qtbot, monkeypatch, more):
     from workbench.ui.panels.annotate.adjudication.start_dialog import StartDialog
 
-    ids = fill(project_file)
+    ids = fill(project_file, more)
     assert app.open_project(project_file, page="annotate")
     made = Journey(app, ids, qtbot)
     made.panel.view.show()
 
     def accept(dialog):
-        assert [box.text() for box in dialog.people.boxes] == ["Ada", "Ben"]
+        assert [box.text() for box in dialog.people.boxes] == ["Ada", "Ben", *more]
         qtbot.mouseClick(dialog._start, Qt.MouseButton.LeftButton)
         return 1
 
@@ -298,3 +317,59 @@ def test_the_list_of_disagreements_leads_to_adjudication_and_back(app, project_f
     qtbot.waitUntil(lambda: tool.sheet is not None, timeout=FAST)
     assert tool.sheet.document.id == row[1].document_id == ids[0]
     assert [person.name for person in tool.people] == ["Ada", "Ben"]
+
+
+def test_the_majority_is_suggested_and_taken_by_a_key(begin):
+    journey = begin(("Cleo",))
+    tool, page = journey.tool, journey.page
+    journey.key("s")  # no method is chosen
+    assert journey.decided() == [None, None, None]
+
+    journey.suggest("majority")
+    part = page.case.reliability
+    assert part.isVisible() and len(part.people.rows()) == 3
+    assert page.list.decisions.suggested.isVisible()
+    journey.key("s")  # class: bad
+    journey.key("s")  # 42 tram
+
+    assert journey.decided() == [1, 1, None] and tool.at == 2
+    assert journey.gold(0) == ({"42 tram": "PER"}, ["bad"])
+
+
+def test_two_people_are_told_that_they_have_no_majority(journey):
+    journey.suggest("majority")
+    part = journey.page.case.reliability
+
+    assert part.isVisible() and not part.take_all.isVisible()
+    assert part._note.text().startswith("Two people who differ have no majority")
+    assert not journey.page.list.decisions.suggested.isVisible()
+    journey.suggest("dawid-skene")
+    assert len(part.people.rows()) == 2 and part.take_all.isVisible()
+
+
+def test_all_ticked_suggestions_are_taken_in_one_undo_step(begin, monkeypatch):
+    from workbench.ui.panels.annotate.adjudication.reliability_part import SuggestionsDialog
+
+    journey = begin(("Cleo",))
+    journey.suggest("majority")
+    listed = []
+
+    def take(dialog):
+        listed.extend(journey.tool.key_of(row[0]) for row in dialog.table.rows())
+        dialog.least.setValue(67)  # two of three are less
+        assert not dialog.table.rows() and not dialog.take.isEnabled()
+        dialog.least.setValue(60)
+        dialog.table.opened.emit(dialog.table.rows()[0])  # no tick
+        assert dialog.take.text().strip() == f"Take {len(listed) - 1} suggestions"
+        dialog.take.click()
+        return 1
+
+    monkeypatch.setattr(SuggestionsDialog, "exec", take)
+    journey.page.case.reliability.take_all.click()
+    journey.until(lambda: journey.tool.overview.decided == 5)
+    assert sorted(listed) == ["d0", "d0", "d0", "d1", "d2", "d4"]
+    assert check_open(journey.project) == []
+
+    journey.app.undo()
+    journey.until(lambda: journey.tool.overview.decided == 0)
+    assert check_open(journey.project) == []

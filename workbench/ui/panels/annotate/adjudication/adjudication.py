@@ -6,12 +6,15 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from workbench.base.errors import Cancelled
 from workbench.base.i18n import N_, _, ngettext
-from workbench.operations.people import adjudication
+from workbench.operations.people import adjudication, reliability
 from workbench.operations.people.cases import BOTH, EDITED, NEITHER
 from workbench.operations.people.differences import BOUNDARY, LABEL, MISSED
+from workbench.operations.people.reliability import DAWID_SKENE as DAWID_SKENE
+from workbench.operations.people.reliability import MAJORITY as MAJORITY
 from workbench.operations.schema import guideline
 from workbench.text import result_view
 from workbench.text.guideline import sentence_for
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import DocumentRow
     from workbench.operations.people.adjudication import Difference, Overview, Sheet, Take
     from workbench.operations.people.differences import Mark
+    from workbench.operations.people.reliability import Consensus, Method, SuggestedVersion
     from workbench.project.changes import Changes
     from workbench.project.project import Project
     from workbench.storage.annotation.people import Person
@@ -40,14 +44,22 @@ ORDERS = {
     LABEL: N_("Label differences first"),
     MISSED: N_("Missed labels first"),
 }
+OFF: Literal[""] = ""  # no suggestions
+METHODS: Mapping[Method | Literal[""], str] = {
+    OFF: N_("No suggestions"),
+    MAJORITY: N_("Suggest the majority"),
+    DAWID_SKENE: N_("Suggest by Dawid–Skene"),
+}
 RUNS = 3  # runs whose predictions are shown
 HIDES = "annotate.adjudicate.hide"  # setting: what runs say is hidden until the decision
-BEGIN, OVERVIEW, CASES, PREDICTED, ALIKE = (
+BEGIN, OVERVIEW, CASES, PREDICTED, ALIKE, SUGGEST, PREVIEW = (
     "adjudicate-begin",
     "adjudicate-overview",
     "adjudicate-cases",
     "adjudicate-runs",
     "adjudicate-alike",
+    "adjudicate-suggest",
+    "adjudicate-preview",
 )  # keys of tasks
 
 
@@ -69,7 +81,8 @@ class AdjudicationTool(Tool):
     shown in full, each by its text and its first line. alike: the next decision also decides the
     ticked `cases`, which are equal to the current difference; cases is None until they are known.
     editing: gold of the open document is edited with the usual keys. predicted: layer id → names of
-    runs with what they say.
+    runs with what they say. method: of suggestions; consensus: what it suggests, None until that is
+    computed.
     """
 
     def __init__(self, session: DocumentSession) -> None:
@@ -88,6 +101,8 @@ class AdjudicationTool(Tool):
         self.editing = False
         self.starting = False
         self.predicted: Mapping[int, Sequence[tuple[str, Sequence[Answer]]]] = {}
+        self.method: Method | Literal[""] = OFF
+        self.consensus: Consensus | None = None
         self._alike: dict[tuple[object, ...], tuple[Difference, ...]] = {}  # by signature
         self.listen(self.project.changed, self._project_changed)
 
@@ -175,6 +190,7 @@ class AdjudicationTool(Tool):
         self.update(starting=False, people=people, layers=layers, editing=False, overview=None)
         self.update(sheet=None, at=None, ids=(), cases=None, alike=False)
         self._alike.clear()
+        self.set_method(self.method)
         self.context.app.adjudicates(True)
         if taken:
             message = ngettext(
@@ -191,7 +207,7 @@ class AdjudicationTool(Tool):
 
     def leave(self) -> None:
         """Show the usual page again, with the document that is open here."""
-        for key in (OVERVIEW, CASES, PREDICTED):
+        for key in (OVERVIEW, CASES, PREDICTED, SUGGEST, PREVIEW):
             self.context.drop(key)
         sheet = self.sheet
         self.session.finish = None
@@ -462,6 +478,89 @@ class AdjudicationTool(Tool):
         place = {_place(case)}
         self.update(unticked=self.unticked - place if on else self.unticked | place)
 
+    # ------------------------------------------------------------ suggested versions
+
+    def set_method(self, method: Method | Literal[""]) -> None:
+        """Suggest versions by this method, of all documents; OFF: none."""
+        self.context.drop(SUGGEST)
+        self.update(method=method, consensus=None)
+        if method:
+            work = partial(
+                reliability.consensus, self.project, self.people, self.layers, method=method
+            )
+            title = _("Comparing people…")
+            self.context.task(
+                SUGGEST, work, self._take_consensus, failed=self._not_suggested, title=title
+            )
+
+    def _take_consensus(self, consensus: Consensus) -> None:
+        self.update(consensus=consensus)
+
+    def _not_suggested(self, error: Exception) -> None:
+        self.update(method=OFF)
+        if not isinstance(error, Cancelled):
+            self.context.fail(error)
+
+    def suggestion(self, difference: Difference) -> SuggestedVersion | None:
+        """The version that is suggested for a difference; None without one."""
+        if self.consensus is None:
+            return None
+        return self.consensus.versions.get(_place(difference))
+
+    @property
+    def suggestions_open(self) -> int:
+        """Open differences of the open document with a suggestion."""
+        differences = self.sheet.differences if self.sheet is not None else ()
+        return sum(item.taken is None and bool(self.suggestion(item)) for item in differences)
+
+    def take_suggested(self) -> None:
+        """Take the version that is suggested for the current difference."""
+        suggested = self.suggestion(self.current) if self.current is not None else None
+        if suggested is not None:
+            self._decide(suggested.take)
+        elif self.can_decide:
+            self.context.note(
+                _("No version is suggested for this difference.")
+                if self.consensus is not None
+                else _("Choose how versions are suggested above the list of documents.")
+            )
+
+    def find_suggestions(
+        self, show: Callable[[Sequence[tuple[Difference, SuggestedVersion]]], None]
+    ) -> None:
+        """Call `show` with the open differences of all documents that have a suggestion."""
+        if self.consensus is not None:
+            work = partial(
+                reliability.open_suggestions,
+                self.project, self.people, self.layers, self.consensus,
+            )  # fmt: skip
+            self.context.task(PREVIEW, work, show, title=_("Reading open differences…"))
+
+    def take_all(self, rows: Sequence[tuple[Difference, SuggestedVersion]]) -> None:
+        """Take the suggested version of each of these differences, in one undo step."""
+        decisions = [(difference, suggested.take) for difference, suggested in rows]
+        work = partial(
+            adjudication.decide_each,
+            self.project, self.people, self.layers, decisions, origin=self,
+        )  # fmt: skip
+        done = partial(self._took_all, len(rows))
+        self.context.task(ALIKE, work, done, writes=True, title=_("Taking suggestions…"))
+
+    def _took_all(self, count: int, decided: int) -> None:
+        messages = [
+            ngettext("Decided {n:,} difference.", "Decided {n:,} differences.", decided)
+        ]  # fmt: skip
+        if left := count - decided:
+            messages.append(
+                ngettext(
+                    "{n:,} relation is still open: its spans are not decided.",
+                    "{n:,} relations are still open: their spans are not decided.",
+                    left,
+                )
+            )
+        self.context.note(" ".join(messages), undo=True)
+        self._go_on()
+
     def key_of(self, difference: Difference) -> str:
         """The key of its document."""
         row = self._by_id.get(difference.document_id)
@@ -633,6 +732,7 @@ class AdjudicationTool(Tool):
             self.leave()
             return
         self.update(layers=layers)
+        self.set_method(self.method)
         self._reread()
         self._load()
 
@@ -642,6 +742,7 @@ class AdjudicationTool(Tool):
             self._alike.clear()
         opened = row_id(self.sheet.document) if self.sheet is not None else None
         if changed is None or opened is None:
+            self.set_method(self.method)
             self._reread()
             self._load()
             return

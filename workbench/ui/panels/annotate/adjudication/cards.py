@@ -20,6 +20,7 @@ from workbench.ui.panels.annotate.adjudication.rows import (
     agreeing_text,
     chip_text,
     range_of,
+    suggested_chip,
     taken_text,
     title_of,
     version_text,
@@ -148,6 +149,7 @@ class OpenCard(QFrame):
         self.setProperty("part", "card")
         self._title = words("", "small", weight=600)
         self._chip = Chip("")
+        self._suggested = Chip("")
         self._state_icon = IconLabel("circle", "faint", 15)
         self._state = words("", "small", "muted")
         self._versions: Versions | None = None
@@ -155,7 +157,7 @@ class OpenCard(QFrame):
         self._box = QVBoxLayout(self)
         self._box.setContentsMargins(15, 9, 15, 11)
         self._box.setSpacing(7)
-        head = (self._title, self._chip, None, self._state_icon, self._state)
+        head = (self._title, self._chip, self._suggested, None, self._state_icon, self._state)
         self._box.addWidget(row(*head, gap=9))
         count = len(tool.people)
         if item.first >= 0:
@@ -192,6 +194,11 @@ class OpenCard(QFrame):
         difference = sheet.differences[number]
         self._title.setText(title_of(sheet, item, texts))
         self._chip.set(chip_text(difference), tone="warn" if current else "")
+        suggested = tool.suggestion(difference)
+        self._suggested.setVisible(suggested is not None)
+        if suggested is not None:
+            tone = "accent" if current else ""
+            self._suggested.set(suggested_chip(suggested, tool.method), tone=tone)
         self._show_state(sheet, number, current=current)
         if bool(self.property("current")) != current:
             self.setProperty("current", current)
@@ -277,6 +284,11 @@ class Actions(QFrame):
         self._both_row = pairs[-1]
         self.neither = add(neither, cap(settings, "neither"), tool.take_neither)
         self._neither_row = pairs[-1]
+        self.suggested = add(
+            _("Take suggested"), cap(settings, "suggested"), tool.take_suggested,
+            _("Take the version that is suggested"),
+        )  # fmt: skip
+        self._suggested_row = pairs[-1]
         self.edit = add(_("Edit"), cap(settings, "edit"), tool.edit)
         self.discuss = Button(_("Discuss"), "sticky-note", "quiet", on=discuss)
         self.discuss.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -289,7 +301,9 @@ class Actions(QFrame):
         box.addWidget(flow(*pairs, gap=9))
         box.addWidget(self._note)
 
-    def render(self, difference: Difference) -> None:
+    def render(self, difference: Difference, *, suggested: bool) -> None:
+        """suggested: whether a version of it is suggested."""
+        self._suggested_row.setVisible(suggested)
         for number, button in enumerate(self.takes):
             button.setEnabled(number in difference.takes)
             button.set_kind("primary" if difference.taken == number else "normal")

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QFrame, QGridLayout, QLabel, QVBoxLayout, QWidget
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.ui.panels.annotate.adjudication.keys import cap
+from workbench.ui.panels.annotate.adjudication.reliability_part import ReliabilityPart
 from workbench.ui.panels.annotate.adjudication.rows import (
     kind_text,
+    suggested_text,
     taken_text,
     version_text,
     versions_text,
 )
+from workbench.ui.panels.annotate.adjudication.ticked_table import TickedTable
 from workbench.ui.style import formats, theme
 from workbench.ui.widgets.controls.button import Button
 from workbench.ui.widgets.controls.meter import Meter
 from workbench.ui.widgets.controls.words import Elided, Wrapped, words
 from workbench.ui.widgets.layout import clear, column, fixed, line, row, scrolled
-from workbench.ui.widgets.tables.table import Column, Table
+from workbench.ui.widgets.tables.table import Column
 from workbench.ui.widgets.text.markdown import MarkdownView
 
 if TYPE_CHECKING:
@@ -55,6 +58,7 @@ class CasePane(QFrame):
         )  # fmt: skip
         self._example_row = row(self._example, cap(tool.context.settings, "example"), None, gap=6)
         self._build_cases()
+        self.reliability = ReliabilityPart(tool)
         self._build_progress()
         self._guideline = MarkdownView(_("Guideline text"), compact=True)
         self._guideline.setMinimumHeight(theme.px(180))
@@ -70,6 +74,7 @@ class CasePane(QFrame):
             self._example_row,
             line(),
             self._cases_part,
+            self.reliability,
             self._progress_part,
             None,
             gap=10,
@@ -85,17 +90,17 @@ class CasePane(QFrame):
         self.alike = QCheckBox()
         self.alike.clicked.connect(tool.turn_alike)
         self._alike_hint = words("", "caption", "muted", wrap=True)
-        self.cases = Table(
+        self.cases = TickedTable(
             (
-                Column("", width=30, icon=self._tick_icon),
-                Column(_("Key"), tool.key_of, 72, most=120),
+                Column(_("Key"), tool.key_of, 84, most=120),
                 Column(_("Versions"), versions_text, prose=True, tip=versions_text),
             ),
             name=_("Equal cases"),
             key=lambda case: (case.document_id, case.key),
+            is_ticked=tool.is_ticked,
+            turn=lambda case: tool.tick(case, not tool.is_ticked(case)),
+            tone=lambda: "accent" if tool.alike else "muted",
         )
-        self.cases.clicked.connect(self._clicked)
-        self.cases.opened.connect(self._turn)
         self._cases_part = column(
             row((self.alike, 1), cap(tool.context.settings, "alike")),
             self._alike_hint,
@@ -103,17 +108,6 @@ class CasePane(QFrame):
             line(),
             gap=6,
         )
-
-    def _tick_icon(self, case: Difference) -> tuple[str, str]:
-        if not self._tool.is_ticked(case):
-            return "square", "muted"
-        return "square-check", "accent" if self._tool.alike else "muted"
-
-    def _clicked(self, index: QModelIndex) -> None:
-        self._turn(self.cases.rows()[index.row()])
-
-    def _turn(self, case: Difference) -> None:
-        self._tool.tick(case, not self._tool.is_ticked(case))
 
     def _build_progress(self) -> None:
         self._decided = words("", "small", "muted")
@@ -152,6 +146,8 @@ class CasePane(QFrame):
             self._show_difference()
         if not fields <= {"overview", "ids", "order", "unfolded"}:
             self._show_cases()
+        if concerns(fields, "method", "consensus", "at", "sheet"):
+            self.reliability.render()
         if concerns(fields, "overview"):
             self._show_progress()
 
@@ -173,6 +169,9 @@ class CasePane(QFrame):
             self._fact(person.name, version_text(difference, number))
         for name, answers in tool.readings(difference):
             self._fact(_("Run {name}", name=name), self._reading(difference, answers))
+        if (suggested := tool.suggestion(difference)) is not None:
+            text = suggested_text(difference, suggested, tool.method)
+            self._fact(_("Suggested"), text)
         if sentence := tool.guideline_sentence(difference):
             self._fact(_("Guideline"), _("“{sentence}”", sentence=sentence))
         if taken := taken_text(difference):

@@ -16,6 +16,7 @@ KEY_COMMANDS = (
     _key("take", _("In adjudication: take the version with this number"), "1", "9", bare=False),
     _key("both", _("In adjudication: take what all versions say"), "B"),
     _key("neither", _("In adjudication: take no version"), "0"),
+    _key("suggested", _("In adjudication: take the suggested version"), "S"),
     _key("edit", _("In adjudication: edit the gold labels at the difference"), "E"),
     _key("undo", _("In adjudication: undo the decision on the difference"), "U"),
     _key("alike", _("In adjudication: decide equal cases alike"), "A"),

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
-from workbench.ui.panels.annotate.adjudication.adjudication import ORDERS
+from workbench.ui.panels.annotate.adjudication.adjudication import METHODS, ORDERS
 from workbench.ui.panels.annotate.adjudication.cards import (
     Actions,
     AgreeingStrip,
@@ -61,7 +61,9 @@ if TYPE_CHECKING:
 SIDE = 22  # margin beside the cards, pixels
 CARD_PADDING = 15  # pixels, of OpenCard
 MIN_WIDTH, MAX_MIN_WIDTH = 180, 340  # of the queue: pixels at 100%; upper limit
-IN_LIST = frozenset(("sheet", "at", "unfolded", "people", "layers"))  # fields of the tool
+IN_LIST = frozenset(
+    ("sheet", "at", "unfolded", "people", "layers", "consensus")
+)  # fields of the tool
 Card = AgreeingStrip | DecidedStrip | OpenCard
 
 
@@ -117,16 +119,18 @@ class DifferenceList(QFrame):
 
     def _contents_of(self, sheet: Sheet, item: Row) -> object:
         """What the row depends on, of what can differ between two rows."""
+        tool = self._tool
         if isinstance(item, DecidedRow):
             return sheet.differences[item.difference]
         lines = sheet.lines[item.first : item.after] if item.first >= 0 else ()
         if isinstance(item, AgreeingLines):
             place = sheet.lines[item.first].field, item.first
-            return lines, place in self._tool.unfolded
+            return lines, place in tool.unfolded
         numbers = {*item.differences, *(n for one in lines for n in one.differences)}
         every = [sheet.differences[number] for number in sorted(numbers)]
-        at = self._tool.at if self._tool.at in item.differences else None
-        return lines, every, at, at is not None and len(sheet.differences)
+        at = tool.at if tool.at in item.differences else None
+        suggested = [tool.suggestion(difference) for difference in every]
+        return lines, every, at, at is not None and len(sheet.differences), suggested
 
     def _show_actions(self, sheet: Sheet) -> None:
         """Put the buttons into the card of the current difference."""
@@ -141,7 +145,9 @@ class DifferenceList(QFrame):
                 remove(self.decisions)
             self.decisions, self._people = Actions(self._tool, self._discuss), people
         card.hold(self.decisions)
-        self.decisions.render(sheet.differences[at])
+        difference = sheet.differences[at]
+        suggested = self._tool.suggestion(difference) is not None
+        self.decisions.render(difference, suggested=suggested)
 
     def _show_rows(self, rows: list[Row]) -> None:
         now = set(rows)
@@ -264,6 +270,11 @@ class AdjudicationPage(QWidget):
         for value, title in ORDERS.items():
             self.order.addItem(_(title), value)
         self.order.activated.connect(lambda _at: tool.set_order(self.order.currentData()))
+        self.method = QComboBox()
+        self.method.setAccessibleName(_("Suggestions"))
+        for method, title in METHODS.items():
+            self.method.addItem(_(title), method)
+        self.method.activated.connect(lambda _at: tool.set_method(self.method.currentData()))
         self.queue = DocumentList(tool.rows, _("To adjudicate"), tool.queue_note)
         self.queue.picked.connect(tool.open)
         side = column(
@@ -271,6 +282,7 @@ class AdjudicationPage(QWidget):
                 row(words(_("To adjudicate"), "ui", weight=600), None, self._count),
                 self._meter,
                 self.order,
+                self.method,
                 gap=7,
                 margins=(14, 12, 14, 10),
             ),
@@ -374,6 +386,7 @@ class AdjudicationPage(QWidget):
         self._count.setText(f"{formats.count(done)} / {formats.count(every)}")
         self._meter.set(done / every if every else 0.0)
         self.order.setCurrentIndex(max(0, self.order.findData(tool.order)))
+        self.method.setCurrentIndex(max(0, self.method.findData(tool.method)))
         sheet = tool.sheet
         self._above.setVisible(sheet is not None)
         if sheet is not None:
@@ -414,7 +427,7 @@ class AdjudicationPage(QWidget):
             name = Elided(person.name, "ui", weight=600)
             name.setMaximumWidth(name.fontMetrics().horizontalAdvance(person.name) + 12)
             time = Elided(when, "small", "muted")
-            self._people.addWidget(row(Badge(number + 1), (name, 1), (time, 1), gap=8), 1)
+            self._people.addWidget(row(Badge(number + 1), (name, 4), (time, 1), gap=8), 1)
 
     def restyle(self) -> None:
         self._people_shown = None
@@ -465,6 +478,7 @@ class AdjudicationPage(QWidget):
             acts: dict[str, Callable[[], object]] = {
                 "both": tool.take_both,
                 "neither": tool.take_neither,
+                "suggested": tool.take_suggested,
                 "edit": tool.edit,
                 "undo": tool.undo_decision,
                 "alike": tool.turn_alike,

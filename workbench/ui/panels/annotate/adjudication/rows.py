@@ -11,11 +11,14 @@ from workbench.operations.people.cases import BOTH as BOTH
 from workbench.operations.people.cases import EDITED
 from workbench.operations.people.cases import NEITHER as NEITHER
 from workbench.operations.people.differences import BOUNDARY, LABEL, MISSED, TITLES, VALUE
+from workbench.operations.people.reliability import MAJORITY
 from workbench.text.result_view import NONE
+from workbench.ui.style import formats
 
 if TYPE_CHECKING:
     from workbench.operations.people.adjudication import Difference, Sheet
     from workbench.operations.people.differences import Mark
+    from workbench.operations.people.reliability import SuggestedVersion
 
 CHIPS = {
     BOUNDARY: N_("boundary differs"),
@@ -24,6 +27,7 @@ CHIPS = {
 }
 LONG = 600  # code points of lines from which only the text around their differences is shown
 AROUND = 120  # code points
+NEARLY_ONE = 0.99  # probabilities above it are not told apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,3 +252,30 @@ def edge_words(difference: Difference, text: str) -> tuple[str, ...]:
     starts, ends = [start for start, _end in places], [end for _start, end in places]
     parts = text[min(starts) : max(starts)], text[min(ends) : max(ends)]
     return tuple(" ".join(part.split()) for part in parts if part.strip())
+
+
+# ---------------------------------------------------------------- suggested versions
+
+
+def support_text(suggested: SuggestedVersion, method: str) -> str:
+    """How well a version is supported: "2 of 3", or a probability."""
+    if method == MAJORITY:
+        return _("{n} of {all}", n=len(suggested.people), all=suggested.of)
+    if suggested.score > NEARLY_ONE:
+        return _("p > {p}", p=formats.decimal(NEARLY_ONE, 2))
+    return _("p = {p}", p=formats.decimal(suggested.score, 2))
+
+
+def suggested_chip(suggested: SuggestedVersion, method: str) -> str:
+    return _(
+        "suggested: {n} ({support})", n=suggested.take + 1, support=support_text(suggested, method)
+    )
+
+
+def suggested_text(difference: Difference, suggested: SuggestedVersion, method: str) -> str:
+    return _(
+        "{n}: {version}, {support}",
+        n=suggested.take + 1,
+        version=version_text(difference, suggested.take),
+        support=support_text(suggested, method),
+    )
