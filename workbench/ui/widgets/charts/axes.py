@@ -125,4 +125,6 @@ def _is_round(value: float, decades: float) -> bool:
 
 
 def _plain(value: float) -> str:
-    return formats.count(round(value)) if value >= 10 else formats.significant(value, 2)
+    if value >= 10:
+        return formats.count(round(value))
+    return scale_text(value) if value < 1e-3 else formats.significant(value, 2)

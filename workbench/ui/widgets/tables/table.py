@@ -127,6 +127,7 @@ class Table(SavableTable):
         self._squeezed: set[int] = set()  # columns; also of those that were hidden afterwards
         self._own_widths: dict[int, int] = {}  # column → width set by `set_width`, at 100%
         self._grown: dict[int, int] = {}  # column → pixels beyond its width
+        self._titled: dict[int, int] = {}  # column of numbers → pixels added for its title
         self.setModel(self.rows_model)
         dress(self, name)
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names often differ at their end
@@ -219,6 +220,21 @@ class Table(SavableTable):
                 texts = set(map(column.text, self.rows_model.rows))
                 widest = max(map(self.fontMetrics().horizontalAdvance, texts), default=0)
                 self.setColumnWidth(index, max(self._width(index), widest + NUMBER_PAD))
+        self._titled.clear()
+        self._fit_titles()
+
+    def _fit_titles(self) -> None:
+        """Widen columns of numbers to their titles where nothing else takes the room."""
+        for index, more in self._titled.items():
+            self.setColumnWidth(index, self.columnWidth(index) - more)
+        self._titled.clear()
+        room = self.viewport().width() - self.horizontalHeader().length()
+        for index, column in enumerate(self.rows_model.columns):
+            more = self._width_of_title(index) - self.columnWidth(index)
+            if column.is_right and not self.isColumnHidden(index) and 0 < more <= room:
+                self.setColumnWidth(index, self.columnWidth(index) + more)
+                self._titled[index] = more
+                room -= more
 
     def room_for_names(self) -> int:
         """Pixels beyond their width that columns with `most` need for their contents."""
@@ -266,6 +282,7 @@ class Table(SavableTable):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._squeeze()
+        self._fit_titles()
 
     def _squeeze(self) -> None:
         """Shrink text columns if there is not enough room; numbers keep their width.
@@ -317,7 +334,7 @@ class Table(SavableTable):
         """
         narrowest, columns = theme.px(LEAST_WORDS), self.rows_model.columns
         spare = {
-            index: max(0, width - max(narrowest, self._widest(columns[index]), self._titled(index)))
+            index: max(0, width - max(narrowest, self._widest(columns[index]), self._width_of_title(index)))
             for index, width in words.items()
         }
         over = sum(words.values()) + names - room
@@ -333,7 +350,7 @@ class Table(SavableTable):
             return widths
         return {index: min(most, width) for index, width in widths.items()}
 
-    def _titled(self, index: int) -> int:
+    def _width_of_title(self, index: int) -> int:
         """Width in pixels of the header of a column."""
         title = self.rows_model.columns[index].title
         return self.horizontalHeader().fontMetrics().horizontalAdvance(title) + NUMBER_PAD

@@ -91,7 +91,7 @@ class SearchResults(QFrame):
         )
         note = words(_("drag along an axis to keep a part of it"), "small", "muted")
         more = save_menu("search", _("Save the chart"), self._plot)
-        title = words(_("Trials"), weight=600)
+        title = words(_("Parallel coordinates"), weight=600)
         self._plots = card(
             flow(title, note, None, self._legend, more), (self._plot, 1), margins=(16, 10, 10, 12)
         )
@@ -106,7 +106,7 @@ class SearchResults(QFrame):
             (_("Save data…"), self._ask_data),
         )
         more = more_button(self, _("Save the table"), *actions)
-        title = words(_("Trials so far"), weight=600)
+        title = words(_("Trials"), weight=600)
         head = flow(title, self._count, None, self._all, more)
         self._trials = card(head, margins=(16, 10, 10, 12))
 
