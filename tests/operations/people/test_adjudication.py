@@ -335,3 +335,18 @@ def test_what_is_not_possible_is_refused(court):
         with pytest.raises(Cancelled):
             act(court.project, court.who(), court.layers(), watch=watch)
     assert court.sheet(other).open == 1
+
+
+def test_the_sheet_after_a_decision_is_the_one_that_is_read(court):
+    (id,) = court.say("topics", "marks", [[("a", "b"), ()]])
+    court.begin()
+    sheet = court.sheet(id)
+    first = sheet.differences[0]
+
+    after = sheet.after(first, 0)
+    adj.decide(court.project, sheet, first, 0)
+    assert after == court.sheet(id)
+    reopened = after.after(first, None)
+    adj.undo_decision(court.project, after, first)
+    assert reopened == court.sheet(id)
+    assert after.after(after.differences[1], 0) is None  # the last one

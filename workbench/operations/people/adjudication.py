@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from dataclasses import field as attribute
 from typing import TYPE_CHECKING
 
 from workbench.base.errors import SpecError
@@ -22,6 +23,7 @@ from workbench.operations.people.cases import (
     EDITED,
     NEITHER,
     Case,
+    CaseReading,
     Difference,
     Reader,
     Take,
@@ -89,6 +91,7 @@ class Sheet:
     agreed: tuple[Mark, ...]
     differences: tuple[Difference, ...]
     done: bool
+    case: CaseReading | None = attribute(default=None, compare=False, repr=False)
 
     @property
     def open(self) -> int:
@@ -97,6 +100,20 @@ class Sheet:
     def find(self, key: str) -> Difference | None:
         """The difference with this key; None if it is gone."""
         return next((item for item in self.differences if item.key == key), None)
+
+    def after(self, difference: Difference, take: Take | None) -> Sheet | None:
+        """The sheet after a decision; None if that takes reading it again: relations follow the
+        spans that they connect, and the last decision may complete a document.
+        """
+        if self.open < 2 and take is not None:
+            return None
+        if any(layer.traits.between_spans for layer in self.layers):
+            return None
+        differences = tuple(
+            replace(item, taken=take) if item.key == difference.key else item
+            for item in self.differences
+        )
+        return replace(self, differences=differences, done=False)
 
     def take_title(self, take: Take | None) -> str:
         """A decision for display: a name, or what else was taken; "" for an open one."""
@@ -479,7 +496,8 @@ def sheet(
     reader = _reader(project, persons, layers)
     document = documents.get(project.db, document_id)
     states = reader.states([document_id])
-    (case,) = reader.cases([document_id], states)
+    read = reader.read(document_id, states)
+    case = read.case
     texts = dict(document.texts)
     agreed = [
         cases.with_words(_shown(mark, of.spans), texts)
@@ -498,6 +516,7 @@ def sheet(
         tuple(agreed),
         worded,
         _is_submitted(case, gold) and all(item.taken is not None for item in worded),
+        read,
     )
 
 
@@ -600,7 +619,7 @@ def decide(
     not possible; SpecError before `begin`, and for relations whose spans are open.
     """
     title = _("Adjudicate {layer}", layer=difference.layer.name)
-    _decide(project, _reader_of(project, sheet), [(difference, take)], title, origin, QUIET)
+    _decide_one(project, sheet, difference, take, title, origin)
 
 
 def undo_decision(
@@ -610,7 +629,7 @@ def undo_decision(
     `decide`.
     """
     title = _("Reopen difference in {layer}", layer=difference.layer.name)
-    _decide(project, _reader_of(project, sheet), [(difference, None)], title, origin, QUIET)
+    _decide_one(project, sheet, difference, None, title, origin)
 
 
 def decide_alike(
@@ -631,7 +650,8 @@ def decide_alike(
     n = len(differences)
     title = ngettext("Adjudicate {n} case alike", "Adjudicate {n} cases alike", n)
     decisions = [(difference, take) for difference in differences]
-    _decide(project, _reader_of(project, sheet), decisions, title, origin, watch)
+    reader = _reader(project, sheet.annotators, sheet.layers)
+    _decide(project, reader, decisions, title, origin, watch)
 
 
 def decide_each(
@@ -655,8 +675,20 @@ def decide_each(
     return _decide(project, reader, ordered, title, origin, watch, may_skip=True)
 
 
-def _reader_of(project: Project, sheet: Sheet) -> Reader:
-    return _reader(project, sheet.annotators, sheet.layers)
+def _decide_one(
+    project: Project,
+    sheet: Sheet,
+    difference: Difference,
+    take: Take | None,
+    title: str,
+    origin: object,
+) -> None:
+    reader = _reader(project, sheet.annotators, sheet.layers)
+    id = difference.document_id
+    former = sheet.case if row_id(sheet.document) == id else None
+    case = reader.read(id, reader.states([id]), former).case
+    with project.edit(title, origin=origin):
+        _writer(project, reader).take(case, case.find(difference.key), take)
 
 
 def _decide(
@@ -801,9 +833,9 @@ def equal_cases(
 def alike(difference: Difference, every: Iterable[Difference]) -> tuple[Difference, ...]:
     """The equal cases among other differences with the words of their marks, as `equal_cases`."""
     like = (item for item in every if _may_be_alike(item, difference))
-    signed, words = signature(difference), _words(difference)
+    signed, words = signature(difference), words_of(difference)
     equal = [item for item in like if signature(item) == signed]
-    return tuple(sorted(equal, key=lambda item: _words(item) != words))
+    return tuple(sorted(equal, key=lambda item: words_of(item) != words))
 
 
 def _may_be_alike(item: Difference, difference: Difference) -> bool:
@@ -823,7 +855,8 @@ def _labels_of(item: Difference) -> tuple[object, ...]:
     )
 
 
-def _words(item: Difference) -> tuple[object, ...]:
+def words_of(item: Difference) -> tuple[object, ...]:
+    """The words of each version. item: with the words of its marks."""
     return tuple(
         None if version is None else tuple(sorted(mark.text.casefold() for mark in version))
         for version in item.versions
@@ -835,7 +868,7 @@ def signature(item: Difference) -> tuple[object, ...]:
     traits = item.layer.traits
     same: tuple[object, ...] = (item.layer.id, item.kind, _labels_of(item))
     if traits.in_chains or traits.asks or not traits.has_labels:
-        return *same, _words(item)
+        return *same, words_of(item)
     if item.kind == BOUNDARY and not traits.between_spans:
         return *same, _edges(item)
     return same

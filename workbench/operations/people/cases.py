@@ -159,6 +159,14 @@ class Case:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class CaseReading:
+    """A case with what it was read from. It is not to be changed."""
+
+    case: Case
+    source: object
+
+
 def with_spans(project: Project, layers: Sequence[Layer]) -> tuple[Layer, ...]:
     """The layers, and those whose spans their relations connect; relations last."""
     names = {layer.name for layer in layers}
@@ -298,8 +306,38 @@ class Reader:
         ]
 
     def case(self, document_id: int) -> Case:
-        (case,) = self.cases([document_id], self.states([document_id]))
-        return case
+        return self.read(document_id, self.states([document_id])).case
+
+    def read(
+        self,
+        document_id: int,
+        states: Mapping[int, Sequence[stored.StateRow]],
+        former: CaseReading | None = None,
+    ) -> CaseReading:
+        """A document. former: what was read before, whose comparison is still valid if nobody has
+        changed a label since.
+        """
+        rows, own = self._rows([document_id], self._number), states.get(document_id, ())
+        source = self.layers, self.people, own, rows
+        decisions = remarks(self.project, DECIDED, [document_id]).get(document_id, {})
+        notes = remarks(self.project, DISCUSS, [document_id]).get(document_id, {})
+        if former is not None and former.source == source and not self._spans_of:
+            case = Case(document_id, {})
+            for number, of in former.case.layers.items():
+                every = tuple(self._decided(item, decisions, notes) for item in of.differences)
+                case.layers[number] = replace(of, differences=every)
+        else:
+            case = self._case(document_id, own, self._marks(rows), decisions, notes)
+        return CaseReading(case, source)
+
+    def _decided(
+        self, item: Difference, decisions: Mapping[str, str], notes: Mapping[str, str]
+    ) -> Difference:
+        name, note = decisions.get(item.key, ""), notes.get(item.key, "")
+        taken = self._take(name) if name else None
+        if (taken, note) == (item.taken, item.note):
+            return item
+        return replace(item, taken=taken, note=note)
 
     def _case(
         self,

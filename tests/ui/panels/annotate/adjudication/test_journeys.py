@@ -256,6 +256,7 @@ def test_notes_mark_a_difference_for_discussion(journey, monkeypatch):
     journey.key("n")
 
     assert journey.tool.current.note == "ask Ada" and journey.tool.current.taken is None
+    assert [row.discussed for row in journey.tool.overview.rows] == [1, 0, 0, 0]
 
 
 def test_leaving_shows_the_gold_of_the_document_and_its_keys_label_again(journey):
@@ -373,3 +374,21 @@ def test_all_ticked_suggestions_are_taken_in_one_undo_step(begin, monkeypatch):
     journey.app.undo()
     journey.until(lambda: journey.tool.overview.decided == 0)
     assert check_open(journey.project) == []
+
+
+def test_far_differences_of_a_long_document_are_summed_up_and_reached_by_a_click(
+    app, project_file, qtbot, monkeypatch
+):
+    from workbench.ui.panels.annotate.adjudication.cards import FarStrip
+
+    monkeypatch.setattr("workbench.ui.panels.annotate.adjudication.rows.BLOCK", 1)
+    journey = begun(app, project_file, qtbot, monkeypatch, ())
+    assert journey.tool.at == 0
+    (far,) = [card for card in journey.page.list.cards() if isinstance(card, FarStrip)]
+    assert far.button.text().strip() == "2 differences below"
+
+    qtbot.mouseClick(far.button, Qt.MouseButton.LeftButton)
+    assert journey.tool.at == 1 and journey.page.list.current is not None
+    journey.key("1")
+    journey.key("1")
+    assert journey.decided() == [None, 0, 0]

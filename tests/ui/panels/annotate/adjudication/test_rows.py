@@ -10,10 +10,12 @@ from workbench.text.labels import Label, Layer
 from workbench.ui.panels.annotate.adjudication.rows import (
     AgreeingLines,
     DecidedRow,
+    FarRows,
     OpenRow,
     agreeing_text,
     chip_text,
     kind_text,
+    near,
     range_of,
     rows_of,
     taken_text,
@@ -104,3 +106,13 @@ def test_of_a_very_long_line_only_the_part_around_its_difference_is_shown():
 
     assert start <= at - 110 and end >= at + 110 and end - start < 400
     assert text[start - 1] == " " and text[end] == " "
+
+
+def test_only_rows_around_the_current_difference_are_listed():
+    rows = [row for n in range(100) for row in (AgreeingLines(2 * n, 2 * n + 1, 0), DecidedRow(n))]
+
+    assert near(rows[:60], 5) == rows[:60]
+    listed = near(rows, 50)  # row 101 is in the block from 96 on
+
+    assert listed[0] == FarRows(True, 36, 35) and listed[-1] == FarRows(False, 28, 72)
+    assert listed[1:-1] == rows[72:144]

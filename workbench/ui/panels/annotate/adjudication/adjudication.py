@@ -104,6 +104,10 @@ class AdjudicationTool(Tool):
         self.method: Method | Literal[""] = OFF
         self.consensus: Consensus | None = None
         self._alike: dict[tuple[object, ...], tuple[Difference, ...]] = {}  # by signature
+        self._signatures: dict[str, tuple[object, ...]] = {}  # of the document, by key
+        self._words_of: dict[Place, tuple[object, ...]] = {}
+        self._rows: tuple[Overview | None, dict[int, adjudication.DocumentRow]] = None, {}
+        self._after: Sheet | None = None  # the open document after the decision that is written
         self.listen(self.project.changed, self._project_changed)
 
     # ------------------------------------------------------------ on and off
@@ -266,7 +270,10 @@ class AdjudicationTool(Tool):
 
     @property
     def _by_id(self) -> dict[int, adjudication.DocumentRow]:
-        return {row.document_id: row for row in self.overview.rows} if self.overview else {}
+        if self._rows[0] is not self.overview:
+            rows = self.overview.rows if self.overview is not None else ()
+            self._rows = self.overview, {row.document_id: row for row in rows}
+        return self._rows[1]
 
     def queue_note(self, id: int) -> str:
         """How many differences of a document are open, for its row in the queue."""
@@ -297,6 +304,8 @@ class AdjudicationTool(Tool):
         if sheet is None:
             return
         self._alike.clear()  # without what was decided in the document before
+        self._signatures.clear()
+        self._words_of.clear()
         with self.together():
             self.update(sheet=sheet, at=None, unfolded=frozenset(), predicted={})
             self.project.select((document_id,), self.session)
@@ -341,7 +350,8 @@ class AdjudicationTool(Tool):
 
     def _find_cases(self, difference: Difference) -> None:
         """Set `cases`, from a former search where it was for an equal case."""
-        alike = self._alike.get(adjudication.signature(difference))
+        signed = self._signature(difference)
+        alike = self._alike.get(signed)
         if alike is None or self.sheet is None:
             work = partial(
                 adjudication.equal_cases, self.project, difference, self.people, self.layers
@@ -349,11 +359,31 @@ class AdjudicationTool(Tool):
             self.context.task(CASES, work, partial(self._take_cases, difference))
             return
         others = [case for case in alike if case.document_id != difference.document_id]
-        every = sorted((*others, *self.sheet.differences), key=lambda item: item.document_id)
-        self.update(cases=adjudication.alike(difference, every))
+        own = [
+            item
+            for item in self.sheet.differences
+            if item.taken is None and item.key != difference.key and self._signature(item) == signed
+        ]
+        words = self._words(difference)
+        every = sorted((*others, *own), key=lambda item: item.document_id)
+        self.update(cases=tuple(sorted(every, key=lambda item: self._words(item) != words)))
+
+    def _words(self, difference: Difference) -> tuple[object, ...]:
+        place = _place(difference)
+        words = self._words_of.get(place)
+        if words is None:
+            words = self._words_of[place] = adjudication.words_of(difference)
+        return words
+
+    def _signature(self, difference: Difference) -> tuple[object, ...]:
+        """Of a difference of the open document."""
+        signed = self._signatures.get(difference.key)
+        if signed is None:
+            signed = self._signatures[difference.key] = adjudication.signature(difference)
+        return signed
 
     def _take_cases(self, difference: Difference, cases: Sequence[Difference]) -> None:
-        self._alike[adjudication.signature(difference)] = tuple(cases)
+        self._alike[self._signature(difference)] = tuple(cases)
         if self.current is not None and self.current.key == difference.key:
             self.update(cases=tuple(cases))
 
@@ -414,12 +444,16 @@ class AdjudicationTool(Tool):
             self._decide_alike(self.sheet, (self.current, *ticked), take)
             return
         with self.together():
+            self._after = self.sheet.after(self.current, take)
             if self._attempt(adjudication.decide, self.sheet, self.current, take):
                 self._go_on()
 
     def _attempt(self, act: Callable[..., None], *args: Any) -> bool:
         """Change the project; False after an error, which is shown."""
-        return self.session.attempt(partial(_done, act), *args) is not None
+        try:
+            return self.session.attempt(partial(_done, act), *args) is not None
+        finally:
+            self._after = None
 
     def _decide_alike(self, sheet: Sheet, differences: Sequence[Difference], take: Take) -> None:
         work = partial(
@@ -454,6 +488,7 @@ class AdjudicationTool(Tool):
         if difference.taken is None:
             return
         with self.together():
+            self._after = self.sheet.after(difference, None)
             if self._attempt(adjudication.undo_decision, self.sheet, difference):
                 self.go_to(number)
 
@@ -757,12 +792,13 @@ class AdjudicationTool(Tool):
             if document_id in self.ids and not self.editing:
                 self.open(document_id)
         self.announce("overview")
-        self.context.commands_changed()
+        if self._after is None:  # else the next difference is opened
+            self.context.commands_changed()
 
     def _reread(self) -> None:
         """Read the open document again; if it is gone, show none."""
         if self.sheet is not None:
-            sheet = self._read(row_id(self.sheet.document))
+            sheet = self._after or self._read(row_id(self.sheet.document))
             if sheet is None:
                 self.update(sheet=None, at=None)
             else:
@@ -791,6 +827,7 @@ class AdjudicationTool(Tool):
                 open=remaining.total(),
                 total=len(now.differences),
                 kinds=dict(remaining),
+                discussed=sum(bool(item.note) for item in now.differences),
                 submitted=now.done,
             )
             if row.document_id == now.document.id

@@ -16,6 +16,7 @@ from workbench.ui.panels.annotate.adjudication.rows import (
     BOTH,
     NEITHER,
     AgreeingLines,
+    FarRows,
     OpenRow,
     agreeing_text,
     chip_text,
@@ -100,6 +101,32 @@ class AgreeingStrip(QFrame):
                 text = sheet.document.content(field)[start:end]
                 self._text.set_version(Version(self.button.accessibleName(), text, spans))
                 self._text.set_zoom(zoom)
+
+
+class FarStrip(QFrame):
+    """How many differences there are above or below those listed; a click goes to the nearest."""
+
+    pressed = Signal(int)
+
+    def __init__(self, item: FarRows) -> None:
+        super().__init__()
+        self.setProperty("part", "strip")
+        count = item.count
+        text = (
+            ngettext("{n:,} difference above", "{n:,} differences above", count)
+            if item.before
+            else ngettext("{n:,} difference below", "{n:,} differences below", count)
+        )
+        icon = "chevron-up" if item.before else "chevron-down"
+        self.button = Button(
+            text, icon, "quiet", small=True, on=lambda: self.pressed.emit(item.nearest)
+        )
+        box = QVBoxLayout(self)
+        box.setContentsMargins(8, 2, 12, 2)
+        box.addWidget(self.button)
+
+    def render(self, _sheet: Sheet, _tints: Tints, _texts: Sequence[str], _zoom: int) -> None:
+        """It shows nothing that changes."""
 
 
 class DecidedStrip(QFrame):

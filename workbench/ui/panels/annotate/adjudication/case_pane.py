@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QCheckBox, QFrame, QGridLayout, QLabel, QVBoxLayout, QWidget
 
 from workbench.base.events import concerns
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 WIDEST_LEAST = 340  # maximum of the minimum width in pixels, independent of the text size
 FACT = 84  # width of the name of a fact, pixels at 100%
 CASES = 9  # rows of the list of equal cases; more scroll
+LATER = 80  # milliseconds until the equal cases of a difference are listed
 
 
 class CasePane(QFrame):
@@ -50,6 +52,7 @@ class CasePane(QFrame):
         self._facts.setHorizontalSpacing(10)
         self._facts.setVerticalSpacing(7)
         self._facts.setColumnStretch(1, 1)
+        self._rows: list[tuple[QFrame, Elided, Wrapped]] = []  # of facts
         self._hide = QCheckBox(_("Hide what runs say until the decision"))
         self._hide.clicked.connect(tool.hide_runs)
         self._example = Button(
@@ -58,6 +61,10 @@ class CasePane(QFrame):
         )  # fmt: skip
         self._example_row = row(self._example, cap(tool.context.settings, "example"), None, gap=6)
         self._build_cases()
+        self._later = QTimer(self)  # not for each of several decisions in a second
+        self._later.setSingleShot(True)
+        self._later.setInterval(LATER)
+        self._later.timeout.connect(self._show_cases)
         self.reliability = ReliabilityPart(tool)
         self._build_progress()
         self._guideline = MarkdownView(_("Guideline text"), compact=True)
@@ -144,7 +151,9 @@ class CasePane(QFrame):
     def render(self, fields: frozenset[str]) -> None:
         if not fields <= {"overview", "ids", "order", "unfolded", "cases", "unticked", "alike"}:
             self._show_difference()
-        if not fields <= {"overview", "ids", "order", "unfolded"}:
+        if concerns(fields, "sheet", "at"):
+            self._later.start()
+        elif not fields <= {"overview", "ids", "order", "unfolded"}:
             self._show_cases()
         if concerns(fields, "method", "consensus", "at", "sheet"):
             self.reliability.render()
@@ -154,30 +163,32 @@ class CasePane(QFrame):
     def _show_difference(self) -> None:
         tool = self._tool
         sheet, difference = tool.sheet, tool.current
-        clear(self._facts)
         self._hide.setVisible(bool(difference and tool.readings(difference)))
         self._hide.setChecked(tool.hides_runs)
         self._example_row.setVisible(tool.can_add_example)
         if sheet is None or difference is None or tool.at is None:
             self._title.setText(_("No differences") if sheet is not None else "")
+            self._show_facts([])
             return
         place = {"n": tool.at + 1, "all": len(sheet.differences)}
         self._title.setText(_("Difference {n} of {all}", **place))
-        self._fact(_("Layer"), difference.layer.name)
-        self._fact(_("Kind"), kind_text(difference, tool.text_of(difference)))
+        self._show_facts([fact for fact in self._facts_of(difference) if fact[1]])
+
+    def _facts_of(self, difference: Difference) -> Iterator[tuple[str, str]]:
+        """Names and values; facts without a value are not listed."""
+        tool = self._tool
+        yield _("Layer"), difference.layer.name
+        yield _("Kind"), kind_text(difference, tool.text_of(difference))
         for number, person in enumerate(tool.people):
-            self._fact(person.name, version_text(difference, number))
+            yield person.name, version_text(difference, number)
         for name, answers in tool.readings(difference):
-            self._fact(_("Run {name}", name=name), self._reading(difference, answers))
+            yield _("Run {name}", name=name), self._reading(difference, answers)
         if (suggested := tool.suggestion(difference)) is not None:
-            text = suggested_text(difference, suggested, tool.method)
-            self._fact(_("Suggested"), text)
+            yield _("Suggested"), suggested_text(difference, suggested, tool.method)
         if sentence := tool.guideline_sentence(difference):
-            self._fact(_("Guideline"), _("“{sentence}”", sentence=sentence))
-        if taken := taken_text(difference):
-            self._fact(_("Decision"), taken)
-        if difference.note:
-            self._fact(_("To discuss"), difference.note)
+            yield _("Guideline"), _("“{sentence}”", sentence=sentence)
+        yield _("Decision"), taken_text(difference)
+        yield _("To discuss"), difference.note
 
     def _reading(self, difference: Difference, answers: list[Answer]) -> str:
         if self._tool.hides_runs and difference.taken is None:
@@ -185,13 +196,22 @@ class CasePane(QFrame):
         text = self._tool.text_of(difference)
         return ", ".join(_answer_text(answer, text) for answer in answers) or _("nothing here")
 
-    def _fact(self, name: str, value: str) -> None:
-        at = self._facts.rowCount()
-        title = fixed(row((Elided(name, "small", "muted"), 1)), theme.px(FACT))
+    def _show_facts(self, facts: Sequence[tuple[str, str]]) -> None:
+        """The rows of the former difference are used again."""
         top = Qt.AlignmentFlag.AlignTop
-        self._facts.addWidget(title, at, 0, top)
-        text = Wrapped(value, "small")
-        self._facts.addWidget(text, at, 1, top)
+        while len(self._rows) < len(facts):
+            name, value = Elided("", "small", "muted"), Wrapped("", "small")
+            title = fixed(row((name, 1)), theme.px(FACT))
+            self._facts.addWidget(title, len(self._rows), 0, top)
+            self._facts.addWidget(value, len(self._rows), 1, top)
+            self._rows.append((title, name, value))
+        for at, (title, name, value) in enumerate(self._rows):
+            listed = at < len(facts)
+            title.setVisible(listed)
+            value.setVisible(listed)
+            if listed:
+                name.setText(facts[at][0])
+                value.setText(facts[at][1])
 
     def _show_cases(self) -> None:
         tool = self._tool

@@ -25,6 +25,7 @@ from workbench.ui.panels.annotate.adjudication.cards import (
     Actions,
     AgreeingStrip,
     DecidedStrip,
+    FarStrip,
     OpenCard,
     tints_of,
 )
@@ -32,8 +33,12 @@ from workbench.ui.panels.annotate.adjudication.case_pane import CasePane
 from workbench.ui.panels.annotate.adjudication.keys import AdjudicationKeys, cap
 from workbench.ui.panels.annotate.adjudication.rows import (
     AgreeingLines,
+    Block,
     DecidedRow,
+    FarRows,
     Row,
+    blocks_of,
+    near,
     rows_of,
 )
 from workbench.ui.panels.annotate.adjudication.versions import Badge, fits_beside
@@ -64,7 +69,7 @@ MIN_WIDTH, MAX_MIN_WIDTH = 180, 340  # of the queue: pixels at 100%; upper limit
 IN_LIST = frozenset(
     ("sheet", "at", "unfolded", "people", "layers", "consensus")
 )  # fields of the tool
-Card = AgreeingStrip | DecidedStrip | OpenCard
+Card = AgreeingStrip | DecidedStrip | FarStrip | OpenCard
 
 
 class DifferenceList(QFrame):
@@ -77,6 +82,7 @@ class DifferenceList(QFrame):
         self._contents: dict[Row, object] = {}  # what each row was rendered from
         self._common: object = None  # what all rows were rendered from
         self._compared: object = None
+        self._blocks: tuple[object, tuple[Block, ...]] = None, ()  # of these lines
         self.decisions: Actions | None = None  # in the card of the current difference
         self._people: object = None  # of the decisions
         inner = QWidget()
@@ -94,14 +100,15 @@ class DifferenceList(QFrame):
     def render(self) -> None:
         """Show the rows as they are now; those that look as before are left alone."""
         tool, sheet = self._tool, self._tool.sheet
-        if sheet is None:
-            self._show_rows([])
-            return
-        compared = sheet.document.id, tool.people
+        compared = (sheet.document.id, tool.people) if sheet is not None else None
         if compared != self._compared:
-            self._show_rows([])
             self._compared = compared
-        self._show_rows(rows_of(sheet, tool.at))
+            self._drop(self._show_rows([]))
+        if sheet is None:
+            return
+        if self._blocks[0] is not sheet.lines:
+            self._blocks = sheet.lines, blocks_of(sheet)
+        gone = self._show_rows(near(rows_of(sheet, tool.at, self._blocks[1]), tool.at))
         tints = tints_of(tool)
         texts = [title_of(name, choosing=False) for name in sheet.document.fields]
         places = [(line.field, line.start, line.end) for line in sheet.lines]
@@ -115,11 +122,14 @@ class DifferenceList(QFrame):
                 self._contents[item] = contents
                 card.render(sheet, tints, texts, self.zoom)
         self._show_actions(sheet)
+        self._drop(gone)
         QTimer.singleShot(0, self, self._show_current)
 
     def _contents_of(self, sheet: Sheet, item: Row) -> object:
         """What the row depends on, of what can differ between two rows."""
         tool = self._tool
+        if isinstance(item, FarRows):
+            return item
         if isinstance(item, DecidedRow):
             return sheet.differences[item.difference]
         lines = sheet.lines[item.first : item.after] if item.first >= 0 else ()
@@ -149,26 +159,38 @@ class DifferenceList(QFrame):
         suggested = self._tool.suggestion(difference) is not None
         self.decisions.render(difference, suggested=suggested)
 
-    def _show_rows(self, rows: list[Row]) -> None:
-        now = set(rows)
+    def _show_rows(self, rows: list[Row]) -> list[Card]:
+        """Returns the cards that are not listed any more, for `_drop`."""
+        now, gone = set(rows), []
         for item in [item for item in self._cards if item not in now]:
             card = self._cards.pop(item)
             self._contents.pop(item, None)
-            if self.decisions is not None and card.isAncestorOf(self.decisions):
-                self.decisions.setParent(self)
-                self.decisions.hide()
-            remove(card)
+            self._box.removeWidget(card)
+            gone.append(card)
         for at, item in enumerate(rows):
             card = self._cards.get(item) or self._card(item)
             self._cards[item] = card
             if self._box.indexOf(card) != at:
                 self._box.insertWidget(at, card)
+        return gone
+
+    def _drop(self, cards: list[Card]) -> None:
+        """Delete cards, without the buttons, which go from card to card."""
+        for card in cards:
+            if self.decisions is not None and card.isAncestorOf(self.decisions):
+                self.decisions.setParent(self)
+                self.decisions.hide()
+            remove(card)
 
     def _card(self, item: Row) -> Card:
         if isinstance(item, AgreeingLines):
             strip = AgreeingStrip(self._tool, item)
             strip.zoomed.connect(self._zoomed)
             return strip
+        if isinstance(item, FarRows):
+            far = FarStrip(item)
+            far.pressed.connect(self._tool.go_to)
+            return far
         if isinstance(item, DecidedRow):
             decided = DecidedStrip(self._tool, item.difference)
             decided.pressed.connect(self._tool.go_to)
@@ -201,11 +223,7 @@ class DifferenceList(QFrame):
 
     def cards(self) -> list[Card]:
         """From top to bottom."""
-        return [
-            part
-            for part in widgets(self._box)
-            if isinstance(part, AgreeingStrip | DecidedStrip | OpenCard)
-        ]
+        return [part for part in widgets(self._box) if isinstance(part, Card)]
 
     def _show_current(self) -> None:
         card = self.current

@@ -55,32 +55,87 @@ class OpenRow:
     differences: tuple[int, ...]
 
 
-Row = AgreeingLines | DecidedRow | OpenRow
+@dataclass(frozen=True, slots=True)
+class FarRows:
+    """Rows far from the current difference, of which only the number of differences is listed.
+
+    before: above it. nearest: the number of their difference next to it.
+    """
+
+    before: bool
+    count: int
+    nearest: int
 
 
-def rows_of(sheet: Sheet, current: int | None) -> list[Row]:
+Row = AgreeingLines | DecidedRow | OpenRow | FarRows
+BLOCK = 24  # rows; the block of the current one and its neighbours are listed
+
+
+def near(rows: list[Row], current: int | None) -> list[Row]:
+    """The rows around the current difference; the others are summed up before and after them."""
+    if len(rows) <= 3 * BLOCK:
+        return rows
+    numbers = [_differences_of(row) for row in rows]
+    at = next((at for at, some in enumerate(numbers) if current in some), 0)
+    first, after = max(0, (at // BLOCK - 1) * BLOCK), (at // BLOCK + 2) * BLOCK
+    above = [number for some in numbers[:first] for number in some]
+    below = [number for some in numbers[after:] for number in some]
+    listed = rows[first if above else 0 : after if below else None]
+    if above:
+        listed.insert(0, FarRows(True, len(above), above[-1]))
+    if below:
+        listed.append(FarRows(False, len(below), below[0]))
+    return listed
+
+
+def _differences_of(row: Row) -> tuple[int, ...]:
+    if isinstance(row, OpenRow):
+        return row.differences
+    return (row.difference,) if isinstance(row, DecidedRow) else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Lines [first, after) that are listed together, their differences and agreed labels."""
+
+    first: int
+    after: int
+    differences: tuple[int, ...]
+    marks: int
+
+
+def blocks_of(sheet: Sheet) -> tuple[Block, ...]:
+    blocks, at = [], 0
+    while at < len(sheet.lines):
+        after = _end_of_block(sheet, at)
+        lines = sheet.lines[at:after]
+        numbers = sorted({number for line in lines for number in line.differences})
+        marks = sum(len(line.agreed) for line in lines)
+        blocks.append(Block(at, after, tuple(numbers), marks))
+        at = after
+    return tuple(blocks)
+
+
+def rows_of(sheet: Sheet, current: int | None, blocks: Sequence[Block] | None = None) -> list[Row]:
     """What is listed from top to bottom: differences of the whole document, then the lines.
 
-    The current difference is listed as an open one even if it is decided.
+    The current difference is listed as an open one even if it is decided. blocks: of the lines.
     """
-    in_lines = {number for line in sheet.lines for number in line.differences}
+    blocks = blocks_of(sheet) if blocks is None else blocks
+    in_lines = {number for block in blocks for number in block.differences}
     whole = [number for number in range(len(sheet.differences)) if number not in in_lines]
     rows: list[Row] = [
         OpenRow(-1, -1, (number,)) if _is_open(sheet, number, current) else DecidedRow(number)
         for number in whole
     ]
-    at = 0
-    while at < len(sheet.lines):
-        after = _end_of_block(sheet, at)
-        numbers = sorted({n for line in sheet.lines[at:after] for n in line.differences})
-        if not numbers:
-            rows.append(AgreeingLines(at, after, _marks_in(sheet, at, after)))
-        else:
-            rows += [DecidedRow(n) for n in numbers if not _is_open(sheet, n, current)]
-            left = tuple(n for n in numbers if _is_open(sheet, n, current))
-            if left:
-                rows.append(OpenRow(at, after, left))
-        at = after
+    for block in blocks:
+        if not block.differences:
+            rows.append(AgreeingLines(block.first, block.after, block.marks))
+            continue
+        left = tuple(n for n in block.differences if _is_open(sheet, n, current))
+        rows += [DecidedRow(n) for n in block.differences if n not in left]
+        if left:
+            rows.append(OpenRow(block.first, block.after, left))
     return rows
 
 
@@ -104,10 +159,6 @@ def _end_of_block(sheet: Sheet, at: int) -> int:
         numbers |= set(lines[after].differences)
         after += 1
     return after
-
-
-def _marks_in(sheet: Sheet, first: int, after: int) -> int:
-    return sum(len(line.agreed) for line in sheet.lines[first:after])
 
 
 def range_of(sheet: Sheet, row: OpenRow | AgreeingLines) -> tuple[str, int, int]:
