@@ -16,6 +16,7 @@ from workbench.operations.people import adjudication, agreement, ceiling, people
 from workbench.operations.schema import labels
 from workbench.tasks import spec as tasks
 from workbench.text.alignment import tags
+from workbench.text.labels import CURATED
 from workbench.text.questions import Question
 from workbench.text.relations import Relation
 from workbench.text.segment import words
@@ -130,7 +131,7 @@ def test_there_is_none_of_one_person_or_of_documents_that_nobody_shares(team):
 
 
 def test_the_result_of_adjudication_is_no_person(team):
-    people.add(team.project, adjudication.GOLD, uid=adjudication.GOLD_UID)
+    people.add(team.project, CURATED, uid=adjudication.GOLD_UID)
     team.persons[2] = adjudication.gold_person(team.project)
     team.say("topic", "marks", [[("a",), ("a",), ("b",)], [("a",), ("b",), ("b",)]])
     layer = labels.layer_named(team.project, "topic")

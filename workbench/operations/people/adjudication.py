@@ -35,7 +35,7 @@ from workbench.storage.annotation import versions as stored
 from workbench.storage.documents import documents, flags
 from workbench.storage.labels import labels
 from workbench.storage.schema.values import name_in
-from workbench.text.labels import Layer
+from workbench.text.labels import CURATED, Layer
 from workbench.text.rows import row_id
 from workbench.text.segment import words
 from workbench.text.sentences import SENTENCE, joined_over, unit_at, units_of
@@ -54,7 +54,6 @@ TAKE_TITLES: Mapping[str, str] = {
     NEITHER: N_("neither"),
     EDITED: N_("edited"),
 }
-GOLD = "gold"  # the name of the person
 GOLD_UID = "676f6c6400000000"  # “gold” in ASCII: the same person in all files
 PAGE = 500  # documents read at once
 PREVIEW = 120  # code points of a text in a list
@@ -252,7 +251,7 @@ def gold_person(project: Project) -> Person | None:
     """The person whose labels are the result; None before the first `begin`."""
     every = people.every(project)
     by_uid = next((person for person in every if person.uid == GOLD_UID), None)
-    return by_uid or next((person for person in every if person.name == GOLD), None)
+    return by_uid or next((person for person in every if person.name == CURATED), None)
 
 
 def _reader(project: Project, persons: Sequence[Person], layers: Sequence[Layer]) -> Reader:
@@ -290,7 +289,7 @@ def overview(
     decided: Counter[str] = Counter()
     rows, agreed = [], 0
     for surveyed in _survey(reader, watch.part(0.0, 0.9)):
-        agreed += any(True for _version in _without_asking(reader, surveyed, gold))
+        agreed += any(True for _version in _agreed_versions(reader, surveyed, gold))
         every = surveyed.differences
         for item in every:
             of_layers[item.layer.name] += 1
@@ -372,7 +371,7 @@ def _row(surveyed: _Surveyed, gold: GoldStates) -> DocumentRow:
     )
 
 
-def _without_asking(
+def _agreed_versions(
     reader: Reader, surveyed: _Surveyed, gold: GoldStates
 ) -> Iterator[tuple[int, int, int]]:
     """The versions (document, layer, person) that gold takes: of layers in which gold has nothing
@@ -580,9 +579,9 @@ def begin(
     versions = [
         version
         for surveyed in _survey(reader, watch.part(0.0, 0.4))
-        for version in _without_asking(reader, surveyed, states)
+        for version in _agreed_versions(reader, surveyed, states)
     ]
-    gold = gold_person(project) or people.add(project, GOLD, uid=GOLD_UID)
+    gold = gold_person(project) or people.add(project, CURATED, uid=GOLD_UID)
     title = _("Begin adjudication")
     with project.edit(title, origin=origin, bulk=True, watch=watch.part(0.8, 1.0)):
         for layer in reader.layers:

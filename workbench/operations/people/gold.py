@@ -59,7 +59,7 @@ class GoldWriter:
         """
         self.start(case)
         layer, between = difference.layer, self._relation_cases(case, difference.layer)
-        before = [self._wanted(case, of) for of in between]
+        before = [self._expected(case, of) for of in between]
         present = [set(self._marks(case, of.layer)) for of in between]
         if take != EDITED:
             self._replace(case, difference, () if take is None else difference.marks(take))
@@ -70,8 +70,8 @@ class GoldWriter:
             now = self._reader.case(case.document_id)
             case.layers = now.layers
             pairs = zip(self._relation_cases(case, layer), before, present, strict=True)
-            for of, wanted, rows in pairs:
-                self._follow(case, of, wanted, rows)
+            for of, expected, rows in pairs:
+                self._follow(case, of, expected, rows)
         self._draft(case, layer, reopen=take is None)
 
     def start(self, case: Case) -> None:
@@ -198,33 +198,33 @@ class GoldWriter:
 
     # ------------------------------------------------------------ answers
 
-    def _asked(self, case: Case, difference: Difference) -> answers.AskedQuestion | None:
+    def _question(self, case: Case, difference: Difference) -> answers.AskedQuestion | None:
         text, attrs = next((mark.label, mark.value) for mark in difference.every_mark)
-        for asked in answers.asked(self._db, case.document_id):
-            entries = dict(asked.question.attrs)
-            if (asked.layer_id, asked.question.text, entries) == (
+        for row in answers.asked(self._db, case.document_id):
+            entries = dict(row.question.attrs)
+            if (row.layer_id, row.question.text, entries) == (
                 row_id(difference.layer), text, json_out(str(attrs or "") or None),
             ):  # fmt: skip
-                return asked
+                return row
         return None
 
     def _answer(self, case: Case, difference: Difference, chosen: Sequence[Mark]) -> None:
         """Give the question of a difference these answers; without any, it is no question."""
-        asked = self._asked(case, difference)
+        row = self._question(case, difference)
         if not chosen:
-            if asked is not None:
-                answers.delete_question(self._db, asked)
-        elif asked is None:
+            if row is not None:
+                answers.delete_question(self._db, row)
+        elif row is None:
             self._add(case, difference.layer, chosen)
         else:
             (question,) = questions_of(chosen)
             answers.set_answers(
-                self._db, asked, question, annotator_id=self._gold, source_id=self._source_id()
+                self._db, row, question, annotator_id=self._gold, source_id=self._source_id()
             )
 
     def _keep_question(self, case: Case, difference: Difference) -> None:
         """A question that is to be edited is there, open."""
-        if self._asked(case, difference) is None:
+        if self._question(case, difference) is None:
             (question,) = questions_of(difference.every_mark[:1])
             answers.add_question(
                 self._db, case.document_id, row_id(difference.layer),
@@ -292,7 +292,7 @@ class GoldWriter:
             checked.append(relation)
         return checked
 
-    def _wanted(self, case: Case, of: LayerCase) -> dict[Mark, Mark | None]:
+    def _expected(self, case: Case, of: LayerCase) -> dict[Mark, Mark | None]:
         """The agreed and the decided relations of a layer, as they are written."""
         marks = list(of.agreed)
         for difference in of.differences:
@@ -306,11 +306,11 @@ class GoldWriter:
         """Connect the relations of a layer to the spans that are gold now. Decisions whose spans
         are not gold any more are open again.
         """
-        now = self._wanted(case, of)
+        now = self._expected(case, of)
         former = {mark for mark in before.values() if mark is not None}
         rows = self._marks(case, of.layer)
-        wanted = {mark for mark in now.values() if mark is not None}
-        self._delete(of.layer, [m for m in rows if m in former and m not in wanted])
+        expected = {mark for mark in now.values() if mark is not None}
+        self._delete(of.layer, [m for m in rows if m in former and m not in expected])
         missing = [
             mark
             for mark in dict.fromkeys(now.values())

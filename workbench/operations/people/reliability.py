@@ -481,8 +481,8 @@ def _answer(
     project: Project, layer: Layer, id: int, mark: Mark, score: float
 ) -> Iterable[NewSuggestion]:
     """An answer to the question as gold has it; none if gold does not have the question."""
-    for asked in answers.asked(project.db, id):
-        if (asked.layer_id, asked.question.text) == (layer.id, mark.label):
+    for row in answers.asked(project.db, id):
+        if (row.layer_id, row.question.text) == (layer.id, mark.label):
             yield NewSuggestion(
-                id, row_id(layer), None, mark.start, mark.end, score=score, question=asked.id
+                id, row_id(layer), None, mark.start, mark.end, score=score, question=row.id
             )
