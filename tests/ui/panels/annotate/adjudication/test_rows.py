@@ -1,5 +1,7 @@
 """How the differences of a document are listed."""
 
+from dataclasses import replace
+
 from workbench.operations.people.adjudication import Line, Sheet
 from workbench.operations.people.cases import Difference
 from workbench.operations.people.differences import Mark
@@ -13,13 +15,16 @@ from workbench.ui.panels.annotate.adjudication.rows import (
     FarRows,
     OpenRow,
     agreeing_text,
+    caption,
     chip_text,
     kind_text,
     near,
+    question_of,
     range_of,
     rows_of,
     taken_text,
     title_of,
+    version_text,
     versions_text,
 )
 
@@ -116,3 +121,19 @@ def test_only_rows_around_the_current_difference_are_listed():
 
     assert listed[0] == FarRows(True, 36, 35) and listed[-1] == FarRows(False, 28, 72)
     assert listed[1:-1] == rows[72:144]
+
+
+def test_chains_and_answers_are_named_in_words():
+    layer = Layer("mentions", labels.CLUSTER.id, labels=(), id=1)
+    words = (("The 42 tram", 1), ("It", 1), ("Mill Lane", 2))
+    marks = tuple(replace(mark(text), chain=chain) for text, chain in words)
+    chains = Difference("k", 1, layer, "value", 10, 57, (marks, ()))
+    assert version_text(chains, 0) == "chain 1: The 42 tram, It; chain 2: Mill Lane"
+    assert caption(chains, marks[2]) == "chain 2"
+
+    layer = Layer("questions", labels.ANSWER.id, labels=(), id=1)
+    answers = (mark("It", "What?"),), (Mark(1, "What?", text="–", value=""),), ()
+    answered = Difference("k", 1, layer, "missed", 28, 30, answers)
+    assert question_of(answered) == "What?"
+    texts = [version_text(answered, number) for number in range(3)]
+    assert texts == ["It", "no answer", "question left out"]

@@ -19,7 +19,9 @@ from workbench.ui.panels.annotate.adjudication.rows import (
     FarRows,
     OpenRow,
     agreeing_text,
+    caption,
     chip_text,
+    question_of,
     range_of,
     suggested_chip,
     taken_text,
@@ -184,8 +186,10 @@ class OpenCard(QFrame):
         self._box = QVBoxLayout(self)
         self._box.setContentsMargins(15, 9, 15, 11)
         self._box.setSpacing(7)
+        self._question = words("", "small", "muted", wrap=True)
         head = (self._title, self._chip, self._suggested, None, self._state_icon, self._state)
         self._box.addWidget(row(*head, gap=9))
+        self._box.addWidget(self._question)
         count = len(tool.people)
         if item.first >= 0:
             self._versions = Versions(count)
@@ -221,6 +225,9 @@ class OpenCard(QFrame):
         difference = sheet.differences[number]
         self._title.setText(title_of(sheet, item, texts))
         self._chip.set(chip_text(difference), tone="warn" if current else "")
+        question = question_of(difference)
+        self._question.setText(question)
+        self._question.setVisible(bool(question))
         suggested = tool.suggestion(difference)
         self._suggested.setVisible(suggested is not None)
         if suggested is not None:
@@ -367,25 +374,29 @@ def versions_of(sheet: Sheet, item: OpenRow, tool: AdjudicationTool, tints: Tint
     text = before + sheet.document.content(field)[start:end].rstrip() + behind
     agreed = [mark for one in lines for mark in one.agreed]
     numbers = sorted({number for one in lines for number in one.differences})
+    focus = tool.at if tool.at in item.differences else item.differences[0]
     versions = []
     for at, person in enumerate(tool.people):
         spans, chosen = list(agreed_spans(agreed, start, end, len(before))), None
         arcs: list[TextArc] = []
         for number in numbers:
             difference = sheet.differences[number]
-            grey = number not in item.differences
+            in_chains = difference.layer.traits.in_chains  # numbered in each difference
+            grey = number not in item.differences or (in_chains and number != focus)
             for place, mark in enumerate(difference.versions[at] or ()):
-                tint = theme.NO_LABEL if grey else _tint(mark, tints)
+                tint = theme.NO_LABEL if grey else _tint(mark, tints, by_chain=in_chains)
                 if (arc := _arc(mark, start, end, tint, len(before), number + 1)) is not None:
                     arcs.append(arc)
-                    spans += _ends(arc, len(spans))
+                    spans += _ends(arc, spans)
                 span = _span(mark, start, end, tint, len(before))
                 if span is None:
                     continue
                 # the first span of a difference has its number, which a click reads
                 id = number + 1 if not place else MARKS * place + number + 1
+                if in_chains:
+                    span = span._replace(label="" if grey else caption(difference, mark))
                 spans.append(span._replace(id=id))
-                if number == tool.at and len(item.differences) > 1:
+                if number == tool.at and len(item.differences) > 1 and not (place or in_chains):
                     chosen = span._replace(id=id).name
         versions.append(Version(person.name, text, tuple(spans), chosen, tuple(arcs)))
     return versions
@@ -427,13 +438,17 @@ def _arc(mark: Mark, start: int, end: int, tint: int | str, before: int, id: int
     return TextArc(places[0], places[1], mark.label, tint, id)
 
 
-def _ends(arc: TextArc, count: int) -> list[TextSpan]:
-    """The spans that a relation connects, in grey; count: spans that there are."""
+def _ends(arc: TextArc, present: Sequence[TextSpan]) -> list[TextSpan]:
+    """The spans that a relation connects, in grey, as far as they are not present."""
+    places = {(span.start, span.end) for span in present}
     return [
-        TextSpan(*place, "", theme.NO_LABEL, id=-MARKS - count - number)
+        TextSpan(*place, "", theme.NO_LABEL, id=-MARKS - len(present) - number)
         for number, place in enumerate((arc.from_span, arc.to_span))
+        if place not in places
     ]
 
 
-def _tint(mark: Mark, tints: Tints) -> Any:
+def _tint(mark: Mark, tints: Tints, *, by_chain: bool) -> Any:
+    if by_chain and mark.chain is not None:
+        return mark.chain - 1
     return tints.get((mark.layer_id, mark.label), theme.NO_LABEL)

@@ -14,6 +14,7 @@ from workbench.ui.panels.annotate.adjudication.keys import cap
 from workbench.ui.panels.annotate.adjudication.reliability_part import ReliabilityPart
 from workbench.ui.panels.annotate.adjudication.rows import (
     kind_text,
+    question_of,
     suggested_text,
     taken_text,
     version_text,
@@ -60,6 +61,7 @@ class CasePane(QFrame):
             tip=_("Add the decision to the guideline as an example"),
         )  # fmt: skip
         self._example_row = row(self._example, cap(tool.context.settings, "example"), None, gap=6)
+        self._line = line()
         self._build_cases()
         self._later = QTimer(self)  # not for each of several decisions in a second
         self._later.setSingleShot(True)
@@ -79,7 +81,7 @@ class CasePane(QFrame):
             facts,
             self._hide,
             self._example_row,
-            line(),
+            self._line,
             self._cases_part,
             self.reliability,
             self._progress_part,
@@ -166,6 +168,7 @@ class CasePane(QFrame):
         self._hide.setVisible(bool(difference and tool.readings(difference)))
         self._hide.setChecked(tool.hides_runs)
         self._example_row.setVisible(tool.can_add_example)
+        self._line.setVisible(difference is not None)
         if sheet is None or difference is None or tool.at is None:
             self._title.setText(_("No differences") if sheet is not None else "")
             self._show_facts([])
@@ -179,6 +182,7 @@ class CasePane(QFrame):
         tool = self._tool
         yield _("Layer"), difference.layer.name
         yield _("Kind"), kind_text(difference, tool.text_of(difference))
+        yield _("Question"), question_of(difference)
         for number, person in enumerate(tool.people):
             yield person.name, version_text(difference, number)
         for name, answers in tool.readings(difference):

@@ -422,9 +422,11 @@ class AdjudicationPage(QWidget):
         empty = sheet is None or not sheet.differences
         if empty and tool.overview is not None:
             everything = every and done == every
-            self._none.set(
-                _("All documents are gold") if everything else _("Nothing to adjudicate")
-            )
+            if everything:
+                self._none.set(_("All documents are gold"))
+            else:
+                hint = _("No document that two of these people have submitted has a difference.")
+                self._none.set(_("Nothing to adjudicate"), hint)
         self._pages.setCurrentWidget(self._none if empty else self.list)
 
     def _show_people(self) -> None:

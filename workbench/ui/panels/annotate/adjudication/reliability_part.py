@@ -120,6 +120,9 @@ class ReliabilityPart(QFrame):
                 "Two people who differ have no majority, so nothing is suggested. A majority needs "
                 "three people."
             )
+        current = tool.current
+        if tool.method == MAJORITY and current is not None and current.layer.traits.in_chains:
+            return _("Versions of chains are compared as a whole, without a reliability.")
         if estimate is None:
             name = tool.current.layer.name if tool.current is not None else ""
             return tool.consensus.left_out.get(name, "")

@@ -230,16 +230,50 @@ def agreeing_text(title: str, row: AgreeingLines) -> str:
 
 
 def version_text(difference: Difference, number: int) -> str:
-    """What one version says, as it is listed: the words, or the label where the words are equal."""
-    marks = difference.versions[number]
+    """What one version says, as it is listed: the words, or the label where the words are equal.
+
+    Of chains, the mentions of each; of a question, the answers.
+    """
+    marks, traits = difference.versions[number], difference.layer.traits
     if marks is None:
         return _("not labelled")
     if not marks:
-        return NONE
+        return _("question left out") if traits.asks else NONE
+    if traits.in_chains:
+        return "; ".join(chain_texts(marks))
     return ", ".join(mark_text(difference, mark) for mark in marks)
 
 
+def chain_texts(marks: Sequence[Mark]) -> list[str]:
+    """The mentions of each chain: "chain 1: Ada, She"."""
+    chains: dict[int, list[str]] = {}
+    for mark in marks:
+        chains.setdefault(mark.chain or 0, []).append(" ".join(mark.text.split()))
+    return [
+        _("chain {n}: {mentions}", n=n, mentions=", ".join(words))
+        for n, words in sorted(chains.items())
+    ]
+
+
+def question_of(difference: Difference) -> str:
+    """The question of a difference between answers; "" for other differences."""
+    if not difference.layer.traits.asks:
+        return ""
+    return next((mark.label for version in difference.versions for mark in version or ()), "")
+
+
+def caption(difference: Difference, mark: Mark) -> str:
+    """Below the words of a label in the text."""
+    if not difference.layer.traits.in_chains or mark.chain is None:
+        return mark.label
+    if len(difference.layer.labels) > 1:
+        return _("{label}, chain {n}", label=mark.label, n=mark.chain)
+    return _("chain {n}", n=mark.chain)
+
+
 def mark_text(difference: Difference, mark: Mark) -> str:
+    if difference.layer.traits.asks and mark.start is None and mark.label:
+        return _("no answer")
     if difference.kind == LABEL or (difference.start is None and mark.label):
         return mark.label
     return " ".join(mark.text.split()) or mark.label
