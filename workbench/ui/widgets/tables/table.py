@@ -334,7 +334,9 @@ class Table(SavableTable):
         """
         narrowest, columns = theme.px(LEAST_WORDS), self.rows_model.columns
         spare = {
-            index: max(0, width - max(narrowest, self._widest(columns[index]), self._width_of_title(index)))
+            index: max(
+                0, width - max(narrowest, self._widest(columns[index]), self._width_of_title(index))
+            )
             for index, width in words.items()
         }
         over = sum(words.values()) + names - room
