@@ -742,26 +742,29 @@ def test_a_number_at_the_right_of_a_line_ends_at_its_margin(look, qtbot):
     assert number.width() >= number.fontMetrics().horizontalAdvance("1,269")
 
 
+def layout_items():
+    """Addresses of the Python objects of items."""
+    kinds = QWidgetItem, QSpacerItem
+    return {id(item) for item in shiboken6.getAllValidWrappers() if isinstance(item, kinds)}
+
+
 def test_reading_a_layout_keeps_no_items(qtbot):
     """A Python object left for an item that Qt has deleted crashes Python later: see `items`."""
-    inner = QHBoxLayout()
-    frame = layout.row(QWidget(), 8, None, inner)
+    frame = layout.row(QWidget(), 8, None)
     qtbot.addWidget(frame)
+    before = layout_items()
 
-    kinds = [type(item).__name__ for item in layout.items(layout.layout_of(frame))]
     (child,) = layout.widgets(layout.layout_of(frame))
 
-    assert kinds == ["QWidgetItem", "QSpacerItem", "QSpacerItem", "QHBoxLayout"]
-    left = [it for it in shiboken6.getAllValidWrappers() if type(it) in (QWidgetItem, QSpacerItem)]
-    assert left == []
-    assert shiboken6.isValid(child) and shiboken6.isValid(inner)
+    assert isinstance(child, QWidget)
+    assert layout_items() == before
 
 
-def test_only_one_place_reads_the_items_of_a_layout():
+def test_no_page_reads_the_items_of_a_layout():
     code = Path(layout.__file__).parents[1]
     calls = [
         path.relative_to(code).as_posix()
         for path in sorted(code.rglob("*.py"))
         if re.search(r"(layout\w*|box|line|grid)\.itemAt", path.read_text(encoding="utf-8"))
     ]
-    assert calls == ["widgets/layout.py"]
+    assert calls == []

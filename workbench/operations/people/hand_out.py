@@ -313,6 +313,7 @@ def _write(
                 if lead.id in context_of.values()
             }
             operations.set_blind(new, blind)
+            new.db.set_meta(operations.HANDED_OUT, 1)
         with (
             copy_staged.attached(new.db, project.path),
             new.edit(_("Hand out documents"), bulk=True, watch=watch.part(0.8, 1.0)),

@@ -20,7 +20,7 @@ from workbench.text.rows import row_id
 if TYPE_CHECKING:
     from workbench.project.project import Project
 
-BLIND = "blind"  # key of `meta`
+BLIND, HANDED_OUT = "blind", "handed_out"  # keys of `meta`
 
 
 def every(project: Project) -> tuple[Person, ...]:
@@ -169,6 +169,11 @@ def work_as(project: Project, id: int, *, origin: object = None) -> None:
                 labels.update_layer(project.db, layer_id, gold=id)
         provenance.change_annotator(project.db, id)
         project.read_annotator()
+
+
+def is_handed_out(project: Project) -> bool:
+    """Whether the file was written for a person, who is to label in all of its layers."""
+    return bool(project.db.meta(HANDED_OUT, 0))
 
 
 def is_blind(project: Project) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
 from workbench.operations.annotation import annotate
+from workbench.operations.people import people
 from workbench.text.rows import row_id
 from workbench.ui.project.opened import opened
 
@@ -59,8 +60,8 @@ def choose(context: PanelContext) -> None:
 
 
 def chosen(context: PanelContext) -> bool:
-    """Whether the user has chosen the layers to label."""
-    return bool(_uids(context, _CHOSEN))
+    """Whether the user has chosen the layers to label, or who handed the project out."""
+    return bool(_uids(context, _CHOSEN)) or people.is_handed_out(opened(context))
 
 
 def empty_is_told(context: PanelContext, layer: Layer) -> bool:

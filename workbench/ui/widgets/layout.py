@@ -5,7 +5,7 @@ An item is a widget, `None` (a stretch), a number (spacing in pixels) or `(widge
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TypeVar, cast
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
@@ -17,14 +17,12 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLayout,
-    QLayoutItem,
     QScrollArea,
     QSizePolicy,
     QSplitter,
     QVBoxLayout,
     QWidget,
 )
-from shiboken6 import invalidate
 
 from workbench.ui.style import theme
 from workbench.ui.widgets.controls.words import Wrapped
@@ -68,23 +66,34 @@ def layout_of(widget: QWidget) -> QBoxLayout:
     return cast(QBoxLayout, widget.layout())
 
 
-def items(layout: QLayout) -> Iterator[QLayoutItem]:
-    """The items of a layout, each until the next is read. Do not call `itemAt` of a Qt layout.
+def widgets(layout: QLayout) -> list[QWidget]:
+    """The widgets of a layout, in their order, read without `itemAt`.
 
     PySide6 6.11 keeps the Python object of an item with the layout, also after Qt has deleted the
     item together with its widget. If another object is then created at the same address, Python
     crashes when that is deleted. Drop when fixed, see test_reading_a_layout_keeps_no_items.
     """
-    for number in range(layout.count()):
-        if (item := layout.itemAt(number)) is not None:
-            yield item
-            if not isinstance(item, QLayout):
-                invalidate(item)
+    parent = layout.parentWidget()
+    children = parent.children() if parent is not None else ()
+    places = [(layout.indexOf(child), child) for child in children if isinstance(child, QWidget)]
+    return [child for at, child in sorted(places, key=lambda place: place[0]) if at >= 0]
 
 
-def widgets(layout: QLayout) -> list[QWidget]:
-    """The widgets of a layout, in their order."""
-    return [widget for item in items(layout) if (widget := item.widget()) is not None]
+def least_size(widget: QWidget) -> QSize:
+    """The minimum size of a widget in a layout, as Qt computes it."""
+    policy, hint, least = widget.sizePolicy(), widget.sizeHint(), widget.minimumSizeHint()
+    shrinks, ignored = QSizePolicy.PolicyFlag.ShrinkFlag.value, QSizePolicy.Policy.Ignored
+
+    def side(policy: QSizePolicy.Policy, hint: int, least: int, low: int, high: int) -> int:
+        needed = least if policy.value & shrinks else max(hint, least)
+        return low or min(0 if policy == ignored else needed, high)
+
+    low, high = widget.minimumSize(), widget.maximumSize()
+    across, down = policy.horizontalPolicy(), policy.verticalPolicy()
+    return QSize(
+        max(0, side(across, hint.width(), least.width(), low.width(), high.width())),
+        max(0, side(down, hint.height(), least.height(), low.height(), high.height())),
+    )
 
 
 def free_height(widget: QWidget) -> int:
@@ -108,6 +117,7 @@ class TurningRow(QFrame):
         self._line.setSpacing(gap)
         for part in parts:
             add(self._line, part)
+        self._is_beside: bool | None = None
         self._align(beside=True)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -120,37 +130,41 @@ class TurningRow(QFrame):
         return super().event(event)
 
     def _turn(self) -> None:
-        needed = [_beside(item) for item in items(self._line) if not item.isEmpty()]
+        needed = [_beside(part) for part in widgets(self._line) if not part.isHidden()]
         room = self.width() - self._line.spacing() * (len(needed) - 1)
         way, beside = QBoxLayout.Direction, sum(needed) <= room
         self._align(beside=beside)
         self._line.setDirection(way.LeftToRight if beside else way.TopToBottom)
 
     def _align(self, *, beside: bool) -> None:
-        for item in items(self._line):
+        if beside == self._is_beside:
+            return
+        self._is_beside = beside
+        for part in widgets(self._line):
             align = Qt.AlignmentFlag
-            if _flows(item):
-                item.setAlignment(align.AlignVCenter if beside else align(0))
-            elif (widget := item.widget()) is not None and widget.property("field"):
-                item.setAlignment(align.AlignTop if beside else align(0))
+            if _flows(part):
+                self._line.setAlignment(part, align.AlignVCenter if beside else align(0))
+            elif part.property("field"):
+                self._line.setAlignment(part, align.AlignTop if beside else align(0))
 
     def minimumSizeHint(self) -> QSize:
         """The width of the widest widget, so that it may become too narrow for all."""
-        widest = max((item.minimumSize().width() for item in items(self._line)), default=0)
+        shown = (part for part in widgets(self._line) if not part.isHidden())
+        widest = max((least_size(part).width() for part in shown), default=0)
         return QSize(widest, super().minimumSizeHint().height())
 
 
-def _beside(item: QLayoutItem) -> int:
-    """Width in pixels that an item needs beside others."""
-    widget, least = item.widget(), item.minimumSize().width()
+def _beside(widget: QWidget) -> int:
+    """Width in pixels that a widget needs beside others."""
+    least, hint = least_size(widget).width(), widget.sizeHint().width()
+    hint = max(widget.minimumWidth(), min(max(hint, least), widget.maximumWidth()))
     if isinstance(widget, QLabel) and widget.wordWrap():
-        return max(least, min(item.sizeHint().width(), theme.px(LEAST_WORDS)))
-    return item.sizeHint().width() if _flows(item) else least
+        return max(least, min(hint, theme.px(LEAST_WORDS)))
+    return hint if _flows(widget) else least
 
 
-def _flows(item: QLayoutItem) -> bool:
-    widget = item.widget()
-    return widget is not None and isinstance(widget.layout(), FlowLayout)
+def _flows(widget: QWidget) -> bool:
+    return isinstance(widget.layout(), FlowLayout)
 
 
 def bar(*parts: Part, margins: Margins = (24, 8, 24, 8), gap: int = 8) -> QFrame:

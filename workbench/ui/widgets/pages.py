@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QFrame, QStackedLayout, QWidget
 
-from workbench.ui.widgets.layout import items
+from workbench.ui.widgets.layout import least_size
 
 
 class PageLayout(QStackedLayout):
@@ -21,8 +21,7 @@ class PageLayout(QStackedLayout):
     def minimumSize(self) -> QSize:
         """Of the page shown: with large text, a hidden one could need more than there is."""
         page = self.currentWidget()
-        sizes = (item.minimumSize() for item in items(self) if item.widget() is page)
-        return next(sizes, QSize(0, 0))
+        return QSize(0, 0) if page is None else least_size(page)
 
 
 class Pages(QFrame):

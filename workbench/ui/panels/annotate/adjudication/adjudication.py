@@ -643,7 +643,9 @@ class AdjudicationTool(Tool):
         )
 
     def submit(self) -> None:
-        """Make the labels gold and open the next document with open differences."""
+        """Make the labels gold and open the next document with open differences, else the next
+        one to submit.
+        """
         if not self.can_submit or self.sheet is None:
             return
         document = self.sheet.document
@@ -653,6 +655,9 @@ class AdjudicationTool(Tool):
         message = _("{key} is gold.", key=document.key)
         self.context.note(" ".join((message, *warnings)), undo=True)
         following = self._next_document(1)
+        if following is None:
+            by_id = self._by_id
+            following = next((id for id in self.ids if not _is_done(by_id[id])), None)
         if following is not None:
             self.open(following)
 
