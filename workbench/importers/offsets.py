@@ -100,6 +100,8 @@ class Counting:
 
     def covered(self, quote: Quote) -> str:
         first, last = quote.parts[0]
+        if self._points is None and len(quote.parts) == 1 and 0 <= first <= last:
+            return self.text[first:last]
         if last == OPEN:
             first = self.start(first)
             return self.text[max(0, first) : max(0, first + len(quote.covered))]

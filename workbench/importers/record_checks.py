@@ -40,10 +40,13 @@ def show(value: object, length: int = 40) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
-def check(record: Record) -> None:
-    """Raises Fault if a record cannot be stored unchanged."""
+def check(record: Record, lengths: dict[str, int] | None = None) -> dict[str, int]:
+    """Raises Fault if a record cannot be stored unchanged; returns the lengths of its texts.
+
+    lengths: as returned for another record of the same document, which is not checked again.
+    """
     document = record.document
-    lengths = _check_document(document)
+    lengths = _check_document(document) if lengths is None else lengths
     for layer, state in record.states.items():
         if state not in STATES:
             raise Fault(
@@ -75,6 +78,7 @@ def check(record: Record) -> None:
             raise Fault(message.format(name=name, value=number))
     for name, content in record.written.items():
         check_text(content, _("the text of the layer {name!r}", name=name))
+    return lengths
 
 
 def _check_document(document: Document) -> dict[str, int]:

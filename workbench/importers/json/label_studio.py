@@ -50,9 +50,11 @@ from workbench.text.relations import Relation
 from workbench.text.spans import Span
 
 Region = tuple[str, Span]  # its layer, and what it covers
+# of an annotation: span, class, or "" for what is not imported; and the result
+Results = list[tuple[str, Mapping[str, Any]]]
 OWN = "glossbench_states"  # of an annotation: the state of each layer of Glossbench
 _SPANS = ("labels", "hypertextlabels")  # types of results that are spans
-_CLASSES = ("choices",)
+_KINDS = {**dict.fromkeys(_SPANS, SPANS), "choices": MARKS}
 _FIELDS = ("text", "content", "sentence", "document", "body", "title", "html", "dialogue")
 _MEDIA_FIELD = re.compile(r"image|img|audio|video|pdf|photo|url|path", re.I)
 _MEDIA = ("://", "data:", "/data/", "s3:", "gs:")
@@ -94,8 +96,9 @@ class LabelStudioImporter:
         for line, task in jsonl.values(source):
             try:
                 rows = _rows(line, task, form, left)
+                lengths = None  # of the texts, which all rows share
                 for row in rows:
-                    check(row.record)
+                    lengths = check(row.record, lengths)
                 yield from rows
             except Fault as fault:
                 yield Skipped(line, str(fault))
@@ -132,7 +135,7 @@ class _Form:
         links: Counter[str] = Counter()  # by field: values that may be files of text
         are_texts = False  # whether one is by its name
         people: dict[str, tuple[str, str]] = {}  # id → name and email
-        for _line, task in jsonl.values(source):
+        for _line, task in jsonl.values(source, checked=False):
             if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
                 continue
             tasks += 1
@@ -147,9 +150,9 @@ class _Form:
                 who = entry.get("completed_by")
                 if who and not (type(who) is int and str(who) in people):
                     people.update([_person(entry)])
-            for result in chain.from_iterable(map(_results, annotations)):
+            for kind, result in chain.from_iterable(map(_results, annotations)):
                 types.add(result.get("type"))
-                if kind := _kind(result):
+                if kind:
                     controls[kind][str(result.get("from_name", ""))] = None
         if not sizes and links and not chosen and (are_texts or types & {*_SPANS}):
             chosen = links.most_common(1)[0][0]
@@ -283,21 +286,18 @@ def _chosen(annotations: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | Non
     )
 
 
-def _results(annotation: Mapping[str, Any] | None) -> Iterator[Mapping[str, Any]]:
+def _results(annotation: Mapping[str, Any] | None) -> Results:
     results = annotation.get("result") if annotation else None
-    for result in results if isinstance(results, list) else ():
-        if isinstance(result, dict):
-            yield result
-
-
-def _kind(result: Mapping[str, Any]) -> str:
-    """span, class, or "" for what is not imported."""
-    value = result.get("value")
-    if not isinstance(value, dict):
-        return ""
-    if result.get("type") in _SPANS:
-        return SPANS
-    return MARKS if result.get("type") in _CLASSES else ""
+    if not isinstance(results, list):
+        return []
+    return [
+        (
+            _KINDS.get(result.get("type"), "") if isinstance(result.get("value"), dict) else "",
+            result,
+        )
+        for result in results
+        if isinstance(result, dict)
+    ]
 
 
 def _rows(line: int, task: object, form: _Form, left: Counter[str]) -> list[Row]:
@@ -311,14 +311,15 @@ def _rows(line: int, task: object, form: _Form, left: Counter[str]) -> list[Row]
         raise Fault(_("the data have no text in the field {field!r}", field=form.text))
     versions = _versions(task, form, left)
     text = _linked_text(data[form.text], form)
-    quotes = [quote for _name, annotation in versions for quote in _quotes(annotation)]
+    results = [_results(annotation) for _name, annotation in versions]
+    quotes = [quote for some in results for quote in _quotes(some)]
     counting = form.offsets.counting(text, quotes, markup=form.markup)
     document = _document(task, {**data, form.text: counting.text}, form)
     left["predictions"] += bool(task.get("predictions"))
     rows = []
-    for name, annotation in versions:
+    for (name, annotation), some in zip(versions, results, strict=True):
         was_cancelled = annotation is None or bool(annotation.get("was_cancelled"))
-        used = None if was_cancelled else annotation
+        used = [] if was_cancelled else some
         marks, spans, regions = _labels(used, counting, form, left)
         related = _relations(used, regions, left)
         relations = {form.relation_layer: related} if related else {}
@@ -360,18 +361,18 @@ def _places(value: Mapping[str, Any]) -> tuple[object, object]:
     return places.get("start"), places.get("end")
 
 
-def _quotes(annotation: Mapping[str, Any] | None) -> Iterator[Quote | None]:
-    for result in _results(annotation):
-        if _kind(result) == SPANS:
+def _quotes(results: Results) -> Iterator[Quote | None]:
+    for kind, result in results:
+        if kind == SPANS:
             yield Quote.of(*_places(result["value"]), result["value"].get("text"))
 
 
 def _relations(
-    annotation: Mapping[str, Any] | None, regions: Mapping[str, Region], left: Counter[str]
+    results: Results, regions: Mapping[str, Region], left: Counter[str]
 ) -> tuple[Relation, ...]:
     """Relations between regions of one layer; without a label they are "related"."""
     relations: dict[Relation, None] = {}
-    for result in _results(annotation):
+    for _kind, result in results:
         if result.get("type") != RELATION.id:
             continue
         ends = [regions.get(str(result.get(name))) for name in ("from_id", "to_id")]
@@ -385,14 +386,13 @@ def _relations(
 
 
 def _labels(
-    annotation: Mapping[str, Any] | None, counting: Counting, form: _Form, left: Counter[str]
+    results: Results, counting: Counting, form: _Form, left: Counter[str]
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[Span, ...]], dict[str, Region]]:
     """Classes and spans by layer, and the spans by the ids of their regions."""
     regions: dict[str, Region] = {}
     marks: dict[str, dict[str, None]] = {}
     spans: dict[str, list[Span]] = {}
-    for result in _results(annotation):
-        kind = _kind(result)
+    for kind, result in results:
         if not kind and result.get("type") == RELATION.id:
             continue
         if not kind:
@@ -500,8 +500,8 @@ def _texts(
 
 def _preview_labels(task: Mapping[str, Any], form: _Form) -> Iterable[str]:
     """The labels of a task as a preview lists them."""
-    for result in _results(_chosen(_annotations(task))):
-        names = result["value"].get(str(result["type"])) if _kind(result) else None
+    for kind, result in _results(_chosen(_annotations(task))):
+        names = result["value"].get(str(result["type"])) if kind else None
         yield from map(str, names if isinstance(names, list) else ())
 
 
