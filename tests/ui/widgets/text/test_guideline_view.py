@@ -3,6 +3,7 @@ from PySide6.QtGui import QColor, QTextCursor
 
 from workbench.text.labels import Label, Layer
 from workbench.ui.style import theme
+from workbench.ui.widgets.text import markdown
 from workbench.ui.widgets.text.guideline_view import GuidelineView
 
 LABELS = (Label("PER", position=0), Label("LOC", position=1))
@@ -66,3 +67,62 @@ def test_the_theme_can_change(view):
     theme.changed.emit()
     assert chars_at(view, "✓").foreground().color() == theme.qcolour("good")
     theme.set_up(dark=False)
+
+
+def long(count=60):
+    """A guideline of several parts, with `count` examples of each of two labels."""
+    lines = []
+    for label in ("PER", "LOC"):
+        lines.append(f"## {label}\n\nWhat *{label}* is.\n")
+        lines += [
+            f"- {'✓✗'[n % 2]} This is [**{label} {n}**]. `d{n}`\n  - because {n}\n"
+            for n in range(count)
+        ]
+    return "\n".join(lines)
+
+
+def looks(view):
+    """Text, margins and colours of each block."""
+    block, rows = view.document().begin(), []
+    while block.isValid():
+        form, chars = block.blockFormat(), QTextCursor(block).charFormat()
+        rows.append((block.text(), form.topMargin(), form.leftMargin(), form.headingLevel()))
+        rows[-1] += chars.foreground().color().name(), chars.fontWeight()
+        block = block.next()
+    return rows
+
+
+def test_a_long_guideline_is_shown_in_parts_and_looks_the_same(view, qtbot, monkeypatch):
+    layers = [Layer("names", "span", LABELS)]
+    view.set_guideline(long(), layers)
+    assert "LOC 59" not in view.toPlainText() and not view.go_to("LOC")
+    qtbot.waitUntil(lambda: "LOC 59" in view.toPlainText())
+    assert view.go_to("LOC")
+    in_parts = looks(view)
+
+    monkeypatch.setattr(markdown, "PART", 10_000)
+    view.set_guideline(TEXT, layers)
+    view.set_guideline(long(), layers)
+    assert looks(view) == in_parts
+
+
+def test_only_what_follows_a_change_is_laid_out_again(view, qtbot):
+    layers = [Layer("names", "span", LABELS)]
+    view.set_guideline(long(), layers)
+    view.show_all()
+    view.set_guideline(long() + "- ✓ the [**last**] one", layers)
+    view.go_to_words("last")
+
+    assert "PER 59" in view.toPlainText()
+    qtbot.waitUntil(lambda: "the last one" in view.toPlainText())
+    assert chars_at(view, "last").background().color() == QColor(
+        theme.label_colours(LABELS[1]).fill
+    )
+    shorter = long(20)
+    view.set_guideline(shorter, layers)
+    view.show_all()
+    after = looks(view)
+    view.set_guideline(TEXT, layers)
+    view.set_guideline(shorter, layers)
+    view.show_all()
+    assert looks(view) == after

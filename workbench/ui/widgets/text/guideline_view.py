@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QTextEdit
 
 from workbench.text.guideline import BAD, GOOD, label_of
 from workbench.ui.style import theme
-from workbench.ui.widgets.text.markdown import MarkdownView, blocks_of, parts_of, selected
+from workbench.ui.widgets.text.markdown import MarkdownView, blocks_from, parts_of, selected
 
 if TYPE_CHECKING:
     from workbench.text.labels import Label, Layer
@@ -36,6 +36,7 @@ class GuidelineView(MarkdownView):
         self._labels: dict[str, Label] = {}
         self._sections: dict[str, int] = {}  # label → position of its heading
         self._mentions: dict[str, int] = {}  # and of its last row of a table or item
+        self._labelled: list[tuple[int, str]] = []  # (position, label) of all sections
         self._matches: list[QTextCursor] = []
         self._match: int | None = None
 
@@ -44,14 +45,17 @@ class GuidelineView(MarkdownView):
         labels = {label.name: label for layer in layers for label in layer.labels}
         if labels != self._labels:
             self._labels = labels
-            self._text = None  # other colours
+            self._text, self._parts = None, []  # other colours
         self.set_markdown(text)
 
     # ------------------------------------------------------------ places
 
     def go_to(self, label: str) -> bool:
-        """Scroll to the section of a label, else to its row or item; False if there is neither."""
-        place = self._sections.get(label, self._mentions.get(label))
+        """Scroll to the section of a label, else to its row or item, as soon as it is shown; False
+        if there is neither so far.
+        """
+        place = self._sections.get(label, self._mentions.get(label) if self._is_whole else None)
+        self._sought = None if place is not None or self._is_whole else lambda: self.go_to(label)
         if place is None:
             return False
         self._scroll_to(place)
@@ -59,6 +63,9 @@ class GuidelineView(MarkdownView):
 
     def go_to_words(self, words: str) -> None:
         """Scroll to the last place with these words, such as an example that was just added."""
+        if not self._is_whole:
+            self._sought = lambda: self._is_whole and self.go_to_words(words)
+            return
         document = self.document()
         end = QTextCursor(document)
         end.movePosition(QTextCursor.MoveOperation.End)
@@ -76,6 +83,7 @@ class GuidelineView(MarkdownView):
 
     def find_all(self, text: str) -> None:
         """Highlight all places with a text, and scroll to the first below the top of the view."""
+        self.show_all()
         self._matches = list(self._places_of(text)) if text else []
         top = self.cursorForPosition(self.viewport().rect().topLeft()).position()
         below = (n for n, match in enumerate(self._matches) if match.selectionStart() >= top)
@@ -119,17 +127,23 @@ class GuidelineView(MarkdownView):
 
     # ------------------------------------------------------------ looks
 
-    def _decorate(self, document: QTextDocument) -> None:
-        self._sections, self._mentions = {}, {}
+    def _forget(self, position: int) -> None:
+        self._sections = {name: at for name, at in self._sections.items() if at < position}
+        self._mentions = {name: at for name, at in self._mentions.items() if at < position}
+        self._labelled = [place for place in self._labelled if place[0] < position]
         self._matches, self._match = [], None
         self.setExtraSelections([])
-        names, label, example = tuple(self._labels), "", -1
-        for block in list(blocks_of(document)):
+
+    def _decorate(self, first: QTextBlock) -> None:
+        label = self._labelled[-1][1] if self._labelled else ""
+        names, example = tuple(self._labels), -1
+        for block in list(blocks_from(first)):
             cursor, text = QTextCursor(block), block.text()
             if block.blockFormat().headingLevel():
                 if label_of(text, names):
                     label = label_of(text, names)
                     self._sections.setdefault(label, block.position())
+                    self._labelled.append((block.position(), label))
                 continue
             depth = block.blockFormat().indent()
             item = block.textList()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
+from itertools import takewhile
 from typing import cast
 
-from PySide6.QtCore import QByteArray, QUrl
+from PySide6.QtCore import QByteArray, QTimer, QUrl
 from PySide6.QtGui import (
     QDesktopServices,
     QFont,
@@ -28,6 +30,10 @@ from workbench.ui.style import escaping, theme
 HEADINGS = ("title", "heading", "ui")  # font kinds of heading levels 1, 2, 3 and below
 COMPACT = ("heading", "ui", "ui")  # compact, beside a text
 LINE_HEIGHT = 125.0  # percent
+PART = 24  # lines that are shown at once; the next ones follow after other events
+_BREAK = re.compile(r"#{1,6} |[-*+] ")  # lines that a part can begin with
+_FENCE = re.compile(r" {0,3}(```|~~~)")
+_DEFINITION = re.compile(r"^ {0,3}(\[[^\]\n]+\]:|<)", re.MULTILINE)
 _IMAGE = QTextDocument.ResourceType.ImageResource.value
 _FEATURES = (
     QTextDocument.MarkdownFeature.MarkdownDialectGitHub
@@ -38,13 +44,18 @@ _FEATURES = (
 class MarkdownView(QTextBrowser):
     """Shows Markdown in the fonts of the theme.
 
-    HTML is shown verbatim and an image as its description. The tooltip of a link is its URL; a web
-    link opens in the browser when clicked, a link to a heading scrolls there.
+    A long text is shown part by part, with events between them; where its beginning stays the same,
+    only what follows is laid out again. HTML is shown verbatim and an image as its description. The
+    tooltip of a link is its URL; a web link opens in the browser when clicked, a link to a heading
+    scrolls there.
     """
 
     def __init__(self, name: str, placeholder: str = "", *, compact: bool = False):
         super().__init__()
         self._text: str | None = None
+        self._parts: list[str] = []
+        self._starts: list[int] = []  # positions of the parts that are in the document
+        self._sought: Callable[[], object] | None = None  # scrolls to what is not there yet
         self._headings = COMPACT if compact else HEADINGS
         self._margin = 0 if compact else 4
         self.setAccessibleName(name)
@@ -59,29 +70,85 @@ class MarkdownView(QTextBrowser):
     def set_markdown(self, text: str) -> None:
         """Show `text`; setting the same text again keeps the scroll position."""
         if text != self._text:
-            self._text = text
-            self._restyle()
+            before, self._text, self._parts = self._parts, text, _parts(text)
+            pairs = zip(before[: len(self._starts)], self._parts, strict=False)
+            self._show_from(sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs)))
+
+    def show_all(self) -> None:
+        """Show all parts now."""
+        while self._show_next():
+            pass
 
     def _restyle(self) -> None:
+        self._show_from(0)
+
+    def _show_from(self, number: int) -> None:
+        """Show the parts from this one on; those before it are shown already."""
         document = self.document()
-        document.setDocumentMargin(self._margin)
-        document.setDefaultFont(theme.font("ui"))
-        document.setMarkdown(self._text or "", _FEATURES)
+        end = self._starts[number] if number < len(self._starts) else None
+        del self._starts[number:]
+        if not number:
+            document.setDocumentMargin(self._margin)
+            document.setDefaultFont(theme.font("ui"))
+            self._forget(0)
+            self._show_next()
+            self.moveCursor(QTextCursor.MoveOperation.Start)
+        elif end is not None:
+            self._forget(end)
+            cursor = QTextCursor(document)
+            cursor.setPosition(end - 1)  # with the break before it
+            cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
+            cursor.removeSelectedText()
+        QTimer.singleShot(0, self, self._continue)
+
+    def _continue(self) -> None:
+        if self._show_next():
+            QTimer.singleShot(0, self, self._continue)
+
+    def _show_next(self) -> bool:
+        """Show another part; returns whether that was not the last."""
+        document, number = self.document(), len(self._starts)
+        if number >= max(1, len(self._parts)):
+            return False
+        part = self._parts[number] if self._parts else ""
         changes = QTextCursor(document)
-        changes.beginEditBlock()  # one layout for all changes
-        _name_pictures(document)
-        for block in blocks_of(document):
+        if number:
+            changes.movePosition(QTextCursor.MoveOperation.End)
+            changes.beginEditBlock()  # one layout for all changes
+            changes.insertBlock(QTextBlockFormat(), QTextCharFormat())
+            start = changes.position()
+            changes.insertMarkdown(part, _FEATURES)
+            if not document.findBlock(start).text():  # Qt puts a list into a new block
+                changes.setPosition(start)
+                changes.deleteChar()
+        else:
+            document.setMarkdown(part, _FEATURES)
+            changes.beginEditBlock()
+            start = 0
+        self._starts.append(start)
+        first = document.findBlock(start)
+        _name_pictures(first)
+        for block in blocks_from(first):
             _show_addresses(block)
             self._dress(block)
         for frame in document.rootFrame().childFrames():
-            if isinstance(frame, QTextTable):
+            if isinstance(frame, QTextTable) and frame.firstPosition() >= start:
                 _dress_table(frame)
-        self._decorate(document)
+        self._decorate(first)
         changes.endEditBlock()
-        self.moveCursor(QTextCursor.MoveOperation.Start)
+        if self._sought is not None and self._sought():
+            self._sought = None
+        return len(self._starts) < len(self._parts)
 
-    def _decorate(self, document: QTextDocument) -> None:
-        """Called whenever the text is laid out again, within an edit block."""
+    @property
+    def _is_whole(self) -> bool:
+        return len(self._starts) >= len(self._parts)
+
+    def _forget(self, position: int) -> None:
+        """Called before what follows a position is removed."""
+
+    def _decorate(self, first: QTextBlock) -> None:
+        """Called within an edit block whenever the text from a block on was laid out."""
 
     def _dress(self, block: QTextBlock) -> None:
         """Set margins and heading sizes of the theme instead of Qt's defaults for web pages."""
@@ -107,8 +174,21 @@ class MarkdownView(QTextBrowser):
             self.scrollToAnchor(url.fragment())
 
 
-def blocks_of(document: QTextDocument) -> Iterator[QTextBlock]:
-    block = document.begin()
+def _parts(text: str) -> list[str]:
+    """The text in parts of some lines, which begin with a heading or an item of a list."""
+    parts: list[list[str]] = [[]]
+    fenced = _DEFINITION.search(text) is not None  # links may be defined anywhere
+    for line in text.split("\n"):
+        if len(parts[-1]) >= PART and not fenced and _BREAK.match(line):
+            parts.append([])
+        if _FENCE.match(line):
+            fenced = not fenced
+        parts[-1].append(line)
+    return ["\n".join(part).rstrip("\n") for part in parts]
+
+
+def blocks_from(block: QTextBlock) -> Iterator[QTextBlock]:
+    """A block and all that follow."""
     while block.isValid():
         yield block
         block = block.next()
@@ -126,11 +206,11 @@ def parts_of(block: QTextBlock) -> Iterable[QTextBlock.iterator]:
     return cast(Iterable[QTextBlock.iterator], block)
 
 
-def _name_pictures(document: QTextDocument) -> None:
+def _name_pictures(first: QTextBlock) -> None:
     """Replace images by their descriptions; Qt drops images that have none."""
     pictures = [
         (selected(part.fragment(), block), part.fragment().charFormat().toImageFormat())
-        for block in blocks_of(document)
+        for block in blocks_from(first)
         for part in parts_of(block)
         if part.fragment().charFormat().isImageFormat()
     ]
