@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from workbench.base.errors import Cancelled
 from workbench.base.i18n import N_, _, ngettext
-from workbench.operations.people import adjudication, reliability
+from workbench.operations.people import adjudication, equal_cases, reliability
 from workbench.operations.people.cases import BOTH, EDITED, NEITHER
 from workbench.operations.people.differences import BOUNDARY, LABEL, MISSED
 from workbench.operations.people.reliability import DAWID_SKENE as DAWID_SKENE
@@ -372,14 +372,14 @@ class AdjudicationTool(Tool):
         place = _place(difference)
         words = self._words_of.get(place)
         if words is None:
-            words = self._words_of[place] = adjudication.words_of(difference)
+            words = self._words_of[place] = equal_cases.words_of(difference)
         return words
 
     def _signature(self, difference: Difference) -> tuple[object, ...]:
         """Of a difference of the open document."""
         signed = self._signatures.get(difference.key)
         if signed is None:
-            signed = self._signatures[difference.key] = adjudication.signature(difference)
+            signed = self._signatures[difference.key] = equal_cases.signature(difference)
         return signed
 
     def _take_cases(self, difference: Difference, cases: Sequence[Difference]) -> None:
