@@ -121,6 +121,7 @@ def test_the_guideline_follows_the_selected_label(view, state):
     guideline.write(state.project, layer(state, "names").id, text)
     state.session.switch_layer(layer(state, "mood").id, False)
     view.toggle_guideline()
+    pane(view).text.show_all()
     bar = pane(view).text.verticalScrollBar()
     names = layer(state, "names")
     places = []
