@@ -41,8 +41,8 @@ def is_project(path: Path) -> bool:
 
 
 def chosen(paths: Sequence[Path | str]) -> tuple[Path, ...]:
-    """`paths` with the data files of each folder in its place, in alphabetical order; likewise of
-    each zip archive, see `archives`, which are unpacked until `archives.remove`.
+    """`paths`, in which the data files of each folder and zip archive take its place, in
+    alphabetical order. Archives are unpacked until `archives.remove`.
 
     Links that lead out of a folder are left out, see `links_out`.
     Texts and settings of brat are left out beside its annotations, which are read with their text.

@@ -215,16 +215,16 @@ def _scores(words: Mapping[int, str], merges: Sequence[str]) -> list[float]:
 
 def _adds(tokenizer: Mapping[str, Any], *, first: bool) -> bool:
     """Whether the tokenizer puts a special token before or after a text."""
-    found: list[bool] = []
+    are_special: list[bool] = []
 
     def read(processor: Mapping[str, Any]) -> None:
         for part in processor.get("processors") or ():
             read(part)
         if single := processor.get("single"):
-            found.append("SpecialToken" in single[0 if first else -1])
+            are_special.append("SpecialToken" in single[0 if first else -1])
 
     read(tokenizer.get("post_processor") or {})
-    return any(found)
+    return any(are_special)
 
 
 def reader(path: Path) -> Callable[[str], list[int]] | None:

@@ -133,8 +133,8 @@ def quantize(
     if the model has no product that can be quantized, or is too large.
     """
     graph = prepared(source)
-    found = products(graph)
-    if not found:
+    candidates = products(graph)
+    if not candidates:
         raise ExportFailed(
             _("The model has no product of matrices that can have 8 bits."),
             hint=_("Export other formats."),
@@ -144,21 +144,21 @@ def quantize(
     ranges = full.prepare(documents[::2]).inputs[:RANGE_INPUTS]
     tried: list[tuple[int, str, onnx.ModelProto]] = []
     for method in methods if ranges else methods[:1]:
-        whole = _quantized(graph, found, method, full, ranges)
+        whole = _quantized(graph, candidates, method, full, ranges)
         tried.append((trial.equal(whole), method, whole))
         if trial.suffices(tried[-1][0]):
             break
     equal, method, whole = max(tried, key=lambda item: item[0])
-    kept: Sequence[Product] = ()
+    unchanged: Sequence[Product] = ()
     if search and not trial.suffices(equal):
-        kept, equal = yield from _searched(graph, whole, found, trial)
-    result = mixed(graph, whole, kept)
-    every = [*(product.name for product in found), *_others(graph, found)]
-    names = {product.name for product in found if product.weights in _floats(result)}
+        unchanged, equal = yield from _searched(graph, whole, candidates, trial)
+    result = mixed(graph, whole, unchanged)
+    every = [*(product.name for product in candidates), *_others(graph, candidates)]
+    names = {product.name for product in candidates if product.weights in _floats(result)}
     done = Quantization(
         method,
         tuple(every),
-        tuple(name for name in every if name in names or name in every[len(found) :]),
+        tuple(name for name in every if name in names or name in every[len(candidates) :]),
         equal,
         trial.labels,
     )
@@ -204,7 +204,7 @@ def prepared(source: Path) -> onnx.ModelProto:
 
 def products(graph: onnx.ModelProto) -> tuple[Product, ...]:
     """In the order of the graph."""
-    floats, found = _floats(graph), []
+    floats, candidates = _floats(graph), []
     readers: dict[str, list[onnx.NodeProto]] = {}
     for node in graph.graph.node:
         for name in node.input:
@@ -215,8 +215,8 @@ def products(graph: onnx.ModelProto) -> tuple[Product, ...]:
         weights = node.input[0 if node.op_type == GATHER else 1]
         if floats.get(weights, 0) < MIN_ITEMS:
             continue
-        found.append(Product(node, weights, _readable(node, weights, readers)))
-    return tuple(found)
+        candidates.append(Product(node, weights, _readable(node, weights, readers)))
+    return tuple(candidates)
 
 
 def _floats(graph: onnx.ModelProto) -> dict[str, int]:
@@ -228,9 +228,9 @@ def _floats(graph: onnx.ModelProto) -> dict[str, int]:
     }
 
 
-def _others(graph: onnx.ModelProto, found: Sequence[Product]) -> list[str]:
+def _others(graph: onnx.ModelProto, candidates: Sequence[Product]) -> list[str]:
     """Names of other large weights, of operations that have no form with 8 bits."""
-    known = {name for product in found for name in product.node.input}
+    known = {name for product in candidates for name in product.node.input}
     floats = _floats(graph)
     return [
         f"{node.op_type} {_trimmed(name)}"
@@ -274,14 +274,14 @@ class _Ranges(CalibrationDataReader):  # type: ignore[misc] # the library has no
 
 def _quantized(
     graph: onnx.ModelProto,
-    found: Sequence[Product],
+    candidates: Sequence[Product],
     method: str,
     full: OnnxPredictor,
     ranges: Sequence[EncodedInput],
 ) -> onnx.ModelProto:
     """The graph with all products in 8 bits that the method can quantize."""
     types = sorted(MATRICES if method == DYNAMIC else MATRICES - {LSTM})
-    nodes = [product.node.name for product in found if product.node.op_type in types]
+    nodes = [product.node.name for product in candidates if product.node.op_type in types]
     result = onnx.ModelProto()
     result.CopyFrom(graph)
     if nodes:
@@ -316,7 +316,7 @@ def _quantized(
                     extra_options=more,
                 )
             result = onnx.load(out)
-    return _with_tables(result, [product for product in found if product.is_table])
+    return _with_tables(result, [product for product in candidates if product.is_table])
 
 
 def _with_tables(graph: onnx.ModelProto, tables: Sequence[Product]) -> onnx.ModelProto:
@@ -352,10 +352,12 @@ def _with_tables(graph: onnx.ModelProto, tables: Sequence[Product]) -> onnx.Mode
 
 
 def mixed(
-    graph: onnx.ModelProto, whole: onnx.ModelProto, kept: Sequence[Product]
+    graph: onnx.ModelProto, whole: onnx.ModelProto, unchanged: Sequence[Product]
 ) -> onnx.ModelProto:
     """`whole`, the quantized `graph`, with some products in 32 bits as in `graph`."""
-    back = {output: product.node for product in kept for output in product.node.output if output}
+    back = {
+        output: product.node for product in unchanged for output in product.node.output if output
+    }
     nodes: list[onnx.NodeProto] = []
     for node in whole.graph.node:
         own = next((back[output] for output in node.output if output in back), node)
@@ -403,15 +405,15 @@ def _read(node: onnx.NodeProto) -> Iterator[str]:
 
 
 def _searched(
-    graph: onnx.ModelProto, whole: onnx.ModelProto, found: Sequence[Product], trial: Trial
+    graph: onnx.ModelProto, whole: onnx.ModelProto, candidates: Sequence[Product], trial: Trial
 ) -> Generator[dict[str, Any], None, tuple[tuple[Product, ...], int]]:
     """(products to keep in 32 bits, equal decisions): the fewest that suffice, else the best."""
-    groups = yield from _ranked(graph, whole, found, trial)
+    groups = yield from _ranked(graph, whole, candidates, trial)
     best: tuple[tuple[Product, ...], int] = (), trial.equal(whole)
     for count in (count for count in KEPT if count <= max(1, len(groups) // 2)):
-        kept = tuple(product for group in groups[:count] for product in group)
-        equal = trial.equal(mixed(graph, whole, kept))
-        best = (kept, equal) if equal > best[1] else best
+        unchanged = tuple(product for group in groups[:count] for product in group)
+        equal = trial.equal(mixed(graph, whole, unchanged))
+        best = (unchanged, equal) if equal > best[1] else best
         yield {"kind": "quantized", "done": len(groups), "total": len(groups)}
         if trial.suffices(equal):
             break
@@ -419,19 +421,19 @@ def _searched(
 
 
 def _ranked(
-    graph: onnx.ModelProto, whole: onnx.ModelProto, found: Sequence[Product], trial: Trial
+    graph: onnx.ModelProto, whole: onnx.ModelProto, candidates: Sequence[Product], trial: Trial
 ) -> Generator[dict[str, Any], None, list[list[Product]]]:
     """Products, or groups of neighbours, by the noise that each alone causes, the largest first."""
 
     def alone(group: Sequence[Product]) -> float:
-        others = [product for product in found if product not in group]
+        others = [product for product in candidates if product not in group]
         return trial.noise(mixed(graph, whole, others))
 
     began = time.monotonic()
-    alone(found[:1])
+    alone(candidates[:1])
     most = min(GROUPS, max(4, int(SECONDS / (time.monotonic() - began))))
-    size = -(-len(found) // most)
-    groups = [list(found[start : start + size]) for start in range(0, len(found), size)]
+    size = -(-len(candidates) // most)
+    groups = [list(candidates[start : start + size]) for start in range(0, len(candidates), size)]
     noises = []
     for number, group in enumerate(groups):
         noises.append(alone(group))

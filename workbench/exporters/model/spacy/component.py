@@ -112,13 +112,13 @@ class Component:
         return spans
 
     def _apart(self, spans: Sequence[Span]) -> list[Span]:
-        kept: list[Span] = []
+        separate: list[Span] = []
         for span in spans:
-            if kept and span.start < kept[-1].end:
+            if separate and span.start < separate[-1].end:
                 self.left_out += 1
             else:
-                kept.append(span)
-        return kept
+                separate.append(span)
+        return separate
 
     # ---------------------------------------------------------------- files
 
