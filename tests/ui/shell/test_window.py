@@ -7,9 +7,9 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 
 from workbench.base.errors import ProjectError, WorkbenchError
-from workbench.operations.annotation import annotate
+from workbench.operations.annotation import annotate, relations
 from workbench.operations.documents import queries
-from workbench.operations.people import people
+from workbench.operations.people import hand_out, people
 from workbench.operations.schema import labels
 from workbench.project.project import Project
 from workbench.ui.style import theme
@@ -446,3 +446,27 @@ def test_a_project_opened_in_blind_mode_reads_only_the_labels_of_the_one_who_lab
     assert list(queries.matching(app.project, "has:label")) == []
     app.undo()
     assert list(queries.matching(app.project, "has:label")) == [1]
+
+
+def test_read_only_spans_can_be_connected_in_blind_mode(app, project_file, qtbot, tmp_path):
+    path = tmp_path / "ben.glossbench"
+    with closing(Project.open(project_file)) as lead:
+        labels.add_layer(lead, "links", "relation", labels=["met"])
+        spans = labels.layer_named(lead, "spans")
+        for start, end in ((0, 3), (8, 11)):
+            annotate.add_span(lead, 1, start, end, spans.label("PER").id)
+        ben = people.add(lead, "Ben")
+        hand_out.hand_out(lead, {ben.id: [1]}, {ben.id: path}, blind=True, context=[spans.id])
+
+    app.open_project(path, page="annotate")
+    session = app.window.panel("annotate").state.session
+    qtbot.waitUntil(lambda: session.doc is not None)
+    assert [layer.name for layer in session.active] == ["class", "spans", "links"]
+    ada, bob = (row.id for row in session.shown_doc.spans)
+    met = labels.layer_named(app.project, "links").label("met")
+    session.attempt(relations.add_relation, ada, bob, met.id)
+    session.attempt(annotate.delete_span, ada)
+
+    assert [(row.from_span, row.to_span) for row in session.shown_doc.relations] == [(ada, bob)]
+    assert len(list(session.shown_doc.spans)) == 2
+    assert "The labels of spans are read-only in this file." in shown_words(app.window)
