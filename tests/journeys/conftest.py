@@ -4,13 +4,12 @@ All folders are temporary. The sample has a third of its texts: a journey answer
 several times with a starter model.
 """
 
-import sys
-import threading
 from itertools import islice
 
 import pytest
 
-from tests.journeys.hand import Hand
+from tests.journeys.hand import window
+from workbench.base.settings import Settings
 
 
 @pytest.fixture
@@ -22,29 +21,7 @@ def third_of_the_sample(monkeypatch):
 
 
 @pytest.fixture
-def hand(qapp, qtbot, user_dir, third_of_the_sample, monkeypatch):
-    """The running application in a 1280 × 800 window, and a `Hand` that finds controls by
-    accessible name.
-    """
-    from workbench.base import settings
-    from workbench.ui.app import App, make_qt
-
-    hooks = sys.excepthook, threading.excepthook
-    faults = []
-    monkeypatch.setattr("workbench.ui.dialogs.error.install", lambda app: None)
-    app = App(make_qt(), settings.Settings(theme="light", warm_worker=False))
-    sys.excepthook = lambda kind, error, trace: faults.append(error)
-    qtbot.addWidget(app.window)
-    monkeypatch.setattr(
-        app, "may_close", lambda: True
-    )  # a journey that fails during a run must not wait for an answer
-    app.window.resize(1280, 800)
-    app.go("welcome")
-    app.window.show()
-    app.window.load_commands()
-    app.window.activateWindow()
-    yield Hand(app, qtbot)
-    app.stop_jobs()
-    app.closed()
-    sys.excepthook, threading.excepthook = hooks
-    assert not faults, faults
+def hand(qapp, qtbot, user_dir, third_of_the_sample):
+    """The running application, and a `Hand` that finds controls by accessible name."""
+    with window(qtbot, Settings(theme="light", warm_worker=False)) as hand:
+        yield hand

@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import cast
 
+import pytest
 from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractItemView, QApplication, QComboBox, QTableView, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QComboBox,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QMenuBar,
+    QTableView,
+    QWidget,
+)
+
+from workbench.base.settings import Settings
+from workbench.operations.runs import results
+from workbench.storage.runs.runs import Run
 
 PATIENCE = (
     240_000  # milliseconds for training, export or loading a model; slow machines must not fail
@@ -22,6 +42,32 @@ NO, CTRL, SHIFT, ALT = (
     Qt.KeyboardModifier.AltModifier,
 )
 PAGES = "Data Annotate Labels Models Train Results Inspect Prompts Export".split()
+
+
+@contextmanager
+def window(qtbot, chosen: Settings) -> Iterator[Hand]:
+    """The running application in a 1280 × 800 window. Errors that reach it fail the test."""
+    from workbench.ui.app import App, make_qt
+
+    faults: list[BaseException] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("workbench.ui.dialogs.error.install", lambda app: None)
+        app = App(make_qt(), chosen)
+        patch.setattr(sys, "excepthook", lambda kind, error, trace: faults.append(error))
+        patch.setattr(threading, "excepthook", threading.excepthook)
+        qtbot.addWidget(app.window)
+        # a journey that fails during a run must not wait for an answer
+        patch.setattr(app, "may_close", lambda: True)
+        app.window.resize(1280, 800)
+        app.go("welcome")
+        app.window.show()
+        app.window.load_commands()
+        app.window.activateWindow()
+        yield Hand(app, qtbot)
+        app.stop_jobs()
+        app.closed()
+        app.window.close()
+    assert not faults, faults
 
 
 class Hand:
@@ -78,6 +124,22 @@ class Hand:
         self.awake()
         self.qtbot.mouseClick(_target(control), Qt.MouseButton.LeftButton, NO, at or QPoint())
         return control
+
+    def menu(self, *titles: str) -> None:
+        """Click through the menu bar: the menu, submenus, the entry; each by how it begins."""
+        self.awake()
+        bar: QMenuBar | QMenu = self.app.window.menuBar()
+        for title in titles:
+            self.wait(bar.isVisible, f"the menu before {title!r} does not open")
+            action = next(
+                action
+                for action in bar.actions()
+                if action.isVisible() and action.text().replace("&", "").startswith(title)
+            )
+            assert action.isEnabled(), f"{title!r} cannot be used"
+            place = bar.actionGeometry(action).center()
+            self.qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, NO, place)
+            bar = cast(QMenu, action.menu()) if action.menu() is not None else bar
 
     def double_click(self, name: str, at: QPoint) -> None:
         control = _target(self.find(name))
@@ -160,6 +222,44 @@ class Hand:
         self.key(Qt.Key.Key_A, CTRL)
         self.key(Qt.Key.Key_Delete)
         self.type(text)
+
+    # ---------------------------------------------------------------- runs
+
+    def train(self, task: str, layer: str, model: str, *, epochs: int, reading: str = "") -> Run:
+        """Train on the page, until it is done. reading: of pairs."""
+        self.click("Train")
+        self.find("Start training")
+        for name, value in (("Task", task), ("Layer", layer), ("Model", model)):
+            self.choose(name, value)
+        self.wait(lambda: self.app.window.panel("train").state.ready, "cannot train")
+        self.find("Epochs", kind=QLineEdit).setFocus()
+        self.replace(str(epochs))
+        if reading:
+            self.click("Options")
+            self.choose("Reading of pairs", reading)
+        before = len(results.all_runs(self.app.project))
+        self.click("Start training")
+        self.wait(lambda: len(results.all_runs(self.app.project)) > before, "no run starts")
+        self.job_ends()
+        run = results.all_runs(self.app.project)[0]
+        assert run.status == "done", run.failure
+        assert run.scores["dev"]
+        return run
+
+    def export(self, run: Run, folder: Path) -> None:
+        """Export the model of a run, and wait for the proof that it labels texts equally."""
+        self.app.go("export", run=run.id)
+        self.find("Folder", kind=QLineEdit).setFocus()
+        self.replace(str(folder))
+        self.click("Export model")
+        view = self.app.window.panel("export").view
+
+        def is_proved() -> bool:
+            labels = (label for label in view.findChildren(QLabel) if label.isVisible())
+            return any("labels equal" in label.text() for label in labels)
+
+        self.wait(is_proved, "the result of the check is not shown", PATIENCE)
+        self.job_ends()
 
     # ---------------------------------------------------------------- dialogs
 

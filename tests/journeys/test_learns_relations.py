@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QLabel, QLineEdit, QTabBar
+from PySide6.QtWidgets import QTabBar
 
 from tests.journeys.hand import CTRL, PATIENCE
 from workbench.operations.annotation import document_view, relation_rules
@@ -99,12 +99,12 @@ def test_relations_and_preferences_from_labels_to_an_exported_model(forked_worke
     assert hand.app.open_project(path)
     labels_a_relation_by_keys(hand, ids[27])
     prefers_an_answer_by_mouse(hand, ids[-1])
-    trains(hand, "Relations", "links", "starter-bert", epochs=20, reading="States")
-    trains(hand, "Preference (DPO)", "better", "starter-gpt", epochs=1)
+    run = hand.train("Relations", "links", "starter-bert", epochs=20, reading="States")
+    hand.train("Preference (DPO)", "better", "starter-gpt", epochs=1)
     scores_and_suggests_between_predicted_names(hand)
     accepts_a_suggested_relation(hand, ids[28:30])
     corrects_an_error(hand)
-    exports(hand, tmp_path)
+    hand.export(run, tmp_path / "out")
     assert not list(integrity.problems(hand.app.project.db))
 
 
@@ -146,29 +146,6 @@ def prefers_an_answer_by_mouse(hand, document):
     hand.click("Choice 1: At 12 o'clock.", at=QPoint(12, 12))
     hand.click("Submit")
     hand.wait(lambda: state_of(hand, document, "better") == "submitted", "not submitted")
-
-
-def trains(hand, task, layer, model, *, epochs, reading=""):
-    """reading: of pairs; the quick one."""
-    hand.click("Train")
-    hand.find("Start training")
-    hand.choose("Task", task)
-    hand.choose("Layer", layer)
-    hand.choose("Model", model)
-    hand.wait(lambda: hand.app.window.panel("train").state.ready, "cannot train")
-    field = hand.find("Epochs", kind=QLineEdit)
-    field.setFocus()
-    hand.replace(str(epochs))
-    if reading:
-        hand.click("Options")
-        hand.choose("Reading of pairs", reading)
-    before = len(results.all_runs(hand.app.project))
-    hand.click("Start training")
-    hand.wait(lambda: len(results.all_runs(hand.app.project)) > before, "no run starts")
-    hand.job_ends()
-    run = results.all_runs(hand.app.project)[0]
-    assert run.status == "done", run.failure
-    assert run.scores["dev"]
 
 
 def scores_and_suggests_between_predicted_names(hand):
@@ -229,24 +206,3 @@ def corrects_an_error(hand):
         return now == expected
 
     hand.wait(accepted, "A does not accept the prediction")
-
-
-def exports(hand, tmp_path):
-    project = hand.app.project
-    run = next(run for run in results.all_runs(project) if run.layer == "links")
-    hand.app.go("export", run=run.id)
-    folder = hand.find("Folder", kind=QLineEdit)
-    folder.setFocus()
-    hand.replace(str(tmp_path / "out"))
-    hand.click("Export model")
-    view = hand.app.window.panel("export").view
-    hand.wait(
-        lambda: any(
-            "labels equal" in label.text()
-            for label in view.findChildren(QLabel)
-            if label.isVisible()
-        ),
-        "the result of the check is not shown",
-        PATIENCE,
-    )
-    hand.job_ends()

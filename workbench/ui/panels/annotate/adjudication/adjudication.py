@@ -103,6 +103,7 @@ class AdjudicationTool(Tool):
         self.predicted: Mapping[int, Sequence[tuple[str, Sequence[Answer]]]] = {}
         self.method: Method | Literal[""] = OFF
         self.consensus: Consensus | None = None
+        self._loading = self._outdated = False  # the overview; what is being read of it
         self._alike: dict[tuple[object, ...], tuple[Difference, ...]] = {}  # by signature
         self._signatures: dict[str, tuple[object, ...]] = {}  # of the document, by key
         self._words_of: dict[Place, tuple[object, ...]] = {}
@@ -227,10 +228,16 @@ class AdjudicationTool(Tool):
     def _load(self, document_id: int | None = None) -> None:
         """Read all documents again; then open this one, or the first with an open difference."""
         work = partial(adjudication.overview, self.project, self.people, self.layers)
+        self._loading = True
         self.context.task(OVERVIEW, work, partial(self._take_overview, document_id))
 
     def _take_overview(self, document_id: int | None, overview: Overview) -> None:
-        self.overview = overview
+        self._loading = False
+        if self._outdated and self.overview is not None:  # it may lack what was decided since
+            self._outdated = False
+            self._load(document_id)
+            return
+        self.overview, self._outdated = overview, False
         self._sort()
         opened = row_id(self.sheet.document) if self.sheet is not None else None
         if document_id is None and opened is None:
@@ -314,9 +321,12 @@ class AdjudicationTool(Tool):
         self.context.commands_changed()
 
     def _read(self, document_id: int) -> Sheet | None:
-        sheet: Sheet | None = self.context.attempt(
-            adjudication.sheet, self.project, document_id, self.people, self.layers
-        )
+        """None if the document was removed, or cannot be read."""
+        read = partial(adjudication.sheet, self.project, document_id, self.people, self.layers)
+        try:
+            sheet: Sheet | None = self.context.attempt(read)
+        except KeyError:
+            return None
         return sheet
 
     def step_document(self, way: int) -> None:
@@ -657,7 +667,8 @@ class AdjudicationTool(Tool):
         following = self._next_document(1)
         if following is None:
             by_id = self._by_id
-            following = next((id for id in self.ids if not _is_done(by_id[id])), None)
+            others = (id for id in self.ids if id != document.id)
+            following = next((id for id in others if not _is_done(by_id[id])), None)
         if following is not None:
             self.open(following)
 
@@ -822,6 +833,7 @@ class AdjudicationTool(Tool):
         if before is None or now is None or overview is None:
             self._load()
             return
+        self._outdated = self._loading
         layers = Counter({name: decided for name, (decided, _total) in overview.layers.items()})
         layers.subtract(item.layer.name for item in before.differences if item.taken is not None)
         layers.update(item.layer.name for item in now.differences if item.taken is not None)
