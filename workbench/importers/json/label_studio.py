@@ -131,7 +131,7 @@ class _Form:
         sizes: Counter[str] = Counter()
         controls: dict[str, dict[str, None]] = {SPANS: {}, MARKS: {}}
         tasks = 0
-        types: set[object] = set()
+        types: set[str] = set()
         links: Counter[str] = Counter()  # by field: values that may be files of text
         are_texts = False  # whether one is by its name
         people: dict[str, tuple[str, str]] = {}  # id → name and email
@@ -151,7 +151,7 @@ class _Form:
                 if who and not (type(who) is int and str(who) in people):
                     people.update([_person(entry)])
             for kind, result in chain.from_iterable(map(_results, annotations)):
-                types.add(result.get("type"))
+                types.add(str(result.get("type")))
                 if kind:
                     controls[kind][str(result.get("from_name", ""))] = None
         if not sizes and links and not chosen and (are_texts or types & {*_SPANS}):
@@ -290,14 +290,13 @@ def _results(annotation: Mapping[str, Any] | None) -> Results:
     results = annotation.get("result") if annotation else None
     if not isinstance(results, list):
         return []
-    return [
-        (
-            _KINDS.get(result.get("type"), "") if isinstance(result.get("value"), dict) else "",
-            result,
-        )
-        for result in results
-        if isinstance(result, dict)
-    ]
+    return [(_kind(result), result) for result in results if isinstance(result, dict)]
+
+
+def _kind(result: Mapping[str, Any]) -> str:
+    if not isinstance(result.get("value"), dict):
+        return ""
+    return _KINDS.get(str(result.get("type")), "")
 
 
 def _rows(line: int, task: object, form: _Form, left: Counter[str]) -> list[Row]:
