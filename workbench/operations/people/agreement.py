@@ -671,8 +671,8 @@ def _any(row: Sequence[Record | None]) -> Record:
 def differences(layer: Layer, rows: Versions) -> tuple[Difference, ...]:
     rows_with = []
     for row in rows:
-        said = [content(layer, record) for record in row if record is not None]
-        if any(other != said[0] for other in said[1:]):
+        contents = [content(layer, record) for record in row if record is not None]
+        if any(other != contents[0] for other in contents[1:]):
             document = _any(row).document
             texts = ("" if record is None else as_text(layer, record) for record in row)
             rows_with.append(
@@ -706,23 +706,23 @@ def as_text(layer: Layer, record: Record) -> str:
     """A version in one line; NONE for no label."""
     name, part, text = layer.name, layer.traits.record, record.document.content
     if part == kinds.MARKS:
-        said = list(record.marks.get(name, ()))
+        parts = list(record.marks.get(name, ()))
     elif part == kinds.NUMBERS:
-        said = [f"{record.numbers[name]:g}"] if name in record.numbers else []
+        parts = [f"{record.numbers[name]:g}"] if name in record.numbers else []
     elif part == kinds.RELATIONS:
-        said = [
+        parts = [
             f"{text(r.from_span.field)[r.from_span.start : r.from_span.end]} – {r.label} → "
             f"{text(r.to_span.field)[r.to_span.start : r.to_span.end]}"
             for r in record.relations.get(name, ())
         ]
     elif part == kinds.ANSWERS:
         answers = _answers(layer, record)
-        said = [f"{question} {' / '.join(texts) or NONE}" for question, texts in answers.items()]
+        parts = [f"{question} {' / '.join(texts) or NONE}" for question, texts in answers.items()]
     elif part == kinds.WRITTEN:
-        said = [record.written[name]] if name in record.written else []
+        parts = [record.written[name]] if name in record.written else []
     else:
-        said = [
+        parts = [
             f"{span.label}: {text(span.field)[span.start : span.end]}"
             for span in record.spans.get(name, ())
         ]
-    return "; ".join(said) or NONE
+    return "; ".join(parts) or NONE

@@ -404,10 +404,10 @@ def key_of(layer: Layer, difference: Disagreement, people: Sequence[str]) -> str
     def content(mark: Mark) -> tuple[object, ...]:
         return *mark.place[:-2], uids.get(mark.label, mark.label), mark.chain or 0, mark.place[-1]
 
-    said = sorted(
+    versions = sorted(
         (uid, sorted(map(content, version)))
         for uid, version in zip(people, difference.versions, strict=True)
         if version is not None
     )
-    whole = repr((layer.uid, difference.kind, said))
+    whole = repr((layer.uid, difference.kind, versions))
     return hashlib.blake2b(whole.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

@@ -157,8 +157,8 @@ class AskedPrompt:
             while page := list(itertools.islice(documents, PAGE)):
                 part = watch.part(done / len(inputs), (done := done + len(page)) / len(inputs))
                 # Their ids are not those of documents of the project.
-                asked = [replace(document, id=-1 - row_id(document)) for document in page]
-                answers, _cost = ask(self.of_project, queue, self.run, asked, watch=part)
+                foreign = [replace(document, id=-1 - row_id(document)) for document in page]
+                answers, _cost = ask(self.of_project, queue, self.run, foreign, watch=part)
                 for document, answer in zip(page, answers, strict=True):
                     line = {"document_id": row_id(document), "prediction": answer.to_json()}
                     file.write(json_text(line) + "\n")

@@ -15,10 +15,10 @@ AT_ONCE = 500  # keys in one query
 
 def get(db: Database, keys: Iterable[str]) -> dict[str, str]:
     """key → payload (JSON) of those that are known."""
-    wanted = list(dict.fromkeys(keys))
+    unique = list(dict.fromkeys(keys))
     known: dict[str, str] = {}
-    for first in range(0, len(wanted), AT_ONCE):
-        part = wanted[first : first + AT_ONCE]
+    for first in range(0, len(unique), AT_ONCE):
+        part = unique[first : first + AT_ONCE]
         marks = ", ".join("?" * len(part))
         rows = db.reader().execute(f"select key, payload from reply where key in ({marks})", part)
         known.update(rows.fetchall())

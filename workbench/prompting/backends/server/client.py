@@ -162,8 +162,8 @@ class Client:
 
     def _status(self, error: openai.APIStatusError) -> RequestFailed:
         status, reason = error.status_code, _short(_reason(error))
-        said = _("Error {status} of the server at {place}: {reason}")
-        message = said.format(place=self.place, status=status, reason=reason)
+        message = _("Error {status} of the server at {place}: {reason}")
+        message = message.format(place=self.place, status=status, reason=reason)
         refused = 400 <= status < 500 and status != 429
         if 300 <= status < 400:
             hint = _("It redirects to another address. Enter that address if you trust it.")

@@ -158,8 +158,8 @@ async def _restricts(client: Client, model: str) -> bool:
 
 async def _conversations(client: Client, model: str, probe: Probe) -> Probe:
     """CHAT and what the interface for conversations offers besides."""
-    said = {"role": USER, "content": TEXT}
-    body = {"model": model, "messages": [said], "temperature": 0}
+    message = {"role": USER, "content": TEXT}
+    body = {"model": model, "messages": [message], "temperature": 0}
     extras = ({"logprobs": True, "top_logprobs": 2}, response_format(_SCHEMA))
     length = {"max_tokens": 128}
     choice: Mapping[str, Any] = {}
