@@ -21,7 +21,7 @@ from workbench.base.events import Signal
 from workbench.base.i18n import _
 from workbench.base.registry import Registry
 from workbench.base.registry import registry as installed
-from workbench.ui.shell import garbage, run_notices, undo_steps
+from workbench.ui.shell import event_loop, garbage, run_notices, undo_steps
 from workbench.ui.shell.local_steps import LocalSteps
 from workbench.ui.shell.plugin_watch import PluginWatch
 from workbench.ui.shell.window import Window
@@ -625,4 +625,4 @@ def main(file: str | None = None) -> int:
     app.window.show()
     if file is not None:
         QTimer.singleShot(0, lambda: app.open_files([file]))
-    return qt.exec()
+    return event_loop.run_handling(qt.exec)

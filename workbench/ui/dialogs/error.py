@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QApplication, QPlainTextEdit
 from workbench.base import paths, plugins
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
+from workbench.ui.shell import event_loop
 from workbench.ui.widgets.controls.button import Button
 from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.dialog import Dialog
@@ -81,6 +82,7 @@ class Reporter:
             self._app.fail(error)
             log.warning("%s: %s", kind.__name__, error)
             return
+        event_loop.take_out(error)
         self.last = "".join(traceback.format_exception(kind, error, trace))
         log.error("Uncaught exception\n%s", self.last)
         plugin = plugins.raised_by(error)
