@@ -108,9 +108,9 @@ def test_values_and_answers_have_a_majority_but_no_estimate(court):
     assert [s.written for s in summary.suggestions] == ["x"] and summary.people[2].accuracy == 0
     assert len(estimated(court, "topics").suggestions) == 2
     assert estimated(court, "asked").suggestions[0].start == 0  # gold has the question
-    with pytest.raises(SpecError, match="is not possible in size: a number per document"):
+    with pytest.raises(SpecError, match="is not possible in layer size: a number per document"):
         estimated(court, "size", reliability.DAWID_SKENE)
-    with pytest.raises(SpecError, match="is not possible in mentions"):
+    with pytest.raises(SpecError, match="is not possible in layer mentions"):
         estimated(court, "mentions")
     with pytest.raises(SpecError, match="at least two people"):
         reliability.estimate(

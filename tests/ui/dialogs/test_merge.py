@@ -41,6 +41,7 @@ def dialog(app, qtbot, project_file, other):
 def test_a_file_is_previewed_merged_and_undone(dialog, app, other, qtbot, monkeypatch):
     choose = "workbench.ui.dialogs.merge.QFileDialog.getOpenFileName"
     monkeypatch.setattr(choose, lambda *_: (str(other), ""))
+    dialog.show()
     assert not dialog._merge.isEnabled()
 
     dialog._choose.click()
@@ -48,6 +49,7 @@ def test_a_file_is_previewed_merged_and_undone(dialog, app, other, qtbot, monkey
     (row,) = dialog.table.rows()
     assert (row.name, row.new) == ("Ben", 2)
     assert [n for _title, n, _tip in dialog.state.matches] == [3, 0, 0, 0, 0]
+    assert dialog.focusWidget() is dialog._merge
     dialog._merge.click()
     qtbot.waitUntil(lambda: dialog.state.over, timeout=30_000)
 

@@ -176,7 +176,7 @@ def _weigh(
     if traits.in_chains or (method == DAWID_SKENE and not traits.takes_labels):
         raise SpecError(
             _(
-                "{method} is not possible in {layer}: {kind}.",
+                "The {method} is not possible in layer {layer}: {kind}.",
                 method=_(TITLES[method]), layer=layer.name, kind=_(traits.title),
             )
         )  # fmt: skip

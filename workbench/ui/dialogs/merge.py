@@ -73,7 +73,8 @@ class Merge(Dialog):
         self._mapping_area = scrolled(self._mappings, upright=True)
         self.put(self._matches, self._sentences, self._mapping_title, self._mapping_area)
         self.put(self.table, self._progress)
-        self.end(None, Button(_("Close"), on=self.reject), self._merge)
+        self._close = Button(_("Close"), on=self.reject)
+        self.end(None, self._close, self._merge)
         self.state.listen(self.state.changed, self.render)
         self.render(ALL)
         self._choose.setFocus()
@@ -101,6 +102,8 @@ class Merge(Dialog):
         for part in (self._choose, self._add, self._mappings):
             part.setEnabled(not state.title)
         self._merge.setEnabled(state.can_merge)
+        if state.can_merge and self.focusWidget() in (None, self._close):
+            self._merge.setFocus()  # the button that had it was disabled while the file was read
         self.fault(state.fault)
         if state.over:
             self.accept()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtWidgets import QFrame, QLayout, QLayoutItem, QSizePolicy, QSpacerItem, QWidget
 
+LINE_GAP = 8  # most pixels between two rows; `gap` is that between widgets
+
 Line = list[QLayoutItem]
 
 
@@ -20,6 +22,7 @@ class FlowLayout(QLayout):
         super().__init__(parent)
         self._items: list[QLayoutItem] = []
         self._gap, self._fill = gap, fill
+        self._line_gap = min(gap, LINE_GAP)
         self.setContentsMargins(0, 0, 0, 0)
 
     def addItem(self, item: QLayoutItem) -> None:
@@ -117,8 +120,8 @@ class FlowLayout(QLayout):
                     at = QPoint(x, y + (high - size.height()) // 2)
                     item.setGeometry(QRect(at, size))
                 x += size.width() + self._gap
-            y += high + self._gap if widgets else 0
-        return max(0, y - self._gap - area.y())
+            y += high + self._line_gap if widgets else 0
+        return max(0, y - self._line_gap - area.y())
 
 
 def _filled(widths: list[int], total: int) -> list[int]:
