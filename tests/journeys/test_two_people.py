@@ -327,6 +327,7 @@ def undoes_and_redoes_everything(hand):
     """
     project = hand.app.project
     hand.click("Data")
+    hand.wait(lambda: hand.app.window.page == "data", "the page is not built")
     states, steps = [rows(project)], []
     for title, key in (("undo_title", Qt.Key.Key_Z), ("redo_title", Qt.Key.Key_Y)):
         count = 0

@@ -10,6 +10,8 @@ from workbench.operations.annotation import annotate
 from workbench.operations.people import people
 from workbench.operations.schema import labels
 from workbench.project.project import Project
+from workbench.ui.panels.results.people.view import NARROW_VALUES, VALUE, WITH_RUNS
+from workbench.ui.style import theme
 from workbench.ui.widgets.controls.button import Button
 
 SAID = {
@@ -70,6 +72,21 @@ def test_values_pairs_and_documents_are_shown_and_lead_on(panel, qtbot):
     page.documents.choose({2})
     qtbot.keyClick(page.documents, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: panel.context.app.page == "annotate", timeout=10_000)
+
+
+def test_names_of_measures_have_room_beside_values_with_and_without_runs(app, panel, qtbot):
+    page = view(panel)
+    page.values.setColumnHidden(WITH_RUNS, False)
+
+    app.window.show()
+    app.window.resize(1270, 800)
+    qtbot.waitUntil(lambda: page.values.width() < 700)
+    page.values.set_rows(page.values.rows())  # columns are fitted to their contents again
+    assert page.values.columnWidth(VALUE) <= theme.px(NARROW_VALUES)
+    rows = page.values.rows_model
+    names = {rows.columns[1].text(row) for row in rows.rows}
+    widest = max(map(page.values.fontMetrics().horizontalAdvance, names))
+    assert page.values.columnWidth(1) > widest
 
 
 def test_a_new_label_is_measured_while_the_page_is_open(panel, qtbot):

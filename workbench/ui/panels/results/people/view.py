@@ -418,7 +418,7 @@ class PeopleView(QFrame):
         ways = QBoxLayout.Direction
         narrow = self.width() < theme.px(WIDE) and not self.values.isColumnHidden(WITH_RUNS)
         for at in (VALUE, WITH_RUNS):
-            self.values.setColumnWidth(at, theme.px(NARROW_VALUES if narrow else VALUES))
+            self.values.set_width(at, NARROW_VALUES if narrow else VALUES)
         for layout in self._rows:
             layout.setDirection(ways.LeftToRight if beside else ways.TopToBottom)
 
