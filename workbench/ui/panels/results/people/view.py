@@ -57,8 +57,9 @@ NUMBERS, TEXTS = 86, 108  # widths of columns of reports, pixels at 100%
 LINES = 8  # of the table of measures; more scroll
 LISTED = 300  # least height of the list of documents, pixels at 100%
 WIDE = 1500  # width from which values with and without runs have bars, pixels at 100%
-NARROW_VALUES = 152  # width of a value without its bar, pixels at 100%
+NARROW_VALUES = 142  # width of a value without its bar, pixels at 100%
 VALUES = 230  # width of a value with its bar, pixels at 100%
+VERSION = 200  # most width of what one has labelled, pixels at 100%
 Measured = tuple["Agreement", "Value"]
 
 
@@ -500,7 +501,9 @@ def _document_columns(names: tuple[str, ...]) -> tuple[Column, ...]:
         Column(_("Key"), lambda row: row[1].key, 72),
         Column(_("Text"), lambda row: row[1].text, tip=lambda row: row[1].text, prose=True),
         *(
-            Column(name, partial(version, number), width, tip=partial(version, number))
+            Column(
+                name, partial(version, number), width, tip=partial(version, number), most=VERSION
+            )
             for number, name in enumerate(names)
         ),
     )
