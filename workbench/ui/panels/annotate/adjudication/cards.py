@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _, ngettext
 from workbench.ui.panels.annotate.adjudication.keys import cap
@@ -180,7 +180,8 @@ class OpenCard(QFrame):
         self._chip = Chip("")
         self._suggested = Chip("")
         self._state_icon = IconLabel("circle", "faint", 15)
-        self._state = words("", "small", "muted")
+        self._state = Elided("", "small", "muted")
+        self._state.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._versions: Versions | None = None
         self._values: QFrame | None = None
         self._box = QVBoxLayout(self)
