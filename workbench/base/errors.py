@@ -82,17 +82,32 @@ class JobFailed(WorkbenchError):
         self.details, self.crashed = details, crashed
 
 
+class InEventLoop(Exception):
+    """Handled while the event loop of the window runs, so it is the context of what is raised."""
+
+
+def traceback_of(error: BaseException) -> str:
+    """The traceback of an exception and those before it, without `InEventLoop`."""
+    import traceback
+
+    at = error
+    while (before := at.__cause__ or at.__context__) is not None:
+        if isinstance(before, InEventLoop):
+            at.__context__ = None
+            break
+        at = before
+    return "".join(traceback.format_exception(error))
+
+
 def as_exception(error: BaseException) -> Exception:
     """The error, or a JobFailed if it is none that callers handle: the panic of a native library,
     for example of a tokenizer whose regular expression does not end, or SystemExit.
     """
     if isinstance(error, Exception):
         return error
-    import traceback
-
     failure = JobFailed(
         _("The operation was ended by an error in a library: {error}", error=brief(error)),
-        details="".join(traceback.format_exception(error)),
+        details=traceback_of(error),
     )
     failure.__cause__ = error
     return failure

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import traceback
 from pathlib import Path
 
 from workbench.base import paths, plugins
-from workbench.base.errors import WorkbenchError, brief
+from workbench.base.errors import WorkbenchError, brief, traceback_of
 from workbench.base.i18n import _
 from workbench.base.registry import PluginError
 
@@ -29,7 +28,7 @@ def of(error: BaseException, *, once: bool = False) -> PluginError | None:
         return None
     message = _("The plugin {plugin} failed: {error}.", plugin=plugin, error=brief(error))
     place = _("It happened in {place}.", place=plugins.place_of(error))
-    return _logged(message, "".join(traceback.format_exception(error)), place, once=once)
+    return _logged(message, traceback_of(error), place, once=once)
 
 
 def _logged(message: str, details: str, hint: str = "", *, once: bool) -> PluginError:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import traceback
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import manifest
-from workbench.base.errors import SpecError, WorkbenchError, brief
+from workbench.base.errors import SpecError, WorkbenchError, brief, traceback_of
 from workbench.base.events import Signal
 from workbench.base.i18n import _
 
@@ -198,7 +197,7 @@ def _plugin_error(id: str, plugin: str, error: Exception, loading: bool) -> Plug
             template = _("{id} of the plugin {plugin} cannot be loaded: {error}.")
         message = template.format(id=id, plugin=plugin, error=brief(error))
         hint = _("Disable the plugin in the settings, or correct its code.")
-    return PluginError(message, hint=hint, details="".join(traceback.format_exception(error)))
+    return PluginError(message, hint=hint, details=traceback_of(error))
 
 
 @lru_cache(maxsize=1)

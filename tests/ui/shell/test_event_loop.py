@@ -1,11 +1,11 @@
 """Exceptions of event handlers while the event loop runs."""
 
 import sys
-import traceback
 
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QWidget
 
+from workbench.base.errors import traceback_of
 from workbench.ui.shell import event_loop
 
 
@@ -60,8 +60,7 @@ def test_a_traceback_does_not_show_the_exception_of_the_event_loop():
         try:
             both()
         except KeyError as error:
-            event_loop.take_out(error)
-            texts.append("".join(traceback.format_exception(error)))
+            texts.append(traceback_of(error))
         return 0
 
     event_loop.run_handling(loop)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import sys
 import threading
-import traceback
 from logging.handlers import RotatingFileHandler
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -16,9 +15,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QApplication, QPlainTextEdit
 
 from workbench.base import paths, plugins
-from workbench.base.errors import WorkbenchError
+from workbench.base.errors import WorkbenchError, traceback_of
 from workbench.base.i18n import _
-from workbench.ui.shell import event_loop
 from workbench.ui.widgets.controls.button import Button
 from workbench.ui.widgets.controls.words import words
 from workbench.ui.widgets.dialog import Dialog
@@ -82,8 +80,7 @@ class Reporter:
             self._app.fail(error)
             log.warning("%s: %s", kind.__name__, error)
             return
-        event_loop.take_out(error)
-        self.last = "".join(traceback.format_exception(kind, error, trace))
+        self.last = traceback_of(error.with_traceback(trace))
         log.error("Uncaught exception\n%s", self.last)
         plugin = plugins.raised_by(error)
         if not self._showing:

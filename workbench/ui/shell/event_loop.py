@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-
-class InEventLoop(Exception):
-    """Handled while the event loop runs."""
+from workbench.base.errors import InEventLoop
 
 
 def run_handling(loop: Callable[[], int]) -> int:
@@ -21,12 +19,3 @@ def run_handling(loop: Callable[[], int]) -> int:
     except InEventLoop as outer:
         outer.__traceback__ = None
         return loop()
-
-
-def take_out(error: BaseException) -> None:
-    """Take `InEventLoop` out of the chain of exceptions that a traceback shows."""
-    while (before := error.__cause__ or error.__context__) is not None:
-        if isinstance(before, InEventLoop):
-            error.__context__ = None
-            return
-        error = before
