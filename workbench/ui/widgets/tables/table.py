@@ -228,8 +228,12 @@ class Table(SavableTable):
         for index, more in self._titled.items():
             self.setColumnWidth(index, self.columnWidth(index) - more)
         self._titled.clear()
-        room = self.viewport().width() - self.horizontalHeader().length()
-        for index, column in enumerate(self.rows_model.columns):
+        head, columns = self.horizontalHeader(), self.rows_model.columns
+        stretched = QHeaderView.ResizeMode.Stretch
+        if any(head.sectionResizeMode(index) == stretched for index in range(len(columns))):
+            return  # a column that stretches takes all room
+        room = self.viewport().width() - head.length()
+        for index, column in enumerate(columns):
             more = self._width_of_title(index) - self.columnWidth(index)
             if column.is_right and not self.isColumnHidden(index) and 0 < more <= room:
                 self.setColumnWidth(index, self.columnWidth(index) + more)

@@ -75,14 +75,16 @@ def test_values_pairs_and_documents_are_shown_and_lead_on(panel, qtbot):
 
 
 def test_names_of_measures_have_room_beside_values_with_and_without_runs(app, panel, qtbot):
-    page = view(panel)
+    page, state = view(panel), panel.state.people
+    app.window.show()
+    qtbot.waitUntil(lambda: bool(state.further.progress), timeout=20_000)
     page.values.setColumnHidden(WITH_RUNS, False)
 
-    app.window.show()
     app.window.resize(1270, 800)
     qtbot.waitUntil(lambda: page.values.width() < 700)
     page.values.set_rows(page.values.rows())  # columns are fitted to their contents again
-    assert page.values.columnWidth(VALUE) <= theme.px(NARROW_VALUES)
+    narrow = theme.px(NARROW_VALUES)
+    qtbot.waitUntil(lambda: page.values.columnWidth(VALUE) <= narrow)
     rows = page.values.rows_model
     names = {rows.columns[1].text(row) for row in rows.rows}
     widest = max(map(page.values.fontMetrics().horizontalAdvance, names))
