@@ -230,11 +230,11 @@ def hand_out(
 
     Questions about the documents are copied without the answers of others. parts: id of the
     person → documents. files: id → a new file. test_labels: with labels of documents of the test
-    split. blind: with blind mode on. context: ids of layers whose gold labels go along, also those
-    of the test split; they are read-only in the files, and a merge does not bring them back. Of
-    chains, the mentions go along, each in a chain of its own, as labels to begin with. Runs,
-    prompts, suggestions and other labels of others stay here. The project remembers who has which
-    documents, as an undo step. Raises ProjectError if a file exists, SpecError for context of
+    split. blind: with blind mode on. context: ids of layers whose gold labels are included, even
+    for the test split; they are read-only in the files and are ignored by a merge. For a layer of
+    chains, the mentions are included as editable labels, each in a chain of its own. Runs,
+    prompts, suggestions and all other labels of others are left out. The project remembers who has
+    which documents, as an undo step. Raises ProjectError if a file exists, SpecError for context of
     relations, Cancelled through `watch`: then nothing is written.
     """
     every = {person.id: person for person in store.every(project.db)}

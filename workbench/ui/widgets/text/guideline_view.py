@@ -55,7 +55,9 @@ class GuidelineView(MarkdownView):
         if there is neither so far.
         """
         place = self._sections.get(label, self._mentions.get(label) if self._is_whole else None)
-        self._sought = None if place is not None or self._is_whole else lambda: self.go_to(label)
+        self._scroll_later = (
+            None if place is not None or self._is_whole else lambda: self.go_to(label)
+        )
         if place is None:
             return False
         self._scroll_to(place)
@@ -64,7 +66,7 @@ class GuidelineView(MarkdownView):
     def go_to_words(self, words: str) -> None:
         """Scroll to the last place with these words, such as an example that was just added."""
         if not self._is_whole:
-            self._sought = lambda: self._is_whole and self.go_to_words(words)
+            self._scroll_later = lambda: self._is_whole and self.go_to_words(words)
             return
         document = self.document()
         end = QTextCursor(document)

@@ -55,7 +55,7 @@ class MarkdownView(QTextBrowser):
         self._text: str | None = None
         self._parts: list[str] = []
         self._starts: list[int] = []  # positions of the parts that are in the document
-        self._sought: Callable[[], object] | None = None  # scrolls to what is not there yet
+        self._scroll_later: Callable[[], object] | None = None  # scrolls to what is not there yet
         self._headings = COMPACT if compact else HEADINGS
         self._margin = 0 if compact else 4
         self.setAccessibleName(name)
@@ -136,8 +136,8 @@ class MarkdownView(QTextBrowser):
                 _dress_table(frame)
         self._decorate(first)
         changes.endEditBlock()
-        if self._sought is not None and self._sought():
-            self._sought = None
+        if self._scroll_later is not None and self._scroll_later():
+            self._scroll_later = None
         return len(self._starts) < len(self._parts)
 
     @property
