@@ -28,6 +28,7 @@ from workbench.ui.shell import plain_imports
 plain_imports.install()  # before pytest-qt imports PySide6
 
 MEMORY = Path("/dev/shm")  # a file system in memory, on Linux
+LARGE_BYTES = 100_000
 ROOM_BYTES = 8 << 30  # a run of all tests writes 0.8 GB, and torch is loaded twice
 
 
@@ -115,16 +116,38 @@ def no_leaks(request):
 _folders = itertools.count()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    report = yield
+    item.stash[_has_failed] = item.stash.get(_has_failed, False) or report.failed
+    return report
+
+
+_has_failed = pytest.StashKey[bool]()
+
+
 @pytest.fixture
 def tmp_path(request, tmp_path_factory):
-    """An empty folder of the test.
+    """An empty folder of the test. Large files are deleted at its end, unless it has failed.
 
-    As pytest's own, which lists the folders of all earlier tests and updates a link each time.
+    As pytest's own, which lists the folders of all earlier tests and updates a link each time, and
+    keeps all files until the end of the run: here they lie in memory. Small ones stay, since the
+    window uses its written icons as long as the process lives.
     """
     name = re.sub(r"\W", "_", request.node.name)[:30]
     path = tmp_path_factory.getbasetemp() / f"{name}{next(_folders)}"
     path.mkdir(mode=0o700)
-    return path
+    yield path
+    if not request.node.stash.get(_has_failed, False):
+        _delete_large_files(path)
+
+
+def _delete_large_files(folder):
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                if os.lstat(path := os.path.join(place, name)).st_size > LARGE_BYTES:
+                    os.remove(path)
 
 
 @pytest.fixture(autouse=True)
