@@ -7,7 +7,7 @@ import pytest
 from workbench.base import settings
 from workbench.base.errors import ExportFailed, ProjectError, SpecError
 from workbench.base.settings import Settings
-from workbench.operations.annotation import annotate, document_view
+from workbench.operations.annotation import annotate, document_view, values
 from workbench.operations.documents import corpus, queries
 from workbench.operations.people import hand_out, people
 from workbench.operations.schema import labels
@@ -195,6 +195,40 @@ def test_blind_mode_lets_no_query_answer_from_labels_of_others_or_suggestions(sh
     people.set_blind(shared, False)
     assert people.follow_blind_mode(shared)
     assert answers(shared)["has:label"] == [1, 2] and answers(shared)["score<0.5"] == [1]
+
+
+def test_what_a_deletion_affects_is_counted_for_all_people_in_blind_mode(shared):
+    spans = labels.layer_named(shared, "spans")
+    people.set_blind(shared, True)
+    people.follow_blind_mode(shared)
+
+    sentence = labels.will_go(shared, [spans.label("PER").id])
+
+    assert "1 span and 1 open suggestion in 1 document" in sentence
+    assert "1 span and 1 open suggestion" in labels.will_go(shared, layer_id=spans.id)
+    people.set_blind(shared, False)
+    people.follow_blind_mode(shared)
+    assert labels.will_go(shared, [spans.label("PER").id]) == sentence
+
+
+def test_labels_in_a_layer_that_a_second_person_adds_are_of_that_person(shared):
+    score = labels.add_layer(shared, "score", "score")
+
+    values.set_number(shared, 1, score, 0.5)
+
+    (mark,) = document_view.view(shared, 1).marks
+    assert (mark.layer_id, mark.made_by) == (score, shared.annotator_id) and mark.made_by != 1
+    with shared.db.labels_of(1):
+        assert document_view.view(shared, 1).value(score) is None
+
+
+def test_values_of_two_people_in_one_document_are_counted_before_their_layer_is_deleted(shared):
+    score = labels.add_layer(shared, "score", "score")
+    values.set_number(shared, 1, score, 0.5)
+    people.work_as(shared, people.add(shared, "Cem").id)
+    values.set_number(shared, 1, score, 1.0)
+
+    assert "also deletes 2 values in 1 document." in labels.will_go(shared, layer_id=score)
 
 
 def test_edits_in_blind_mode_change_nothing_of_others(shared, tmp_path):

@@ -338,6 +338,7 @@ class _Plan:
             guideline=other.guideline,
             options=dict(other.options),
             uid=self._new_uid(other.uid, {layer.uid for layer in self.here}),
+            gold=self.project.annotator_id,
         )
 
     def _add_label(self, layer: Layer, label: Label) -> int:

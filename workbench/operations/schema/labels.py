@@ -130,7 +130,13 @@ def add_layer(
         options = {SPANS: _span_layer(project, texts), **(options or {})}
     with project.edit(_("Add layer {name}", name=name), origin=origin):
         id = store.add_layer(
-            project.db, name, kind, texts=texts, guideline=guideline, options=options
+            project.db,
+            name,
+            kind,
+            texts=texts,
+            guideline=guideline,
+            options=options,
+            gold=project.annotator_id,
         )
         add_labels(project, id, labels)
     return id
@@ -376,13 +382,13 @@ def will_go(project: Project, label_ids: Sequence[int] = (), *, layer_id: int | 
     else:
         ids, what = list(label_ids), _named(project, label_ids)
     use = store.usage(project.db, ids)
-    values = 0
+    values = questions = 0
     if layer_id is not None and not layer.traits.has_labels:
-        values = use["documents"] = document_values.count(project.db, layer)
-    questions = 0
-    if layer_id is not None and layer.traits.asks:
-        counted = answers.counts(project.db, layer_id)
-        questions, use["documents"] = counted.questions, counted.documents
+        use["documents"] = store.documents_in(project.db, layer_id)
+        if layer.traits.asks:
+            questions = answers.count(project.db, layer_id)
+        else:
+            values = document_values.count(project.db, layer)
     parts = _deleted(
         use, labels=len(ids) * (layer_id is not None), values=values, questions=questions
     )

@@ -119,6 +119,15 @@ def counts(db: Database, layer_id: int) -> AskedCounts:
     return AskedCounts(*row.fetchone())
 
 
+def count(db: Database, layer_id: int) -> int:
+    """Number of questions in a layer, of all annotators, also where a window shows those of one."""
+    each = (
+        "select 1 from main.answer where layer_id = ?"
+        " group by annotator_id, document_id, question, ifnull(attrs, '')"
+    )
+    return int(db.reader().execute(f"select count(*) from ({each})", (layer_id,)).fetchone()[0])
+
+
 def of_page(
     db: Database, ids: Sequence[int], layers: Iterable[Layer]
 ) -> dict[int, dict[str, tuple[Question, ...]]]:

@@ -103,8 +103,8 @@ def clear_value(db: Database, document_id: int, layer_id: int, annotator_id: int
 
 
 def count(db: Database, layer: Layer) -> int:
-    """How many documents have a value in a layer."""
-    statement = f"select count(*) from {layer.traits.table} where layer_id = ?"
+    """Number of values in a layer, of all annotators, also where a window shows those of one."""
+    statement = f"select count(*) from main.{layer.traits.table} where layer_id = ?"
     return int(db.reader().execute(statement, (layer.id,)).fetchone()[0])
 
 

@@ -101,10 +101,12 @@ def add_layer(
     guideline: str = "",
     options: dict[str, Any] | None = None,
     uid: str = "",
+    gold: int | None = None,
 ) -> int:
-    """Add a layer and return its id. Its gold annotator is the project's default annotator.
+    """Add a layer and return its id.
 
-    `uid`: by default a new one.
+    `uid`: by default a new one. `gold`: the annotator whose labels are gold, by default the one
+    that the project was created for.
     `texts`: number of text fields of the documents that the layer applies to.
 
     The new id is higher than the layer id of any run; otherwise a run of a deleted layer could be
@@ -122,7 +124,7 @@ def add_layer(
         kind,
         stored,
         guideline,
-        db.meta_number("annotator"),
+        gold or db.meta_number("annotator"),
     )
     inserted = db.writer.execute(
         "insert into layer(id, uid, name, kind, options, guideline, gold)"
@@ -335,29 +337,31 @@ def counts(db: Database) -> dict[int, int]:
 
 
 def usage(db: Database, label_ids: Iterable[int]) -> dict[str, int]:
-    """Number of rows that deleting these labels would delete.
+    """Number of rows that deleting these labels would delete, of all annotators, also where a
+    window shows those of one (`Database.show_only`).
 
     Keys: `marks`, `spans`, `relations` (with these labels, and of these spans), `suggestions`
     (open), `documents` (with such an annotation); `annotations`: those with these labels.
     """
     ids = ids_in(label_ids)
     condition = "label_id in (select value from json_each(?))"
-    statements = {
-        "marks": f"select count(*) from mark where {condition}",
-        "spans": f"select count(*) from span where {condition}",
-        "suggestions": f"select count(*) from suggestion where {condition} and status = 'open'",
-        "relations": f"select count(*) from relation where {condition}",
+    open_only = f"{condition} and status = 'open'"
+    rows = {
+        "marks": f"main.mark where {condition}",
+        "spans": f"main.span where {condition}",
+        "suggestions": f"main.suggestion where {open_only}",
+        "relations": f"main.relation where {condition}",
     }
     counts = {
-        name: db.reader().execute(statement, (ids,)).fetchone()[0]
-        for name, statement in statements.items()
+        name: db.reader().execute(f"select count(*) from {each}", (ids,)).fetchone()[0]
+        for name, each in rows.items()
     }
     counts["annotations"] = sum(counts[name] for name in ("marks", "spans", "relations"))
-    spans = f"in (select id from span where {condition})"
+    spans = f"in (select id from main.span where {condition})"
     (more,) = (
         db.reader()
         .execute(
-            f"select count(*) from relation where (from_span {spans} or to_span {spans})"
+            f"select count(*) from main.relation where (from_span {spans} or to_span {spans})"
             " and ifnull(label_id, 0) not in (select value from json_each(?))",
             (ids, ids, ids),
         )
@@ -365,7 +369,7 @@ def usage(db: Database, label_ids: Iterable[int]) -> dict[str, int]:
     )
     counts["relations"] += more
     documents = " union ".join(
-        f"select document_id from {table} where {condition}" for table in WITH_LABEL
+        f"select document_id from main.{table} where {condition}" for table in WITH_LABEL
     )
     values = [ids] * len(WITH_LABEL)
     counts["documents"] = (
@@ -375,9 +379,11 @@ def usage(db: Database, label_ids: Iterable[int]) -> dict[str, int]:
 
 
 def documents_in(db: Database, layer_id: int) -> int:
-    """Number of documents with an annotation in a layer."""
+    """Number of documents with an annotation in a layer, of any annotator, also where a window
+    shows those of one.
+    """
     documents = " union ".join(
-        f"select document_id from {table} where layer_id = ?1" for table in LABEL_TABLES
+        f"select document_id from main.{table} where layer_id = ?1" for table in LABEL_TABLES
     )
     statement = f"select count(*) from ({documents})"
     count: int = db.reader().execute(statement, (layer_id,)).fetchone()[0]
