@@ -21,6 +21,7 @@ from workbench.project.check import check
 from workbench.project.project import Project
 from workbench.storage.annotation import annotations
 from workbench.storage.documents import documents
+from workbench.storage.labels import labels as stored
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 
@@ -192,6 +193,44 @@ def test_relations_whose_spans_the_lead_deleted_are_counted_and_left_out(lead, t
     assert merged.lost == 1 and "1 relation is left out" in " ".join(merge.remarks(merged))
     assert of(lead, "Ben") == {"d0": ((), (), ())}
     assert merge.merge(lead, ben.path).is_empty
+    lead.close()
+    assert check(lead.path) == []
+
+
+def test_relations_of_others_stay_with_the_newer_version_of_the_spans(lead, tmp_path):
+    names, links = (labels.layer_named(lead, name) for name in ("names", "links"))
+    ada = handed(lead, tmp_path, {"Cleo": [1, 2]})["Cleo"]
+    lead_names(ada, [1, 2])
+    merge.merge(lead, ada.path)
+    with lead.edit("The names of Cleo are gold"):
+        stored.update_layer(lead.db, names.id, gold=people.named(lead, "Cleo").id)
+    ben = handed(lead, tmp_path, {"Ben": [1, 2]}, context=[names.id])["Ben"]
+    for document in (1, 2):
+        link(ben, document)
+    ben.close()
+    merge.merge(lead, ben.path)
+    before = of(lead, "Ben")
+    person = annotations.spans(lead.db, 1)[0]
+    notes.set_note(lead, 1, "Sure?", span_id=person.id)
+
+    first, gone = (annotations.spans(ada.db, document)[0].id for document in (1, 2))
+    annotate.resize_span(ada, first, 0, 7)
+    annotate.delete_span(ada, gone)
+    with ada.edit("later"):
+        ada.db.writer.execute("update state set at = '2031-01-01T00:00:00Z'")
+    ada.close()
+    preview = merge.preview(lead, ada.path)
+    merged = merge.merge(lead, ada.path)
+
+    assert preview.deleted == merged.deleted == 1
+    assert "1 relation is deleted" in " ".join(merge.remarks(merged))
+    assert of(lead, "Ben") == {"d0": ((), (), ((0, 11),)), "d1": ((), (), ())}
+    assert [row.end for row in annotations.spans(lead.db, 1)] == [7, 11]
+    assert notes.of_document(lead, 1).note(annotations.spans(lead.db, 1)[0].id) == "Sure?"
+    lead.undo()
+    assert of(lead, "Ben") == before
+    lead.redo()
+    assert len(of(lead, "Ben")["d1"][2]) == 0
     lead.close()
     assert check(lead.path) == []
 

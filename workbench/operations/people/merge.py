@@ -72,7 +72,8 @@ class MergePreview:
     whose text differs here; their labels are not taken. layers: new layers. labels: (layer, label)
     that are not here and will be added. renamed: layers of the same name but another kind, with
     their new names. guidelines: layers whose guideline was changed there, and whether it was
-    changed here as well. lost: relations that are left out, as a span is not here.
+    changed here as well. lost: relations that are left out, as a span is not here. deleted:
+    relations here, of a span that the newer version of another person does not have.
     """
 
     documents: Mapping[str, int] = field(hash=False)
@@ -83,6 +84,7 @@ class MergePreview:
     renamed: tuple[tuple[str, str], ...]
     guidelines: tuple[tuple[str, bool], ...] = ()
     lost: int = 0
+    deleted: int = 0
 
     @property
     def is_empty(self) -> bool:
@@ -100,6 +102,7 @@ class MergePreview:
             "renamed": [{"layer": old, "new": new} for old, new in self.renamed],
             "guidelines": [{"layer": name, "both": both} for name, both in self.guidelines],
             "lost": self.lost,
+            "deleted": self.deleted,
         }
 
 
@@ -125,6 +128,13 @@ def remarks(merged: MergePreview) -> Iterator[str]:
         yield ngettext(
             "{n:,} relation is left out, because a span that it connects is no longer here",
             "{n:,} relations are left out, because spans that they connect are no longer here",
+            n,
+        )
+    if n := merged.deleted:
+        yield ngettext(
+            "{n:,} relation is deleted, because a span that it connects is not in the newer labels",
+            "{n:,} relations are deleted, because spans that they connect are not in the newer"
+            " labels",
             n,
         )
     if merged.layers:
@@ -399,6 +409,7 @@ class _Plan:
             self._described(matches, tuple(rows)),
             guidelines=self._changed(name),
             lost=other_project.lost_relations(db),
+            deleted=other_project.deleted_relations(db),
         )
 
     def _guidelines(self, name: str) -> Iterator[tuple[Layer, Layer, str]]:

@@ -38,7 +38,9 @@ _TABLES = {
     " layer_id integer, annotator_id integer, there integer default 0,"
     " primary key (document, layer, person)) without rowid",
     "span_id": "oid integer primary key, id integer",
+    "former_span": "id integer primary key, newer integer",
 }
+_ON_SPANS = {"relation": ("from_span", "to_span"), "note": ("span_id",), "flag": ("span_id",)}
 _WHERE = {  # the rows of a version, in the other file and in this one
     "staging": "s.document_id = v.document and s.layer_id = v.layer and s.annotator_id = v.person",
     "main": "s.document_id = v.document_id and s.layer_id = v.layer_id"
@@ -339,9 +341,11 @@ def copy(
     """Copy the new documents and all of `version`; requires an edit with `bulk`.
 
     keys: other keys for new documents, by id there. splits: with their splits. Versions that are
-    here already are replaced, as are relations of the same person to their spans.
+    here already are replaced. What others have on the former spans, such as relations, goes to the
+    newer ones.
     """
     conn = db.writer
+    _find_newer(conn)
     conn.execute("create temp table if not exists other_key(oid integer primary key, key text)")
     conn.execute("delete from temp.other_key")
     conn.executemany("insert into temp.other_key values(?, ?)", keys.items())
@@ -406,17 +410,68 @@ def _map_ends(conn: sqlite3.Connection, shift: int) -> None:
     )
 
 
+def _find_newer(conn: sqlite3.Connection) -> None:
+    """Fill `former_span` with the spans of the versions that will be replaced.
+
+    `newer` is the id of the newer span in the other file: the one with the same uid, else at the
+    same place; null without one.
+    """
+    conn.execute("delete from temp.former_span")
+    conn.execute(
+        "insert into temp.former_span select id, newer from (select m.id as id, s.id as newer,"
+        " row_number() over (partition by m.id order by s.uid = m.uid desc,"
+        " l.id is m.label_id desc, s.id) as rank from temp.version v cross join main.span m"
+        " on m.document_id = v.document_id and m.layer_id = v.layer_id"
+        f" and m.annotator_id = v.annotator_id left join staging.span s on {_WHERE['staging']}"
+        ' and (s.uid = m.uid or s.field = m.field and s.start = m.start and s."end" = m."end"'
+        " and s.parts is m.parts) left join temp.other_label l on l.oid = s.label_id"
+        " where v.there) where rank = 1"
+    )
+
+
+_OF_OTHERS = (
+    "not exists (select 1 from temp.version v where v.there and v.document_id = r.document_id"
+    " and v.layer_id = r.layer_id and v.annotator_id = r.annotator_id)"
+)
+
+
+def deleted_relations(db: Database) -> int:
+    """Number of relations that are deleted since the newer version of others lacks their span."""
+    _find_newer(db.writer)
+    ends = "r.from_span = f.id or r.to_span = f.id"
+    (deleted,) = db.writer.execute(
+        "select count(distinct r.id) from temp.former_span f cross join main.relation r"
+        f" on {ends} where f.newer is null and {_OF_OTHERS}"
+    ).fetchone()
+    return int(deleted)
+
+
 def _delete_replaced(conn: sqlite3.Connection, highest: Mapping[str, int]) -> None:
     """Delete the former rows of the versions that were copied again.
 
-    Notes on former spans stay, as notes on their documents.
+    What others have on a span goes to the newer one, as new rows: undo deletes the newer spans with
+    all rows that refer to them. Without a newer span, a relation is deleted, see
+    `deleted_relations`, and a note or flag becomes one on the document.
     """
-    former = (
-        "select s.id from temp.version v cross join main.span s on"
-        f" {_WHERE['main']} where v.there and s.id <= {highest['span']}"
-    )
-    for table in ("note", "flag"):
-        conn.execute(f"update main.{table} set span_id = null where span_id in ({former})")
+    conn.execute("update temp.former_span set newer = newer + ?", (highest["span"],))
+    for table, ends in _ON_SPANS.items():
+        newer = {end: f"ifnull({end}_f.newer, r.{end})" for end in ends}
+        columns = [name for name in TABLES[table] if name != "id"]
+        joins = " ".join(
+            f"left join temp.former_span {end}_f on {end}_f.id = {end}" for end in ends
+        )
+        conn.execute(
+            f"insert into main.{table}({', '.join(columns)})"
+            f" select {', '.join(newer.get(name, f'r.{name}') for name in columns)}"
+            f" from main.{table} r {joins} where ({' or '.join(f'{end}_f.id' for end in ends)})"
+            + "".join(f" and ifnull({end}_f.newer, {end}_f.id is null)" for end in ends)
+            + (f" and {_OF_OTHERS}" if table == "relation" else "")
+        )
+        if table != "relation":
+            conn.execute(
+                f"update main.{table} set span_id = null where span_id in"
+                " (select id from temp.former_span where newer is null)"
+            )
     for table in ("relation", "mark", "answer", "span"):
         conn.execute(
             f"delete from main.{table} where id in (select s.id from temp.version v"
