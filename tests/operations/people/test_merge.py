@@ -21,6 +21,7 @@ from workbench.project.check import check
 from workbench.project.project import Project
 from workbench.storage.annotation import annotations
 from workbench.storage.documents import documents
+from workbench.storage.integrity import integrity
 from workbench.storage.labels import labels as stored
 from workbench.text.dataset import Record
 from workbench.text.document import Document
@@ -223,6 +224,7 @@ def test_relations_of_others_stay_with_the_newer_version_of_the_spans(lead, tmp_
     merged = merge.merge(lead, ada.path)
 
     assert preview.deleted == merged.deleted == 1
+    assert list(integrity.problems(lead.db)) == []
     assert "1 relation is deleted" in " ".join(merge.remarks(merged))
     assert of(lead, "Ben") == {"d0": ((), (), ((0, 11),)), "d1": ((), (), ())}
     assert [row.end for row in annotations.spans(lead.db, 1)] == [7, 11]

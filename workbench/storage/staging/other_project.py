@@ -472,6 +472,10 @@ def _delete_replaced(conn: sqlite3.Connection, highest: Mapping[str, int]) -> No
                 f"update main.{table} set span_id = null where span_id in"
                 " (select id from temp.former_span where newer is null)"
             )
+        for end in ends:  # foreign keys are not enforced here
+            conn.execute(
+                f"delete from main.{table} where {end} in (select id from temp.former_span)"
+            )
     for table in ("relation", "mark", "answer", "span"):
         conn.execute(
             f"delete from main.{table} where id in (select s.id from temp.version v"
