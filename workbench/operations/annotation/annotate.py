@@ -134,13 +134,11 @@ def delete_span(project: Project, span_id: int, *, origin: object = None) -> Non
     """A draft without any annotation left in the layer becomes pending."""
     span = annotation_rows.span(project.db, span_id)
     with project.edit(_("Delete span"), origin=origin):
-        touched = relation_rows.layers_of(project.db, span_id)
+        touched = relation_rows.makers_of(project.db, span_id)
         annotation_rows.delete_span(project.db, span_id)
         start_draft(project, span.document_id, span.layer_id)
-        for layer_id in (span.layer_id, *touched):
-            annotation_rows.reset_untouched(
-                project.db, [span.document_id], layer_id, project.gold(layer_id)
-            )
+        for layer_id, who in ((span.layer_id, project.gold(span.layer_id)), *touched):
+            annotation_rows.reset_untouched(project.db, [span.document_id], layer_id, who)
         reopen_empty(project, span.document_id, span.layer_id)
 
 
@@ -325,8 +323,9 @@ def make_room(
 ) -> None:
     """Remove the old label in layers with one label per position, before a new one is added."""
     if not layer.traits.several:
+        id = row_id(layer)
         annotation_rows.delete_overlapping(
-            project.db, document_id, row_id(layer), start, end, field
+            project.db, document_id, id, start, end, field, annotator_id=project.gold(id)
         )
 
 

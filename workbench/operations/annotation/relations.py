@@ -214,7 +214,10 @@ def merge_chains(project: Project, span_id: int, other_id: int, *, origin: objec
         chain = _chain_of(project, other)
         moved = [span.id]
         if span.chain is not None:
-            moved = store.in_chain(project.db, span.document_id, span.layer_id, span.chain)
+            who = project.gold(span.layer_id)
+            moved = store.in_chain(
+                project.db, span.document_id, span.layer_id, span.chain, annotator_id=who
+            )
         _put(project, moved, chain, span)
     return chain
 

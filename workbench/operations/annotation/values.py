@@ -120,13 +120,13 @@ def set_scale(project: Project, layer_id: int, scale: Scale, *, origin: object =
     _check_scale(scale)
     outside = [
         number
-        for number in document_values.numbers(project.db, layer_id)
+        for number in document_values.every_number(project.db, layer_id)
         if not scale.holds(number)
     ]
     if outside:
         message = ngettext(
-            "{n} document of {layer} has a number outside of this scale, such as {value:g}.",
-            "{n} documents of {layer} have numbers outside of this scale, such as {value:g}.",
+            "{n} number of {layer} is not on this scale, such as {value:g}.",
+            "{n} numbers of {layer} are not on this scale, such as {value:g}.",
             len(outside),
         )
         raise WorkbenchError(

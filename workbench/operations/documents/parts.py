@@ -195,6 +195,7 @@ def _classes_to_spans(project: Project, layer: Layer, parts: Sequence[Document])
     existing = store.layer_by_name(project.db, name)
     if existing is None:
         target = layers.add_layer(project, name, "span", labels=layer.names)
+        store.update_layer(project.db, target, gold=project.gold(row_id(layer)))
     else:
         target = row_id(existing)
         layers.add_labels(project, target, layer.names)

@@ -153,7 +153,7 @@ def _words(text: str) -> set[str]:
 
 def _knows(project: Project, run: Run, removing: RemovalTargets, adapted: Container[str]) -> bool:
     """Whether a run has predictions for the documents, or learned from them."""
-    if runs.payloads(project.db, run.id, removing.ids):
+    if runs.predicts(project.db, run.id, removing.ids):
         return True
     return (
         not removing.ids.isdisjoint(training_ids(project, run))

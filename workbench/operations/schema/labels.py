@@ -383,7 +383,7 @@ def will_go(project: Project, label_ids: Sequence[int] = (), *, layer_id: int | 
         ids, what = list(label_ids), _named(project, label_ids)
     use = store.usage(project.db, ids)
     values = questions = 0
-    if layer_id is not None and not layer.traits.has_labels:
+    if layer_id is not None and (layer.traits.asks or not layer.traits.has_labels):
         use["documents"] = store.documents_in(project.db, layer_id)
         if layer.traits.asks:
             questions = answers.count(project.db, layer_id)

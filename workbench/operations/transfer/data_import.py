@@ -334,6 +334,7 @@ class _Copy:
             texts=imported.texts,
             guideline=imported.guideline,
             options=dict(imported.options),
+            gold=self.project.annotator_id,
         )
         return labels.layer(db, id)
 

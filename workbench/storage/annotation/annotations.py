@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from workbench.base.watch import QUIET, Watch
-from workbench.storage.annotation.relations import drop_equal_relations
+from workbench.storage.annotation.relations import hand_over
 from workbench.storage.annotation.suggestions import (
     NewSuggestion,
     SuggestionRow,
@@ -212,7 +212,8 @@ def update_span(
     """Change the label or the offsets and clear the score.
 
     `parts`: the ranges of a discontinuous span, () for a span in one piece. Deletes any other span
-    that is now identical; its relations go to this one. Raises KeyError if there is no such span.
+    that is now identical; its relations, notes and flags go to this one. Raises KeyError if there
+    is no such span.
     """
     statement = (
         'update span set label_id = ifnull(?, label_id), start = ifnull(?, start), "end" = '
@@ -231,23 +232,29 @@ def update_span(
     rows = db.writer.execute(
         f"select id from span where {twins} and id != :id", {"id": id}
     ).fetchall()
-    for (twin,) in rows:
-        for end_of in ("from_span", "to_span"):
-            db.writer.execute(f"update relation set {end_of} = ? where {end_of} = ?", (id, twin))
-        delete_span(db, twin)
     if rows:
-        drop_equal_relations(db, [id])
+        hand_over(db, [(twin, id) for (twin,) in rows])
+    for (twin,) in rows:
+        delete_span(db, twin)
 
 
 def delete_overlapping(
-    db: Database, document_id: int, layer_id: int, start: int, end: int, field: str
+    db: Database,
+    document_id: int,
+    layer_id: int,
+    start: int,
+    end: int,
+    field: str,
+    *,
+    annotator_id: int,
 ) -> None:
-    """Delete the spans of a layer that overlap [start, end) of a text field."""
+    """Delete the spans of a person in a layer that overlap [start, end) of a text field."""
     statement = (
         'select id from span where document_id = ? and layer_id = ? and field = ? and "end" > ?'
-        " and start < ?"
+        " and start < ? and annotator_id = ?"
     )
-    rows = db.writer.execute(statement, (document_id, layer_id, field, start, end)).fetchall()
+    values = (document_id, layer_id, field, start, end, annotator_id)
+    rows = db.writer.execute(statement, values).fetchall()
     for (id,) in rows:
         delete_span(db, id)
 

@@ -108,6 +108,14 @@ def count(db: Database, layer: Layer) -> int:
     return int(db.reader().execute(statement, (layer.id,)).fetchone()[0])
 
 
+def every_number(db: Database, layer_id: int) -> list[float]:
+    """The numbers of all people in a layer, ascending, also where a window shows those of one."""
+    statement = (
+        "select value from main.mark where layer_id = ? and value is not null order by value"
+    )
+    return [value for (value,) in db.reader().execute(statement, (layer_id,)).fetchall()]
+
+
 def numbers(db: Database, layer_id: int) -> list[float]:
     """All numbers of a layer by its gold annotator, ascending."""
     rows = db.reader().execute(

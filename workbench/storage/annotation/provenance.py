@@ -148,9 +148,9 @@ def open_suggestions(
 
 
 def documents_of(db: Database, origin: Origin) -> int:
-    """Number of documents with labels of an origin."""
+    """Number of documents with labels of an origin, also where a window hides them."""
     documents = " union ".join(
-        f"select document_id from {table} where source_id in ({OF_ORIGIN})"
+        f"select document_id from main.{table} where source_id in ({OF_ORIGIN})"
         for table in LABEL_TABLES
     )
     values = tuple(origin) * len(LABEL_TABLES)
@@ -175,6 +175,12 @@ def take_back(
         )
         for layer, by, document in read(statement, origin).fetchall():
             touched.setdefault((layer, by), set()).add(document)
+    with_its_spans = (  # relations, also of other people, which are deleted with them
+        "select distinct layer_id, annotator_id, document_id from relation r where exists (select 1"
+        f" from span s where s.id in (r.from_span, r.to_span) and s.source_id in ({OF_ORIGIN}))"
+    )
+    for layer, by, document in read(with_its_spans, origin).fetchall():
+        touched.setdefault((layer, by), set()).add(document)
     everything = sorted(set().union(*touched.values())) if touched else []
     labels = 0
     for chunk in watch.part(0.0, 0.7).over(everything, CHUNK):

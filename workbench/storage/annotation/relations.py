@@ -5,7 +5,7 @@ A relation is deleted with either of its spans.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from workbench.storage.connections.database import Database
@@ -142,12 +142,36 @@ def drop_equal_relations(db: Database, span_ids: Iterable[int]) -> None:
     )
 
 
-def layers_of(db: Database, span_id: int) -> list[int]:
-    """Ids of the layers that have relations of a span."""
+Twins = Sequence[tuple[int, int]]  # the span that is deleted, the equal one that stays
+
+
+def hand_over(db: Database, twins: Twins) -> None:
+    """Give the relations, notes and flags of spans to the spans that stay."""
+    for end in ("from_span", "to_span"):
+        _follow(db, "relation", end, twins)
+    drop_equal_relations(db, [remaining for _dropped, remaining in twins])
+    for dropped, remaining in twins:
+        db.writer.execute(
+            "delete from flag where span_id = ? and name in"
+            " (select name from flag where span_id = ?)",
+            (dropped, remaining),
+        )
+    for table in ("note", "flag"):
+        _follow(db, table, "span_id", twins)
+
+
+def _follow(db: Database, table: str, column: str, twins: Twins) -> None:
+    statement = f"update {table} set {column} = ? where {column} = ?"
+    db.writer.executemany(statement, [(remaining, dropped) for dropped, remaining in twins])
+
+
+def makers_of(db: Database, span_id: int) -> list[tuple[int, int]]:
+    """(layer id, annotator id) of the relations of a span."""
     rows = db.writer.execute(
-        "select distinct layer_id from relation where from_span = ?1 or to_span = ?1", (span_id,)
+        "select distinct layer_id, annotator_id from relation where from_span = ?1 or to_span = ?1",
+        (span_id,),
     )
-    return [id for (id,) in rows.fetchall()]
+    return rows.fetchall()
 
 
 # ---------------------------------------------------------------- chains
@@ -172,10 +196,16 @@ def set_chain(db: Database, span_ids: Iterable[int], chain: int, *, source_id: i
     return db.writer.execute(statement, values).rowcount
 
 
-def in_chain(db: Database, document_id: int, layer_id: int, chain: int) -> list[int]:
-    """Ids of the spans of a chain of a document."""
-    statement = "select id from span where document_id = ? and layer_id = ? and group_id = ?"
-    rows = db.writer.execute(statement, (document_id, layer_id, chain)).fetchall()
+def in_chain(
+    db: Database, document_id: int, layer_id: int, chain: int, *, annotator_id: int
+) -> list[int]:
+    """Ids of the spans of a chain of a person in a document."""
+    statement = (
+        "select id from span where document_id = ? and layer_id = ? and group_id = ?"
+        " and annotator_id = ?"
+    )
+    values = (document_id, layer_id, chain, annotator_id)
+    rows = db.writer.execute(statement, values).fetchall()
     return [id for (id,) in rows]
 
 

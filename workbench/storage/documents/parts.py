@@ -25,23 +25,25 @@ class Inside:
 
 
 def inside(db: Database, id: int) -> Inside:
-    """Code points of the labels in the text of a document."""
+    """Code points of the labels of all people in the text of a document, also where a window shows
+    those of one.
+    """
     read = db.reader().execute
-    spans = read('select start, "end" from span where document_id = ?', (id,)).fetchall()
+    spans = read('select start, "end" from main.span where document_id = ?', (id,)).fetchall()
     relations = read(
-        'select min(a.start, b.start), max(a."end", b."end") from relation r'
-        " join span a on a.id = r.from_span join span b on b.id = r.to_span"
+        'select min(a.start, b.start), max(a."end", b."end") from main.relation r'
+        " join main.span a on a.id = r.from_span join main.span b on b.id = r.to_span"
         " where r.document_id = ?",
         (id,),
     ).fetchall()
     chains = read(
-        'select min(start), max("end") from span where document_id = ? and group_id is not null'
-        " group by layer_id, annotator_id, group_id having count(*) > 1",
+        'select min(start), max("end") from main.span where document_id = ?'
+        " and group_id is not null group by layer_id, annotator_id, group_id having count(*) > 1",
         (id,),
     ).fetchall()
     (whole,) = read(
-        "select exists(select 1 from mark where document_id = ?)"
-        " or exists(select 1 from answer where document_id = ?)",
+        "select exists(select 1 from main.mark where document_id = ?)"
+        " or exists(select 1 from main.answer where document_id = ?)",
         (id, id),
     ).fetchone()
     return Inside((*spans, *relations), tuple(chains), bool(whole))

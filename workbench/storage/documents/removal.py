@@ -55,11 +55,11 @@ def ids_of(db: Database, uid: str) -> list[int]:
 
 
 def found(db: Database, ids: Sequence[int]) -> DocumentTraces:
-    """What `remove` would delete."""
+    """What `remove` would delete, also what a window hides (`Database.show_only`)."""
     these = ids_in(ids)
 
     def count(table: str, column: str) -> int:
-        statement = f"select count(*) from {table} where {column} {_THESE}"
+        statement = f"select count(*) from main.{table} where {column} {_THESE}"
         return int(db.reader().execute(statement, (these,)).fetchone()[0])
 
     return DocumentTraces(
@@ -71,13 +71,13 @@ def found(db: Database, ids: Sequence[int]) -> DocumentTraces:
 
 
 def texts(db: Database, ids: Sequence[int]) -> tuple[str, ...]:
-    """The texts, questions and written texts of the documents, each once."""
+    """The texts, questions and written texts of the documents, of all people, each once."""
     these = ids_in(ids)
     contents: dict[str, None] = {}
     for statement in (
         "select content from body where document_id {}",
-        "select question from answer where document_id {}",
-        "select text from answer where document_id {} and text is not null",
+        "select question from main.answer where document_id {}",
+        "select text from main.answer where document_id {} and text is not null",
     ):
         rows = db.reader().execute(statement.format(_THESE), (these,)).fetchall()
         contents.update((text_out(content), None) for (content,) in rows)

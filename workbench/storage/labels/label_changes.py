@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from workbench.base.watch import QUIET, Watch
-from workbench.storage.annotation.relations import drop_equal_relations
+from workbench.storage.annotation.relations import Twins, hand_over
 from workbench.storage.connections.database import Database
 from workbench.storage.labels.labels import label as label_of
 from workbench.storage.labels.labels import layer as layer_of
@@ -99,7 +99,7 @@ def twice(db: Database, label_ids: Sequence[int], into: int) -> int:
     for table in COUNTED:
         key = ", ".join(("document_id", *_COLUMNS[table]))
         statement = (
-            f"select ifnull(sum(n - 1), 0) from (select count(*) as n from {table}"
+            f"select ifnull(sum(n - 1), 0) from (select count(*) as n from main.{table}"
             f" where label_id in {_IN} group by {key}) where n > 1"
         )
         total += db.reader().execute(statement, (all_ids,)).fetchone()[0]
@@ -112,7 +112,7 @@ def joined_chains(db: Database, label_ids: Sequence[int]) -> int:
     """
     key = ", ".join(("document_id", "layer_id", *_COLUMNS["span"]))
     groups = (
-        f"select distinct document_id, layer_id, annotator_id, group_id, {key} from span"
+        f"select distinct document_id, layer_id, annotator_id, group_id, {key} from main.span"
         f" where group_id is not null and label_id in {_IN}"
     )
     owner: dict[tuple[object, ...], tuple[object, ...]] = {}
@@ -137,10 +137,10 @@ def equal_relations(db: Database, label_ids: Sequence[int]) -> int:
     """
     all_ids, key = ids_in(label_ids), ", ".join(("document_id", *_COLUMNS["span"]))
     statement = (
-        f"with kept as (select id, min(id) over (partition by {key}) as kept from span"
+        f"with kept as (select id, min(id) over (partition by {key}) as kept from main.span"
         f" where label_id in {_IN}),"
         " ends as (select r.document_id, r.layer_id, r.annotator_id, r.label_id,"
-        " ifnull(f.kept, r.from_span) as a, ifnull(t.kept, r.to_span) as b from relation r"
+        " ifnull(f.kept, r.from_span) as a, ifnull(t.kept, r.to_span) as b from main.relation r"
         " left join kept f on f.id = r.from_span left join kept t on t.id = r.to_span"
         " where f.id is not null or t.id is not null)"
         " select (select count(*) from ends)"
@@ -212,7 +212,8 @@ def _drop_twins(db: Database, table: str, ids: Sequence[int], to: int) -> None:
     )
     twins = db.writer.execute(statement, (to, ids_in(ids))).fetchall()
     if table == "span":
-        _hand_over(db, twins)
+        hand_over(db, twins)
+        _join_chains(db, twins)
     db.writer.execute(
         f"delete from {table} where id in {_IN}", (ids_in(dropped for dropped, _kept in twins),)
     )
@@ -234,30 +235,6 @@ def hand_on(db: Database, label_id: int, to: int) -> None:
         " where t.id = ?) where parent_id = ?",
         (to, label_id),
     )
-
-
-Twins = Sequence[tuple[int, int]]  # the span that is deleted, the equal one that stays
-
-
-def _hand_over(db: Database, twins: Twins) -> None:
-    """Give the relations, notes, flags and chains of spans to the spans that stay."""
-    for end in ("from_span", "to_span"):
-        _follow(db, "relation", end, twins)
-    drop_equal_relations(db, [remaining for _dropped, remaining in twins])
-    for dropped, remaining in twins:
-        db.writer.execute(
-            "delete from flag where span_id = ? and name in"
-            " (select name from flag where span_id = ?)",
-            (dropped, remaining),
-        )
-    for table in ("note", "flag"):
-        _follow(db, table, "span_id", twins)
-    _join_chains(db, twins)
-
-
-def _follow(db: Database, table: str, column: str, twins: Twins) -> None:
-    statement = f"update {table} set {column} = ? where {column} = ?"
-    db.writer.executemany(statement, [(remaining, dropped) for dropped, remaining in twins])
 
 
 def _join_chains(db: Database, twins: Twins) -> None:

@@ -34,14 +34,17 @@ class Connections:
 
 
 def connections(db: Database, label_ids: Iterable[int]) -> list[Connections]:
-    """Connections for each relation layer that connects spans with these labels."""
+    """Connections for each relation layer that connects spans with these labels, of all people,
+    also where a window shows the labels of one.
+    """
     ids = ids_in(label_ids)
-    ours = f"select id from span where label_id in {_IN}"
+    ours = f"select id from main.span where label_id in {_IN}"
     both = f"ifnull(f.label_id in {_IN} and t.label_id in {_IN}, 0)"
     rows = db.reader().execute(
-        f"select r.layer_id, sum({both}), sum(not {both}) from relation r"
-        " join span f on f.id = r.from_span join span t on t.id = r.to_span where r.layer_id in"
-        f" (select layer_id from relation where from_span in ({ours}) or to_span in ({ours}))"
+        f"select r.layer_id, sum({both}), sum(not {both}) from main.relation r"
+        " join main.span f on f.id = r.from_span join main.span t on t.id = r.to_span"
+        " where r.layer_id in"
+        f" (select layer_id from main.relation where from_span in ({ours}) or to_span in ({ours}))"
         " group by r.layer_id order by r.layer_id",
         (ids, ids, ids, ids, ids, ids),
     )
@@ -49,11 +52,11 @@ def connections(db: Database, label_ids: Iterable[int]) -> list[Connections]:
 
 
 def divided_chains(db: Database, label_ids: Iterable[int]) -> int:
-    """Number of chains with spans of these labels and of others."""
+    """Number of chains, of all people, with spans of these labels and of others."""
     statement = (
-        "select count(*) from (select 1 from span where group_id is not null and layer_id in"
+        "select count(*) from (select 1 from main.span where group_id is not null and layer_id in"
         f" (select layer_id from label where id in {_IN})"
-        " group by document_id, layer_id, group_id"
+        " group by document_id, layer_id, annotator_id, group_id"
         f" having sum(label_id in {_IN}) not in (0, count(*)))"
     )
     ids = ids_in(label_ids)
@@ -63,7 +66,10 @@ def divided_chains(db: Database, label_ids: Iterable[int]) -> int:
 
 def prepare(db: Database, label_ids: Sequence[int], layer_id: int) -> None:
     """What concerns all labels that are about to move together: numbers of chains that the new
-    layer does not use yet, and the rules of relation layers.
+    layer does not use yet, the rules of relation layers, and states.
+
+    If no document has a state in the new layer yet, documents without the labels get that of the
+    old layer, too, where the new one allows documents without labels.
     """
     db.writer.execute(
         "update span set group_id = group_id + (select max(o.group_id) from span o"
@@ -75,6 +81,11 @@ def prepare(db: Database, label_ids: Sequence[int], layer_id: int) -> None:
     source_id, _label = label_of(db, label_ids[0])
     names = [label_of(db, id)[1].name for id in label_ids]
     source, target = layer_of(db, source_id), layer_of(db, layer_id)
+    (has_states,) = db.writer.execute(
+        "select exists (select 1 from state where layer_id = ?)", (layer_id,)
+    ).fetchone()
+    if target.traits.empty_is_answer and not has_states:
+        _copy_states(db, source_id, layer_id, "1", ())
     for link in connections(db, label_ids):
         rules = follow_spans(layer_of(db, link.layer_id), target.name, {*names, *target.names})
         update_layer(db, link.layer_id, options=rules)
@@ -85,9 +96,11 @@ def prepare(db: Database, label_ids: Sequence[int], layer_id: int) -> None:
 
 
 def taken(db: Database, label_ids: Sequence[int], layer_id: int) -> int:
-    """Number of documents with one of the labels that have a label in the layer already."""
+    """Number of documents with one of the labels in which the same person has a label in the layer
+    already.
+    """
     statement = (
-        "select count(distinct a.document_id) from {table} a join {table} b"
+        "select count(distinct a.document_id) from main.{table} a join main.{table} b"
         " on b.document_id = a.document_id and b.annotator_id is a.annotator_id"
         f" and b.layer_id = ? where a.label_id in {_IN}"
     )
@@ -101,14 +114,14 @@ def taken(db: Database, label_ids: Sequence[int], layer_id: int) -> int:
 def change_layer(db: Database, label_id: int, layer_id: int, *, watch: Watch = QUIET) -> int:
     """Move a label with its annotations to the end of another layer; returns their number.
 
-    Documents without a state in that layer get the one they have in the old layer. If no document
-    has a state there yet, those that the label is absent from get it, too, where the layer allows
-    documents without labels. Documents left without a label in the old layer become drafts or
-    pending, as when the label is deleted.
+    Documents without a state in that layer get the one they have in the old layer. Documents left
+    without a label in the old layer become drafts or pending, as when the label is deleted.
     """
     old_id, _label = label_of(db, label_id)
     touched = _touched(db, label_id)
-    _copy_states(db, old_id, layer_id, touched)
+    for annotator_id, documents in touched.items():
+        theirs = f"s.annotator_id = ? and s.document_id in {_IN}"
+        _copy_states(db, old_id, layer_id, theirs, (annotator_id, ids_in(documents)))
     rows = [(table, id) for table, id in rows_of(db, label_id, None, None)]
     for chunk in watch.over(rows, CHUNK):
         for table in TABLES:
@@ -141,18 +154,15 @@ def _touched(db: Database, label_id: int) -> dict[int, list[int]]:
     return documents
 
 
-def _copy_states(db: Database, old_id: int, layer_id: int, touched: dict[int, list[int]]) -> None:
-    new = not db.writer.execute(
-        "select exists (select 1 from state where layer_id = ?)", (layer_id,)
-    ).fetchone()[0]
-    whole = new and layer_of(db, layer_id).traits.empty_is_answer
-    condition = "" if whole else f" and s.document_id in {_IN}"
-    for annotator_id, documents in touched.items():
-        db.writer.execute(
-            "insert into state(document_id, layer_id, annotator_id, state, at)"
-            " select s.document_id, ?, s.annotator_id, s.state, s.at from state s"
-            f" where s.layer_id = ? and s.annotator_id = ?{condition} and not exists (select 1"
-            " from state t where t.document_id = s.document_id and t.layer_id = ?"
-            " and t.annotator_id = s.annotator_id) order by s.document_id",
-            (layer_id, old_id, annotator_id, *([] if whole else [ids_in(documents)]), layer_id),
-        )
+def _copy_states(
+    db: Database, old_id: int, layer_id: int, condition: str, values: tuple[object, ...]
+) -> None:
+    """Give documents without a state in a layer the one of the old layer; `condition` is on it."""
+    db.writer.execute(
+        "insert into state(document_id, layer_id, annotator_id, state, at)"
+        " select s.document_id, ?, s.annotator_id, s.state, s.at from state s"
+        f" where s.layer_id = ? and {condition} and not exists (select 1"
+        " from state t where t.document_id = s.document_id and t.layer_id = ?"
+        " and t.annotator_id = s.annotator_id) order by s.document_id",
+        (layer_id, old_id, *values, layer_id),
+    )

@@ -304,6 +304,15 @@ def decided_labels(db: Database, run_id: int, document_ids: Iterable[int]) -> di
     return decided
 
 
+def predicts(db: Database, run_id: int, document_ids: Iterable[int]) -> bool:
+    """Whether a run has a prediction for one of the documents, also where a window hides them."""
+    statement = (
+        "select exists(select 1 from main.prediction where run_id = ?"
+        " and document_id in (select value from json_each(?)))"
+    )
+    return bool(db.reader().execute(statement, (run_id, ids_in(document_ids))).fetchone()[0])
+
+
 def payloads(db: Database, run_id: int, document_ids: Iterable[int]) -> dict[int, str]:
     """Document id → its prediction as one line of JSON."""
     statement = (

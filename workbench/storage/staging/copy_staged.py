@@ -389,7 +389,7 @@ _SUGGEST_CLASSES = (
     "insert into suggestion(document_id, layer_id, label_id, kind, source_id, status, at)"
     f" select p.id, y.id, l.id, 'class', f.source, 'open', ? from staging.mark s {_SUGGESTED}"
     " where not exists (select 1 from main.mark m where m.document_id = p.id and "
-    "m.label_id = l.id)"
+    "m.label_id = l.id and m.annotator_id = y.gold)"
     " and not exists (select 1 from main.suggestion o where o.document_id = p.id and "
     "o.label_id = l.id and o.kind = 'class' and o.status = 'open')"
 )
@@ -397,7 +397,7 @@ _SUGGEST_NUMBERS = (
     "insert into suggestion(document_id, layer_id, kind, value, source_id, status, at)"
     f" select p.id, y.id, 'class', s.value, f.source, 'open', ? from staging.number s {_PAIRED}"
     " where not exists (select 1 from main.mark m where m.document_id = p.id and "
-    "m.layer_id = y.id)"
+    "m.layer_id = y.id and m.annotator_id = y.gold)"
     " and not exists (select 1 from main.suggestion o where o.document_id = p.id and "
     "o.layer_id = y.id and o.status = 'open')"
 )
@@ -410,7 +410,8 @@ _SUGGEST_SPANS = (
     '"end", source_id, status, at)'
     f" select p.id, y.id, l.id, 'span', s.field, s.start, s.\"end\", f.source, "
     f"'open', ? from staging.span s {_SUGGESTED}"
-    f" where not exists (select 1 from main.span o where {_SAME_SPAN})"
+    f" where not exists (select 1 from main.span o where {_SAME_SPAN}"
+    " and o.annotator_id = y.gold)"
     f" and not exists (select 1 from main.suggestion o where {_SAME_SPAN} and o.kind = "
     f"'span' and o.status = 'open')"
 )
