@@ -5,13 +5,13 @@ from contextlib import closing
 import pytest
 
 from workbench.base import settings
-from workbench.base.errors import ExportFailed, ProjectError, SpecError
+from workbench.base.errors import ExportFailed, ProjectError, SpecError, WorkbenchError
 from workbench.base.settings import Settings
-from workbench.operations.annotation import annotate, document_view, values
-from workbench.operations.documents import corpus, queries
-from workbench.operations.people import hand_out, people
-from workbench.operations.schema import labels
-from workbench.operations.transfer import data_export
+from workbench.operations.annotation import annotate, document_view, relations, values
+from workbench.operations.documents import corpus, notes, queries, removal
+from workbench.operations.people import adjudication, hand_out, people
+from workbench.operations.schema import label_moves, labels
+from workbench.operations.transfer import data_export, data_import
 from workbench.project.check import check
 from workbench.project.project import Project
 from workbench.storage.annotation import suggestions
@@ -20,6 +20,7 @@ from workbench.storage.documents import documents
 from workbench.storage.runs import runs
 from workbench.text.dataset import Record
 from workbench.text.document import Document
+from workbench.text.scale import Scale
 
 
 @pytest.fixture
@@ -238,10 +239,10 @@ def test_edits_in_blind_mode_change_nothing_of_others(shared, tmp_path):
     shared.undo(2)
     shared.redo(2)
 
-    with pytest.raises(ExportFailed):
+    with pytest.raises(ExportFailed, match="prediction"):
         run = runs.all(shared.db)[0]
         data_export.export_data(
-            shared, tmp_path / "x.jsonl", format="jsonl", source="predictions", run=run
+            shared, tmp_path / "x.jsonl", format="glossbench", source="predictions", run=run
         )
     path = shared.path
     shared.close()
@@ -275,3 +276,176 @@ def test_tables_and_queries_of_documents_show_gold_alone(project):
     assert row() == ((("class", "yes"),), 1, [1])
     people.work_as(project, 1)
     assert row() == ((), 0, [])
+
+
+# ---------------------------------------------------------------- labels of two people
+
+
+@pytest.fixture
+def two(project):
+    """Ada (1) labels two spans in document 1 and submits both documents; Ben labels now."""
+    spans = labels.layer_named(project, "spans")
+    person = spans.label("PER").id
+    place = labels.add_labels(project, spans.id, ["LOC"])["LOC"]
+    for start, end, label in ((0, 3, person), (8, 11, place)):
+        annotate.add_span(project, 1, start, end, label)
+    for document in (1, 2):
+        annotate.submit(project, document, [spans.id])
+    people.work_as(project, people.add(project, "Ben").id)
+    return project
+
+
+def rows(project, table="span", columns='start, "end", annotator_id'):
+    statement = f"select {columns} from {table} order by id"
+    return [tuple(row) for row in project.db.reader().execute(statement).fetchall()]
+
+
+def test_a_tag_replaces_that_of_the_same_person_only(project):
+    labels.add_layer(project, "tags", "tag", labels=["N", "V"])
+    noun, verb = (label.id for label in labels.layer_named(project, "tags").labels)
+    annotate.add_span(project, 1, 0, 3, noun)
+    people.work_as(project, people.add(project, "Ben").id)
+    annotate.add_span(project, 1, 0, 3, noun)
+
+    annotate.add_span(project, 1, 0, 3, verb)
+
+    who = project.annotator_id
+    assert rows(project, columns="label_id, annotator_id") == [(noun, 1), (verb, who)]
+
+
+def test_chains_of_others_stay_as_they_are(project):
+    chains = labels.add_layer(project, "chains", "cluster")
+    (mention,) = labels.layer_named(project, "chains").labels
+    ids = [annotate.add_span(project, 1, start, start + 3, mention.id) for start in (0, 8)]
+    before = rows(project, columns="group_id, source_id")
+    people.work_as(project, people.add(project, "Ben").id)
+    ids = [annotate.add_span(project, 1, start, start + 3, mention.id) for start in (0, 8)]
+    with project.edit("The same numbers"):
+        for number, id in enumerate(ids, 1):
+            project.db.writer.execute("update span set group_id = ? where id = ?", (number, id))
+
+    relations.merge_chains(project, *ids)
+
+    assert rows(project, columns="group_id, source_id")[:2] == before
+    assert len({chain for chain, _source in rows(project, columns="group_id, id")[2:]}) == 1
+    assert project.gold(chains) == project.annotator_id
+
+
+def test_imported_layers_are_those_of_the_person_who_imports(two, inline_jobs, tmp_path):
+    path = tmp_path / "new.jsonl"
+    path.write_text('{"text": "A fine day.", "mood": "good"}\n')
+
+    data_import.import_files(
+        two, inline_jobs, [path], mapping=[("text", "text"), ("label:mood", "mood")]
+    )
+
+    assert {who for (who,) in rows(two, "mark", "annotator_id")} == {two.annotator_id}
+
+
+def test_a_label_that_cannot_move_because_of_others_cannot_move_in_blind_mode(two):
+    spans = labels.layer_named(two, "spans")
+    links = labels.add_layer(two, "links", "relation", labels=["met"], options={"spans": "spans"})
+    other = labels.add_layer(two, "other", "span")
+    with two.db.labels_of(1):
+        first, _second = (id for (id,) in rows(two, columns="id"))
+    with two.edit("A relation of Ada"):
+        source = two.source("person")
+        met = labels.layer_named(two, "links").labels[0].id
+        add = (
+            "insert into relation(uid, document_id, layer_id, label_id, from_span, to_span,"
+            " annotator_id, source_id) values('0123456789abcdef', 1, ?, ?, ?, ?, 1, ?)"
+        )
+        two.db.writer.execute(add, (links, met, first, first + 1, source))
+    person = spans.label("PER").id
+    with pytest.raises(WorkbenchError) as usual:
+        label_moves.move(two, [person], other)
+
+    people.set_blind(two, True)
+    people.follow_blind_mode(two)
+    with pytest.raises(WorkbenchError) as blind:
+        label_moves.move(two, [person], other)
+
+    assert str(usual.value) == str(blind.value)
+
+
+def test_a_moved_label_keeps_the_submissions_of_people_who_did_not_use_it(two):
+    spans = labels.layer_named(two, "spans")
+    other = labels.add_layer(two, "other", "span")
+    for document in (1, 2):
+        annotate.submit(two, document, [spans.id])
+
+    label_moves.move(two, [spans.label("PER").id], other)
+
+    states = rows(two, "state", "annotator_id, document_id, state, layer_id")
+    assert {row[:3] for row in states if row[3] == other} == {
+        (who, document, "submitted") for who in (1, two.annotator_id) for document in (1, 2)
+    }
+
+
+def test_a_scale_holds_the_numbers_of_all_people(two):
+    score = labels.add_layer(two, "score", "score", options={"minimum": 0, "maximum": 5, "step": 1})
+    values.set_number(two, 1, score, 5.0)
+    people.work_as(two, 1)
+
+    with pytest.raises(WorkbenchError, match="1 number of score is not on this scale"):
+        values.set_scale(two, score, Scale(0.0, 3.0, 1.0))
+
+
+def test_a_relation_that_loses_its_span_is_no_longer_a_draft_of_its_person(two):
+    spans = labels.layer_named(two, "spans")
+    people.set_gold(two, spans.id, 1)
+    links = labels.add_layer(two, "links", "relation", labels=["met"], options={"spans": "spans"})
+    first, second = (row.id for row in document_view.view(two, 1).spans)
+    relations.add_relation(two, first, second, labels.layer_named(two, "links").labels[0].id)
+    ben = two.annotator_id
+    people.work_as(two, 1)
+
+    annotate.delete_span(two, first)
+
+    assert rows(two, "relation", "id") == []
+    assert (links, ben) not in rows(two, "state", "layer_id, annotator_id")
+
+
+def test_notes_pass_to_the_span_that_stays(project):
+    spans = labels.layer_named(project, "spans")
+    person = spans.label("PER").id
+    place = labels.add_labels(project, spans.id, ["LOC"])["LOC"]
+    first = annotate.add_span(project, 1, 0, 3, person)
+    second = annotate.add_span(project, 1, 0, 3, place)
+    notes.set_note(project, 1, "Sure?", span_id=first)
+
+    annotate.relabel_span(project, second, person)
+
+    (row,) = document_view.view(project, 1).spans
+    assert notes.of_document(project, 1).note(row.id) == "Sure?"
+
+
+def test_blind_mode_hides_no_text_from_the_removal_of_a_document(two):
+    people.set_blind(two, True)
+    people.follow_blind_mode(two)
+
+    assert removal.preview(two, [1]).found.labels == 2
+
+
+def test_layers_of_others_are_left_out_of_an_export_in_blind_mode(two, tmp_path):
+    spans = labels.layer_named(two, "spans")
+    people.set_gold(two, spans.id, 1)
+    people.set_blind(two, True)
+    people.follow_blind_mode(two)
+
+    outcome = data_export.export_data(two, tmp_path / "x.jsonl", format="glossbench")
+
+    assert "Blind mode: spans are left out." in outcome.warnings
+    assert "spans" not in (tmp_path / "x.jsonl").read_text()
+
+
+def test_adjudication_cannot_begin_in_blind_mode(two):
+    spans = labels.layer_named(two, "spans")
+    annotate.submit(two, 1, [spans.id])
+    people.set_blind(two, True)
+    people.follow_blind_mode(two)
+
+    with pytest.raises(ProjectError, match="Blind mode hides the labels of others"):
+        adjudication.begin(two, people.every(two), [spans])
+
+    assert {person.name for person in people.every(two)} == {"me", "Ben"}

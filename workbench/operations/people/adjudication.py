@@ -255,6 +255,7 @@ def gold_person(project: Project) -> Person | None:
 
 
 def _reader(project: Project, persons: Sequence[Person], layers: Sequence[Layer]) -> Reader:
+    project.db.require_all()
     gold = gold_person(project)
     if len(persons) < 2 or len({person.id for person in persons}) < len(persons):
         raise SpecError(_("Adjudication needs at least two people, each of them once."))

@@ -16,6 +16,7 @@ from workbench.base.errors import Cancelled, ExportFailed
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.models import export_files
+from workbench.operations.people import people
 from workbench.storage.annotation import people as store
 from workbench.storage.documents import documents
 from workbench.storage.labels import labels
@@ -139,10 +140,19 @@ def export_data(
     is_folder = _options(format).get("folder", False)
     path = export_files.target(Path(path), project, is_folder=is_folder)
     _check(format, split, source, run)
-    layers = labels.layers(project.db)
+    hidden = people.hidden_layers(project) if project.db.hides_others else {}
+    layers = tuple(layer for layer in labels.layers(project.db) if layer.id not in hidden)
     splits = None if split is None else [None if split == "none" else split]
     records: Iterable[Record] = documents.records(project.db, splits=splits, ids=ids, remarks=True)
     plan = ExportPlan(layers, escape=escape_formulas)
+    if hidden:
+        names = {layer.name for layer in layers}
+        records = (
+            replace(record, states={name: record.states[name] for name in names & {*record.states}})
+            for record in records
+        )
+        left_out = [layer.name for layer in labels.layers(project.db) if layer.id in hidden]
+        plan.warn(_("Blind mode: {layers} are left out.", layers=", ".join(left_out)))
     if source != "gold" and run is not None:  # `_check` has refused a missing run
         plan, records = _with_predictions(
             project, run, layers, records, plan, both=source == "both"

@@ -380,6 +380,21 @@ class Database:
         before, self._only = self._only, annotator_id
         return before != annotator_id
 
+    @property
+    def hides_others(self) -> bool:
+        """Whether `show_only` hides the labels of others."""
+        return self._only is not None
+
+    def require_all(self) -> None:
+        """Raises ProjectError if labels of others are hidden: an edit that is prepared by reading
+        would take them for missing.
+        """
+        if self.hides_others:
+            raise ProjectError(
+                _("Blind mode hides the labels of others."),
+                hint=_("Turn it off in File ▸ People."),
+            )
+
     def _connect_own_reader(self) -> Reader:
         conn = self._connect_reader()
         conn.only = self._only
@@ -404,11 +419,8 @@ class Database:
         me = threading.get_ident()
         if self._owner == me:
             raise ProjectBusy(_("Labels of others cannot be read within an edit."))
-        if self._only not in (None, annotator_id):
-            raise ProjectError(
-                _("Blind mode hides the labels of others."),
-                hint=_("Turn it off in File ▸ People."),
-            )
+        if self._only != annotator_id:
+            self.require_all()
         self.reader()
         usual, conn = self._readers[me], self._connect_own_reader()
         try:

@@ -156,11 +156,13 @@ class AdjudicationTool(Tool):
         self, people_ids: Sequence[int], layer_ids: Sequence[int], document_id: int | None
     ) -> None:
         """As `start`, by ids, without ids of layers in all that they have labelled; only opens the
-        document if the same people are compared already.
+        document if the same people are compared already. Does nothing in blind mode.
         """
         from workbench.operations.people import people
         from workbench.operations.schema import labels
 
+        if self.session.blind:
+            return
         persons = [person for person in people.every(self.project) if person.id in people_ids]
         layers = [
             layer
