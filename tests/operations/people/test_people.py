@@ -420,6 +420,24 @@ def test_notes_pass_to_the_span_that_stays(project):
     assert notes.of_document(project, 1).note(row.id) == "Sure?"
 
 
+def test_a_note_that_another_person_continues_stays_the_note_of_its_author(project):
+    notes.set_note(project, 1, "Who is Ada?\nAnd Bob?")
+    people.work_as(project, people.add(project, "Ben").id)
+
+    notes.set_note(project, 1, "Who is Ada?\nAnd Bob?\nHer brother.")
+    assert rows(project, "note", "body, annotator_id") == [
+        ("Who is Ada?\nAnd Bob?", 1),
+        ("Her brother.", project.annotator_id),
+    ]
+
+    notes.set_note(project, 1, "Who is Ada?\nAnd Bob?")
+    assert rows(project, "note", "body, annotator_id") == [("Who is Ada?\nAnd Bob?", 1)]
+    notes.set_note(project, 1, "Ada is known.")
+    assert rows(project, "note", "body, annotator_id") == [("Ada is known.", project.annotator_id)]
+    project.undo()
+    assert notes.of_document(project, 1).note() == "Who is Ada?\nAnd Bob?"
+
+
 def test_blind_mode_hides_no_text_from_the_removal_of_a_document(two):
     people.set_blind(two, True)
     people.follow_blind_mode(two)

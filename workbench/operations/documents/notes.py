@@ -57,7 +57,10 @@ def set_note(
     span_id: int | None = None,
     origin: object = None,
 ) -> None:
-    """Replace the note on a document or span; "" deletes it. Raises SpecError if it is too long."""
+    """Replace the note on a document or span; "" deletes it. Raises SpecError if it is too long.
+
+    What others wrote stays theirs as long as `text` still has their lines.
+    """
     text = text.strip()
     if len(text) > LONGEST_NOTE:
         message = _("A note has at most {most:,} characters, not {n:,}.")
@@ -69,11 +72,25 @@ def set_note(
         return
     title = _("Edit note") if text and before else _("Add note") if text else _("Delete note")
     with project.edit(title, origin=origin):
-        if text and before:
-            notes.update(project.db, before[0].id, text)
+        lines = text.split("\n")
+        own = [note for note in before if note.made_by == project.annotator_id]
+        others = [note for note in before if note not in own]
+        deleted = [note.id for note in others if not _take_out(note.body.split("\n"), lines)]
+        text = "\n".join(lines).strip()
+        if text and own:
+            notes.update(project.db, own[0].id, text)
         elif text:
             notes.add(project.db, document_id, text, project.annotator_id, span_id)
-        notes.delete(project.db, [note.id for note in before[1 if text else 0 :]])
+        notes.delete(project.db, [*deleted, *(note.id for note in own[1 if text else 0 :])])
+
+
+def _take_out(part: Sequence[str], lines: list[str]) -> bool:
+    """Take these lines, which follow one another, out of `lines`; False if they are not there."""
+    for start in range(len(lines) - len(part) + 1):
+        if lines[start : start + len(part)] == part:
+            del lines[start : start + len(part)]
+            return True
+    return False
 
 
 def flag_names(project: Project) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ class Note:
     span_id: int | None
     body: str
     at: str
+    made_by: int | None = None
 
 
 def span_column(db: Database, table: str) -> str:
@@ -31,7 +32,7 @@ def span_column(db: Database, table: str) -> str:
 def of_documents(db: Database, document_ids: Iterable[int]) -> tuple[Note, ...]:
     """The notes on documents and their spans, oldest first."""
     rows = db.reader().execute(
-        f"select id, document_id, {span_column(db, 'note')}, body, at from note"
+        f"select id, document_id, {span_column(db, 'note')}, body, at, annotator_id from note"
         " where document_id in (select value from json_each(?)) order by id",
         (ids_in(document_ids),),
     )
