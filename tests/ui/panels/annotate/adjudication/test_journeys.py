@@ -393,3 +393,14 @@ def test_far_differences_of_a_long_document_are_summed_up_and_reached_by_a_click
     journey.key("1")
     journey.key("1")
     assert journey.decided() == [None, 0, 0]
+
+
+def test_blind_mode_ends_adjudication_and_nothing_becomes_gold(journey, app):
+    gold = journey.project.db.reader().execute("select * from state").fetchall()
+
+    people.set_blind(journey.project, True)
+    journey.until(lambda: app.window.panel("annotate").state.session.blind)
+    journey.qtbot.wait(200)
+
+    assert not app.window.panel("annotate").state.adjudication.is_on
+    assert journey.project.db.reader().execute("select * from state").fetchall() == gold
