@@ -283,14 +283,12 @@ def _set_states(
 
 
 def start_draft(project: Project, document_id: int, layer_id: int) -> None:
-    """Labelling has started: pending and discarded become draft; submitted stays submitted.
+    """Labels are changed: pending and discarded become draft; submitted stays submitted.
 
     Raises WorkbenchError if the labels of the layer are read-only.
     """
     labels.require_editable(project.db, layer_id)
-    db, who = project.db, project.gold(layer_id)
-    if annotation_rows.state(db, document_id, layer_id, who) in ("pending", "discarded"):
-        annotation_rows.set_state(db, [document_id], layer_id, who, "draft")
+    annotation_rows.start_draft(project.db, document_id, layer_id, project.gold(layer_id))
 
 
 def without_label(layer: Layer) -> str:

@@ -24,6 +24,7 @@ from workbench.project.check import check
 from workbench.project.project import Project
 from workbench.storage.annotation import people, provenance
 from workbench.storage.connections import header
+from workbench.storage.connections.database import Database
 from workbench.storage.labels import guidelines, labels
 from workbench.storage.staging import copy_staged, other_project
 from workbench.storage.staging.other_project import NEW, Matches, Version
@@ -234,7 +235,7 @@ def _opened(project: Project, path: Path, watch: Watch) -> Iterator[Project]:
                 hint=_("Nothing was merged. Try `glossbench project recover`."),
             )
         watch.at(0.9)
-        with closing(Project.open(draft)) as copy:
+        with closing(Project(Database.open(draft))) as copy:  # the copy keeps an unnamed person
             yield copy
     finally:
         for end in ("", "-wal", "-shm", "-journal"):
@@ -452,7 +453,9 @@ class _Plan:
         left_out: list[Version] = []
         for (_document, person), every in units.items():
             differing = [both for both in every if not both.equal]
-            replaces = differing and all(both.newer and both.merged for both in differing)
+            replaces = any(both.newer for both in differing) and all(
+                both.merged and not both.older for both in differing
+            )
             equal[person, bool(replaces)] += len(every) - len(differing)
             if not replaces:
                 conflicts[person] += len(differing)

@@ -304,7 +304,18 @@ def clear_mark(
         "delete from mark where document_id = ? and layer_id = ? and annotator_id = ? and "
         "label_id = ifnull(?, label_id)"
     )
-    db.writer.execute(statement, (document_id, layer_id, annotator_id, label_id))
+    key = (document_id, layer_id, annotator_id)
+    if db.writer.execute(statement, (*key, label_id)).rowcount:
+        renew(db, *key)
+
+
+def renew(db: Database, document_id: int, layer_id: int, annotator_id: int) -> None:
+    """Labels of a document were removed in a layer, now; its state stays."""
+    db.writer.execute(
+        "update state set at = ?1 where at != ?1 and document_id = ?2 and layer_id = ?3"
+        " and annotator_id = ?4",
+        (now(), document_id, layer_id, annotator_id),
+    )
 
 
 def set_state(
@@ -342,6 +353,23 @@ def set_state(
     return sum(
         execute(statement, (annotator_id, new, at, layer_id, ids_in(chunk))).rowcount
         for chunk in chunks
+    )
+
+
+def start_draft(db: Database, document_id: int, layer_id: int, annotator_id: int) -> None:
+    """Labels of a document were changed in a layer, now: pending and discarded become draft.
+
+    Call it for each change, as a merge compares the times. A layer that does not apply to the
+    document is skipped.
+    """
+    db.writer.execute(
+        "insert into state(document_id, layer_id, annotator_id, state, at) select d.id, l.id, ?,"
+        " 'draft', ? from document d, layer l where l.id = ? and d.id = ?"
+        " and d.texts = ifnull(json_extract(l.options, '$.texts'), 1)"
+        " on conflict (document_id, layer_id, annotator_id) do update set at = excluded.at,"
+        " state = case state when 'submitted' then state else 'draft' end"
+        " where at != excluded.at or state not in ('draft', 'submitted')",
+        (annotator_id, now(), layer_id, document_id),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from workbench.storage.annotation.annotations import renew
 from workbench.storage.connections.database import Database
 from workbench.storage.schema.values import Row, ids_in, name_in
 from workbench.text.dataset import Record
@@ -96,10 +97,12 @@ def set_value(
 def clear_value(db: Database, document_id: int, layer_id: int, annotator_id: int) -> None:
     """Remove the number, or the written text, that a document has in a layer."""
     for table in (TABLES[NUMBERS], TABLES[WRITTEN]):
-        db.writer.execute(
+        deleted = db.writer.execute(
             f"delete from {table} where document_id = ? and layer_id = ? and annotator_id = ?",
             (document_id, layer_id, annotator_id),
         )
+        if deleted.rowcount:
+            renew(db, document_id, layer_id, annotator_id)
 
 
 def count(db: Database, layer: Layer) -> int:

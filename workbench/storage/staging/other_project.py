@@ -134,21 +134,25 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Both:
-    """A version that is in both files. newer: it was changed later there. merged: what is here came
-    from a merge and was not changed since.
+    """A version that is in both files. newer: it was changed later there; older: earlier. merged:
+    what is here came from a merge and was not changed since.
     """
 
     version: Version
     equal: bool
     newer: bool
+    older: bool
     merged: bool
 
 
+_IS_OPEN = "s.start is null and s.text is null and not s.is_null"  # a question without an answer
+_IS_HERE = (
+    "exists (select 1 from main.answer m where m.document_id = {document} and m.layer_id = {layer}"
+    " and m.question = s.question and m.attrs is s.attrs)"
+)
 _LABELLED = {  # the rows that make a version; of other tables all
     "state": " where s.state != 'pending'",
-    "answer": " where s.start is not null or s.text is not null or s.is_null or not exists (select"
-    " 1 from main.answer m where m.document_id = d.id and m.layer_id = y.id"
-    " and m.question = s.question and m.attrs is s.attrs)",
+    "answer": f" where not ({_IS_OPEN} and {_IS_HERE.format(document='d.id', layer='y.id')})",
 }
 
 
@@ -190,8 +194,7 @@ def leave_out_context(db: Database) -> None:
 def lost_relations(db: Database) -> int:
     """Number of relations in `version` of which a span is not here and is not copied."""
     conn = db.writer
-    (several,) = conn.execute("select exists(select 1 from staging.relation)").fetchone()
-    if not several:
+    if not _has_relations(conn):
         return 0
     _map_ends(conn, _highest(conn, "span"))
     (lost,) = conn.execute(
@@ -202,9 +205,16 @@ def lost_relations(db: Database) -> int:
     return int(lost)
 
 
+def _has_relations(conn: sqlite3.Connection) -> bool:
+    return conn.execute("select 1 from staging.relation").fetchone() is not None
+
+
 def in_both(db: Database, *, watch: Watch = QUIET) -> Iterator[Both]:
     """The versions that are in both files already, compared."""
     conn = db.writer
+    merges = _Merges(conn)
+    if _has_relations(conn):
+        _map_ends(conn, _highest(conn, "span"))
     ids = [
         id
         for (id,) in conn.execute(
@@ -214,62 +224,128 @@ def in_both(db: Database, *, watch: Watch = QUIET) -> Iterator[Both]:
     for page in watch.over(ids, CHUNK):
         where = {"first": page[0], "last": page[-1]}
         here, there = (_contents(conn, side, where) for side in ("main", "staging"))
-        merged = _from_merges(conn, where)
-        for version, (at, rows) in there.items():
-            at_here, rows_here = here.get(version, ("", frozenset()))
-            yield Both(version, rows == rows_here, at > at_here, version in merged)
+        times, changes = (_times(conn, side, where) for side in ("main", "staging"))
+        for version, theirs in there.items():
+            mine, kinds = here.get(version, _Content()), times.get(version, {})
+            changed = [at for kind, at in changes.get(version, {}).items() if kind not in _COPIES]
+            at = max(theirs.at, *changed, "")
+            yield Both(
+                version,
+                theirs.state == mine.state and theirs.rows == mine.rows,
+                at > mine.at if mine.state else at >= kinds.get("merge", ""),
+                at < mine.at,
+                merges.brought(version, mine, kinds),
+            )
+
+
+_COPIES = ("import", "merge")  # kinds of sources of rows that were not changed in the other file
+
+
+@dataclass
+class _Content:
+    """The state and labels of a version, in terms of this project; at: when the state was set, or
+    the labels were changed.
+    """
+
+    state: str = ""
+    at: str = ""
+    rows: set[tuple[object, ...]] = field(default_factory=set)
+
+
+class _Merges:
+    """When labels of people came from other files, and who has worked here."""
+
+    def __init__(self, conn: sqlite3.Connection):
+        rows = conn.execute(
+            "select annotator_id, min(at), max(at) from main.source where kind = 'merge'"
+            " and id not in (select source from temp.other_person) group by annotator_id"
+        )
+        self._times = {id: (first, last) for id, first, last in rows}
+        self._here = {
+            id
+            for (id,) in conn.execute(
+                "select annotator_id from main.source where kind = 'person'"
+                " union select gold from main.layer"
+            )
+        }
+
+    def brought(self, version: Version, mine: _Content, kinds: Mapping[str, str]) -> bool:
+        """Whether all that is here came from a merge; kinds: of sources → their newest time.
+
+        What a merge copies is older than the merge, see `_AT`. Without labels, their sources cannot
+        tell, so the state must be older than the first merge, or nobody has worked for this person.
+        """
+        if kinds:
+            return kinds.keys() == {"merge"} and mine.at < kinds["merge"]
+        if mine.state in ("", "draft"):
+            return True  # nothing is here but questions without an answer
+        first, last = self._times.get(version.annotator_id, ("", ""))
+        return mine.at < (first if version.annotator_id in self._here else last)
 
 
 _CONTENTS = {
-    "mark": "{label}, s.value",
-    "span": '{label}, s.field, s.start, s."end", s.parts, s.attrs, s.group_id',
+    "mark": "{s}, s.value",
+    "span": '{s}, s.field, s.start, s."end", s.parts, s.attrs, s.group_id',
     "answer": 's.question, s.field, s.start, s."end", s.text, s.is_null',
-    "relation": '{label}, f.start, f."end", t.start, t."end", s.attrs',
+    "relation": '{s}, f.field, f.start, f."end", f.parts, {f}, t.field, t.start, t."end", t.parts,'
+    " {t}, s.attrs",
 }
+_IS_COPIED = " join temp.span_id a on a.oid = s.from_span join temp.span_id b on b.oid = s.to_span"
 _ENDS = " join {side}.span f on f.id = s.from_span join {side}.span t on t.id = s.to_span"
+
+
+def _rows(side: str, table: str) -> str:
+    """SQL of the rows of the versions in both files; questions that are open here are no labels."""
+    condition = _WHERE[side]
+    if table == "answer":
+        is_here = _IS_HERE.format(document="v.document_id", layer="v.layer_id")
+        condition += f" and not ({_IS_OPEN}{')' if side == 'main' else f' and {is_here})'}"
+    return f"from temp.version v cross join {side}.{table} s on {condition}"
 
 
 def _contents(
     conn: sqlite3.Connection, side: str, where: Mapping[str, int]
-) -> dict[Version, tuple[str, frozenset[tuple[object, ...]]]]:
-    """Version → when its state was set, and its state and labels in terms of this project."""
-    label = (
-        "s.label_id"
-        if side == "main"
-        else "(select id from temp.other_label where oid = s.label_id)"
-    )
+) -> dict[Version, _Content]:
+    names = {alias: f"{alias}.label_id" for alias in "sft"}
+    if side == "staging":
+        names = {
+            alias: f"(select id from temp.other_label where oid = {name})"
+            for alias, name in names.items()
+        }
     head = "select v.document_id, v.layer_id, v.annotator_id"
-    at: dict[Version, str] = {}
-    rows: dict[Version, set[tuple[object, ...]]] = {}
-    selected = f"from temp.version v cross join {side}.{{table}} s on {_WHERE[side]}"
-    for *ids, state, time in conn.execute(
-        f"{head}, s.state, s.at {selected.format(table='state')} where v.there and {_RANGE}", where
+    contents: dict[Version, _Content] = {}
+    for *ids, state, at in conn.execute(
+        f"{head}, s.state, s.at {_rows(side, 'state')} where v.there and {_RANGE}", where
     ):
-        at[Version(*ids)] = time
-        rows.setdefault(Version(*ids), set()).add(("state", state))
+        contents[Version(*ids)] = _Content(state, at)
     for table, columns in _CONTENTS.items():
-        ends = _ENDS.format(side=side) if table == "relation" else ""
-        query = f"{head}, {columns.format(label=label)} {selected.format(table=table)}{ends}"
+        ends = ""
+        if table == "relation":
+            ends = _ENDS.format(side=side) + (_IS_COPIED if side == "staging" else "")
+        query = f"{head}, {columns.format(**names)} {_rows(side, table)}{ends}"
         for document, layer, annotator, *content in conn.execute(
             f"{query} where v.there and {_RANGE}", where
         ):
-            rows.setdefault(Version(document, layer, annotator), set()).add((table, *content))
-    return {version: (at.get(version, ""), frozenset(parts)) for version, parts in rows.items()}
+            version = Version(document, layer, annotator)
+            contents.setdefault(version, _Content()).rows.add((table, *content))
+    return contents
 
 
-def _from_merges(conn: sqlite3.Connection, where: Mapping[str, int]) -> set[Version]:
-    """The versions here whose labels all came from merges."""
-    others: set[Version] = set()
-    every: set[Version] = set()
+def _times(
+    conn: sqlite3.Connection, side: str, where: Mapping[str, int]
+) -> dict[Version, dict[str, str]]:
+    """Version → kind of the sources of its labels → the newest time."""
+    times: dict[Version, dict[str, str]] = {}
     for table in LABEL_TABLES:
-        for *ids, kind in conn.execute(
-            "select distinct v.document_id, v.layer_id, v.annotator_id, c.kind from temp.version v"
-            f" cross join main.{table} s on {_WHERE['main']}"
-            f" join main.source c on c.id = s.source_id where v.there and {_RANGE}",
+        for *ids, kind, at in conn.execute(
+            "select v.document_id, v.layer_id, v.annotator_id, c.kind, max(c.at)"
+            f" {_rows(side, table)} join {side}.source c on c.id = s.source_id"
+            f" where v.there and {_RANGE} group by v.document, v.layer, v.person, c.kind",
             where,
         ):
-            (every if kind == "merge" else others).add(Version(*ids))
-    return every - others
+            of = times.setdefault(Version(*ids), {})
+            of[kind] = max(at, of.get(kind, ""))
+    return times
 
 
 def leave_out(db: Database, versions: Iterable[Version]) -> None:
@@ -309,6 +385,10 @@ _OF_VERSION = (
 )
 _LABEL = "left join temp.other_label l on l.oid = s.label_id"
 _WHO = "v.annotator_id, p.source, s.score"
+_AT = (  # before the merge, also if it was a moment ago or the other clock is ahead
+    "ifnull(min(s.at, (select strftime('%Y-%m-%dT%H:%M:%SZ', c.at, '-1 second') from main.source c"
+    " where c.id = p.source and c.kind = 'merge')), s.at)"
+)
 _LABELS = {
     "mark": "insert into main.mark(document_id, layer_id, label_id, value, annotator_id, source_id,"
     f" score) select v.document_id, v.layer_id, l.id, s.value, {_WHO} {_OF_VERSION} {_LABEL}",
@@ -325,8 +405,7 @@ _LABELS = {
     ' v.layer_id, s.question, s.field, s.start, s."end", s.text, s.is_null, s.attrs,'
     f" {_WHO} {_OF_VERSION}",
     "state": "insert into main.state(document_id, layer_id, annotator_id, state, at) select"
-    " v.document_id, v.layer_id, v.annotator_id, s.state, s.at"
-    f" {_OF_VERSION}",
+    f" v.document_id, v.layer_id, v.annotator_id, s.state, {_AT} {_OF_VERSION}",
 }
 
 
@@ -372,11 +451,16 @@ def copy(
                 )
         _map_ends(conn, highest["span"])
         _insert(conn, "relation", "1")
-        _insert(conn, "state", "not v.there")
+        _insert(conn, "state", f"not exists (select 1 from main.state s where {_WHERE['main']})")
     conn.execute(
-        "update main.state as m set state = s.state, at = s.at"
+        f"update main.state as m set state = s.state, at = {_AT}"
         f" {_OF_VERSION.format(table='state')} where v.there and m.document_id = v.document_id"
         " and m.layer_id = v.layer_id and m.annotator_id = v.annotator_id"
+    )
+    conn.execute(
+        "delete from main.state where id in (select s.id from temp.version v cross join main.state"
+        f" s on {_WHERE['main']} where v.there and not exists (select 1 from staging.state s where"
+        f" {_WHERE['staging']}))"
     )
     _delete_replaced(conn, highest)
     watch.at(1.0)
@@ -387,7 +471,8 @@ def _insert(conn: sqlite3.Connection, table: str, condition: str) -> None:
 
 
 def _map_ends(conn: sqlite3.Connection, shift: int) -> None:
-    """Fill `span_id` for the ends of relations: spans that were copied, else equal ones here."""
+    """Fill `span_id` for the ends of relations: spans that are copied, else equal ones here."""
+    conn.execute("delete from temp.span_id")
     conn.execute(
         "insert or ignore into temp.span_id select s.id, s.id + ?"
         f" {_OF_VERSION.format(table='span')}",
