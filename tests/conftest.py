@@ -29,7 +29,7 @@ plain_imports.install()  # before pytest-qt imports PySide6
 
 MEMORY = Path("/dev/shm")  # a file system in memory, on Linux
 LARGE_BYTES = 100_000
-ROOM_BYTES = 8 << 30  # a run of all tests writes 0.8 GB, and torch is loaded twice
+ROOM_BYTES = 8 << 30  # a run of all tests has 1.6 GB there at most, and torch is loaded twice
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -19,7 +19,7 @@ from workbench.training.spec import TrainSpec
 
 HERE = Path(__file__).parent
 TEXT = "ada met bob" * 1_000_000  # several chunks
-pytestmark = [pytest.mark.process, pytest.mark.timeout(240), pytest.mark.slow]
+pytestmark = [pytest.mark.process, pytest.mark.timeout(900), pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from tests.journeys.test_by_mouse import opens_the_sample
 from workbench.operations.annotation import document_view
 from workbench.operations.schema import labels
 
-pytestmark = [pytest.mark.process, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.process, pytest.mark.timeout(900)]
 
 
 def test_only_the_class_is_labelled_and_a_new_layer_leaves_its_progress(hand):

@@ -7,7 +7,7 @@ from tests.journeys.test_by_mouse import opens_the_sample
 from workbench.operations.annotation import document_view
 from workbench.operations.schema import labels
 
-pytestmark = [pytest.mark.process, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.process, pytest.mark.timeout(900)]
 NAMES = [f"{action}_{thing}" for action in ("lost", "late", "new") for thing in "abcdefgh"]
 
 

@@ -101,7 +101,7 @@ def content(project):
 
 @pytest.mark.process
 @pytest.mark.slow
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(900)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="fork")
 @pytest.mark.parametrize("act", ["import", "undo", "change"])
 def test_a_large_step_that_is_killed_is_whole_or_not_there(tmp_path, copy_of, staged, act):
@@ -139,7 +139,7 @@ def test_a_large_step_that_is_killed_is_whole_or_not_there(tmp_path, copy_of, st
 
 @pytest.mark.process
 @pytest.mark.slow
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(900)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="fork")
 def test_a_killed_process_loses_nothing_that_it_had_acknowledged(tmp_path):
     assert kills.run(tmp_path, 8, documents=80, seed=2).total() >= 8

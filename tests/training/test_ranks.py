@@ -103,7 +103,7 @@ def test_memory_that_is_short_in_one_process_divides_the_batches_of_all(
 
 @pytest.mark.process
 @pytest.mark.slow
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(900)
 def test_two_processes_continue_with_the_random_numbers_of_each(classes, tiny_model, tmp_path):
     """Dropout draws from the generators of each process."""
     options = {**EXACT, "dropout": 0.3, "epochs": 12}

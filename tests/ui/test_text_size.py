@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.mark.process
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("percent", [100, 150, 200])
 def test_no_button_is_cut_and_no_page_scrolls_sideways(tmp_path, percent):
     """On every page and dialog. In a subprocess: the screen has a size of its own."""

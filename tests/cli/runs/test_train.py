@@ -15,7 +15,7 @@ import pytest
 from tests import forks
 from tests.cli.conftest import schema
 
-pytestmark = [pytest.mark.process, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.process, pytest.mark.timeout(900)]
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -188,7 +188,7 @@ def test_the_first_ctrl_c_stops_and_keeps_the_best(ask, begin, sample, tiny_mode
     until(child, "dev:")
 
     child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=120)
+    out, err = child.communicate(timeout=600)
 
     assert child.returncode == 0, err
     loaded = json.loads(out)
@@ -213,7 +213,7 @@ def test_the_second_ctrl_c_cancels_and_nothing_is_left(ask, begin, sample, tiny_
     child.send_signal(signal.SIGINT)
     until(child, "Stopping")
     child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=120)
+    out, err = child.communicate(timeout=600)
 
     assert child.returncode in (0, 1), err
     if child.returncode == 1:  # the worker may already have stopped when the second comes

@@ -30,7 +30,7 @@ def work(copy_sample, tmp_path, monkeypatch):
 
 @pytest.mark.process
 @pytest.mark.slow
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(900)
 def test_an_experiment_and_predictions_are_shared_by_nodes_with_the_results_of_here(
     cluster, work, tiny_model, tmp_path
 ):

@@ -15,7 +15,7 @@ from workbench.ui.widgets.tables.table import Table
 
 
 @pytest.fixture
-def page(app, copy_sample, tmp_path, qtbot, tiny_model):
+def page(forked_workers, app, copy_sample, tmp_path, qtbot, tiny_model):
     assert app.open_project(copy_sample(tmp_path), page="train")
     panel = app.window.panel("train")
     qtbot.waitUntil(lambda: panel.state.ready, timeout=30_000)
@@ -31,13 +31,13 @@ def test_without_a_run_the_page_says_what_is_missing(page, app):
 
 
 @pytest.mark.process
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_levels_of_a_run_are_copied_and_drawn(page, app, qtbot, tiny_model):
     project, queue = page.state.project, page.state.context.queue
     small = {"epochs": 1, "train_limit": 16, "freeze": "embeddings"}
     spec = TrainSpec("classify", "class", str(tiny_model), "tiny", 1, small, name="small")
     run = train.start(project, queue, spec)
-    qtbot.waitUntil(lambda: train.run(project, run.id).status == "done", timeout=120_000)
+    qtbot.waitUntil(lambda: train.run(project, run.id).status == "done", timeout=600_000)
     app.window.go("train", experiment=LAYERS)
     seeds = named(page.view, "Seeds", QLineEdit)
     seeds.setText("1")
@@ -48,7 +48,7 @@ def test_levels_of_a_run_are_copied_and_drawn(page, app, qtbot, tiny_model):
     for cell in state.cells[4:]:  # one level is enough here
         cell.spec = None
     qtbot.mouseClick(named(page.view, "Continue experiment"), Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: state.work.status == "done", timeout=200_000)
+    qtbot.waitUntil(lambda: state.work.status == "done", timeout=600_000)
 
     chart = named(page.view, "Scores by number of copied levels", Chart)
     assert [line.name for line in chart.series] == ["BnB", "BnB+", "AnB", "AnB+"]
@@ -63,7 +63,7 @@ def test_levels_of_a_run_are_copied_and_drawn(page, app, qtbot, tiny_model):
 
 
 @pytest.mark.process
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_a_run_on_several_layers_is_compared_with_each_alone(page, app, qtbot, tiny_model):
     project, queue = page.state.project, page.state.context.queue
     small = {"epochs": 1, "train_limit": 16, "also": "pairs"}
@@ -74,7 +74,7 @@ def test_a_run_on_several_layers_is_compared_with_each_alone(page, app, qtbot, t
     assert "Train several layers together first" in state.error
 
     run = train.start(project, queue, spec)
-    qtbot.waitUntil(lambda: train.run(project, run.id).status == "done", timeout=120_000)
+    qtbot.waitUntil(lambda: train.run(project, run.id).status == "done", timeout=600_000)
     state.refresh()
 
     assert [item.name for item in state.targets] == ["both (pairs)", "both"]

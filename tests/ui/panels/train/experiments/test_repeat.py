@@ -30,7 +30,7 @@ def texts(table):
 
 
 @pytest.fixture
-def page(app, copy_sample, tmp_path, qtbot, tiny_model):
+def page(forked_workers, app, copy_sample, tmp_path, qtbot, tiny_model):
     assert app.open_project(copy_sample(tmp_path), page="train")
     panel = app.window.panel("train")
     qtbot.waitUntil(lambda: panel.state.ready, timeout=30_000)
@@ -95,7 +95,7 @@ def test_a_system_is_removed_and_nothing_can_be_started_without_one(page, qtbot)
 
 
 @pytest.mark.process
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(900)
 def test_two_systems_are_trained_on_folds_and_label_errors_are_found(page, app, qtbot, tiny_model):
     state = page.experiments.part(REPEAT)
     other = TrainSpec("classify", "class", str(tiny_model), "tiny", options={**SMALL, "epochs": 2})
@@ -103,7 +103,7 @@ def test_two_systems_are_trained_on_folds_and_label_errors_are_found(page, app, 
     assert not named(page.view, "Systems", Table).isHidden()
 
     qtbot.mouseClick(named(page.view, "Start experiment"), Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: state.work.status == "done", timeout=200_000)
+    qtbot.waitUntil(lambda: state.work.status == "done", timeout=600_000)
 
     runs = texts(named(page.view, "Runs", Table))
     assert all(float(text) >= 0 for row in runs for text in row[1:]) and len(runs[0]) == 3
