@@ -500,7 +500,7 @@ def sheet(
     case = read.case
     texts = dict(document.texts)
     agreed = [
-        cases.with_words(_shown(mark, of.spans), texts)
+        cases.with_words(_shown(mark, of), texts)
         for of in case.layers.values()
         for mark in of.agreed
     ]
@@ -520,9 +520,9 @@ def sheet(
     )
 
 
-def _shown(mark: Mark, spans: cases.LayerCase | None) -> Mark:
+def _shown(mark: Mark, of: cases.LayerCase) -> Mark:
     try:
-        return cases.resolved(mark, spans) or mark
+        return cases.resolved(mark, of) or mark
     except cases.Undecided:
         return mark
 
@@ -710,9 +710,14 @@ def _decide(
         writer = _writer(project, reader)
         for page in watch.part(0.0, 0.9).over(ids, PAGE):
             for case in reader.cases(page, states):
+                keys = {difference.key for difference in case.differences}
                 for difference, take in by_document[case.document_id]:
+                    key = difference.key
+                    if key in keys and all(item.key != key for item in case.differences):
+                        decided += 1  # relations that are equal since the decision on their spans
+                        continue
                     try:
-                        writer.take(case, case.find(difference.key), take)
+                        writer.take(case, case.find(key), take)
                     except SpecError:
                         if not may_skip:
                             raise

@@ -275,9 +275,8 @@ class Reader:
     def _relation(self, id: int, layer: int, label: int | None, *ends: Any) -> Mark:
         of, name = self._spans_of.get(layer) or 0, self._names.get(label or 0, "")
         first, second = self._span(0, of, *ends[:5]), self._span(0, of, *ends[5:])
-        if not self._directed.get((layer, name), True) and second.place < first.place:
-            first, second = second, first
-        return relation(layer, name, (first, second), id)
+        has_direction = self._directed.get((layer, name), True)
+        return _relation(layer, name, (first, second), id, has_direction=has_direction)
 
     # ------------------------------------------------------------ cases
 
@@ -441,29 +440,37 @@ def remarks(project: Project, prefix: str, ids: Sequence[int]) -> dict[int, dict
     return rows
 
 
-def relation(layer: int, label: str, ends: tuple[Mark, Mark], id: int | None = None) -> Mark:
-    """A relation, which covers the text from its first to its last span."""
-    first, second = ends
+def relation(layer: Layer, label: str, ends: tuple[Mark, Mark]) -> Mark:
+    """A relation, which covers the text from its first to its last span. Those of a relation
+    without a direction are put in order.
+    """
+    return _relation(row_id(layer), label, ends, has_direction=directed(layer, label))
+
+
+def _relation(
+    layer: int, label: str, ends: tuple[Mark, Mark], id: int | None = None, *, has_direction: bool
+) -> Mark:
+    first, second = ends if has_direction else sorted(ends, key=lambda end: end.place)
     places = [first.offsets, second.offsets] if first.field == second.field else [first.offsets]
     start, end = min(start for start, _end in places), max(end for _start, end in places)
-    return Mark(layer, label, start, end, field=first.field, ends=ends, id=id)
+    return Mark(layer, label, start, end, field=first.field, ends=(first, second), id=id)
 
 
 # ---------------------------------------------------------------- relations between decided spans
 
 
-def resolved(mark: Mark, spans: LayerCase | None, gold: Sequence[Mark] = ()) -> Mark | None:
+def resolved(mark: Mark, of: LayerCase, gold: Sequence[Mark] = ()) -> Mark | None:
     """The relation between those spans that gold has, after the decisions on its two spans.
 
-    None if gold has no such span. gold: the spans of gold, for places that were edited. Raises
-    Undecided if a decision on a span is missing.
+    None if gold has no such span. of: the layer of the relation. gold: the spans of gold, for
+    places that were edited. Raises Undecided if a decision on a span is missing.
     """
-    if mark.ends is None or spans is None:
+    if mark.ends is None or of.spans is None:
         return mark
-    first, second = (_resolved_end(end, spans, gold) for end in mark.ends)
+    first, second = (_resolved_end(end, of.spans, gold) for end in mark.ends)
     if first is None or second is None or first == second:
         return None
-    return relation(mark.layer_id, mark.label, (first, second))
+    return relation(of.layer, mark.label, (first, second))
 
 
 def _resolved_end(end: Mark, case: LayerCase, gold: Sequence[Mark]) -> Mark | None:
@@ -494,7 +501,7 @@ def _take_equal_relations(case: LayerCase) -> None:
     for difference in case.differences:
         try:
             equal = difference.taken is None and {
-                frozenset(resolved(mark, case.spans) for mark in version or ())
+                frozenset(resolved(mark, case) for mark in version or ())
                 for version in difference.versions
                 if version is not None
             }

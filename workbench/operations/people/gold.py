@@ -88,9 +88,10 @@ class GoldWriter:
     def left_out(self, case: Case) -> int:
         """Number of agreed relations that cannot be gold, as their spans are not."""
         return sum(
-            len(of.agreed) - len(self._resolved(case, of, of.agreed))
+            end is None
             for of in case.layers.values()
             if of.spans is not None
+            for end in self._ends(case, of, of.agreed).values()
         )
 
     # ------------------------------------------------------------ rows
@@ -106,9 +107,11 @@ class GoldWriter:
             self._answer(case, difference, chosen)
             return
         gold, every = self._marks(case, layer), list(difference.every_mark)
+        target = set(chosen)
         if of.spans is not None:
             chosen, every = self._checked(case, of, chosen), self._resolved(case, of, every)
-        target = set(chosen)
+            others = (d for d in of.differences if d.key != difference.key)
+            target = {*chosen, *self._resolved(case, of, _decided(of, others))}
         if layer.traits.in_chains:
             gone = [mark for mark in gold if self._is_of(mark, difference, of, every)]
             target, added = set(), list(chosen)
@@ -247,19 +250,20 @@ class GoldWriter:
         """The marks as they are written: relations between spans of gold. Others are left out."""
         if of.spans is None:
             return list(marks)
-        return [mark for mark in self._ends(case, of, marks).values() if mark is not None]
+        ends = dict.fromkeys(self._ends(case, of, marks).values())
+        return [mark for mark in ends if mark is not None]
 
     def _ends(self, case: Case, of: LayerCase, marks: Iterable[Mark]) -> dict[Mark, Mark | None]:
         gold, ends = self._spans(case, of), dict[Mark, Mark | None]()
         for mark in marks:
             try:
-                ends[mark] = self._in_gold(cases.resolved(mark, of.spans, gold), gold)
+                ends[mark] = self._in_gold(of, cases.resolved(mark, of, gold), gold)
             except Undecided:
                 ends[mark] = None
         return ends
 
     @staticmethod
-    def _in_gold(mark: Mark | None, gold: Sequence[Mark]) -> Mark | None:
+    def _in_gold(of: LayerCase, mark: Mark | None, gold: Sequence[Mark]) -> Mark | None:
         """The relation between the spans of gold at its places; None if one is not there."""
         if mark is None or mark.ends is None:
             return mark
@@ -269,16 +273,16 @@ class GoldWriter:
             ends.append(next((span for span in same if span.label == end.label), None))
             if ends[-1] is None and same:
                 ends[-1] = same[0]
-        if ends[0] is None or ends[1] is None:
+        if ends[0] is None or ends[1] is None or ends[0] == ends[1]:
             return None
-        return cases.relation(mark.layer_id, mark.label, (ends[0], ends[1]))
+        return cases.relation(of.layer, mark.label, (ends[0], ends[1]))
 
     def _checked(self, case: Case, of: LayerCase, marks: Sequence[Mark]) -> list[Mark]:
         gold = self._spans(case, of)
         checked = []
         for mark in marks:
             try:
-                relation = self._in_gold(cases.resolved(mark, of.spans, gold), gold)
+                relation = self._in_gold(of, cases.resolved(mark, of, gold), gold)
             except Undecided:
                 raise SpecError(
                     _("People differ on the spans of this relation, which are not decided yet."),
@@ -290,15 +294,11 @@ class GoldWriter:
                     hint=_("Take its span first, or leave the relation out."),
                 )
             checked.append(relation)
-        return checked
+        return list(dict.fromkeys(checked))
 
     def _expected(self, case: Case, of: LayerCase) -> dict[Mark, Mark | None]:
         """The agreed and the decided relations of a layer, as they are written."""
-        marks = list(of.agreed)
-        for difference in of.differences:
-            if difference.taken is not None:
-                marks += difference.marks(difference.taken)
-        return self._ends(case, of, marks)
+        return self._ends(case, of, _decided(of, of.differences))
 
     def _follow(
         self, case: Case, of: LayerCase, before: dict[Mark, Mark | None], present: set[Mark]
@@ -322,6 +322,12 @@ class GoldWriter:
                 continue
             if any(now.get(mark) is None for mark in difference.marks(difference.taken)):
                 self._decide(case, difference, None)
+
+
+def _decided(of: LayerCase, differences: Iterable[Difference]) -> list[Mark]:
+    """What is agreed in a layer, and what was taken of some of its differences."""
+    taken = [d.marks(d.taken) for d in differences if d.taken is not None]
+    return [*of.agreed, *(mark for marks in taken for mark in marks)]
 
 
 def questions_of(marks: Iterable[Mark]) -> Iterable[Question]:

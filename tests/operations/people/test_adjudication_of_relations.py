@@ -1,0 +1,128 @@
+"""Relations of several people, adjudicated together with the spans that they connect."""
+
+from contextlib import closing
+
+import pytest
+
+from tests.operations.people.test_adjudication import Court
+from tests.operations.people.test_agreement import TEXT
+from workbench.operations.people import adjudication as adj
+from workbench.operations.schema import labels
+from workbench.project.check import check_open
+from workbench.storage.documents import documents
+from workbench.storage.labels import labels as stored_labels
+from workbench.storage.staging.record_writer import RecordWriter
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+from workbench.text.relations import Relation
+from workbench.text.spans import Span
+
+ADA, BOB = Span(0, 3, "a"), Span(8, 11, "a")
+LONGER = Span(0, 7, "a")
+
+
+class LinkCourt(Court):
+    """The relations of its layer `links` connect spans of `names`."""
+
+    def rules(self, **more):
+        links = labels.layer_named(self.project, "links")
+        with self.project.edit("Rules"):
+            options = {"spans": "names", **more}
+            stored_labels.update_layer(self.project.db, links.id, options=options)
+
+    def document(self, *people, key="d"):
+        """A document; of each person the spans and the relations, None for what is not submitted.
+
+        Spans of relations that somebody did not submit are drafts.
+        """
+        document = Document(key, (("text", TEXT),))
+        with self.project.edit("Import"):
+            source = self.project.source("import")
+            (id,) = documents.add(self.project.db, [Record(document)], source_id=source)
+            for person, (spans, links) in zip(self.persons, people, strict=False):
+                ends = [end for link in links or () for end in (link.from_span, link.to_span)]
+                own = tuple(dict.fromkeys(ends)) if spans is None else tuple(spans)
+                layers = {"names": spans, "links": links}
+                states = {n: "submitted" for n, of in layers.items() if of is not None}
+                record = Record(
+                    document, states, spans={"names": own}, relations={"links": tuple(links or ())}
+                )
+                RecordWriter(self.project.db, source, person.id).write_labels([(id, record)])
+        return id
+
+    def take(self, document, layer, *takes):
+        """Decide the differences of a layer in order."""
+        keys = [d.key for d in self.sheet(document).differences if d.layer.name == layer]
+        for key, take in zip(keys, takes, strict=True):
+            sheet = self.sheet(document)
+            adj.decide(self.project, sheet, sheet.find(key), take)
+
+    def links(self, document):
+        """The relations of gold, in order, equal ones as often as they are there."""
+        record = documents.record(self.project.db, document)
+        return sorted(relation.place for relation in record.relations.get("links", ()))
+
+
+@pytest.fixture
+def court(tmp_path):
+    court = LinkCourt(tmp_path / "p.glossbench")
+    with closing(court.project):
+        court.rules()
+        yield court
+
+
+def test_relations_that_become_equal_by_a_decision_of_the_same_step_count_as_decided(court):
+    rows = [([end, BOB], [Relation("a", end, BOB)]) for end in (ADA, LONGER)]
+    id = court.document(*rows)
+    court.begin()
+    every = adj.differences(court.project, court.who(), court.layers())
+    assert [item.layer.name for item in every] == ["names", "links"]
+
+    decisions = [(item, 1) for item in every]
+    assert adj.decide_each(court.project, court.who(), court.layers(), decisions) == 2
+
+    assert court.links(id) == [Relation("a", LONGER, BOB).place]
+    assert court.sheet(id).open == 0 and check_open(court.project) == []
+
+
+def test_two_differences_that_lead_to_the_same_relation_do_not_delete_it(court):
+    short, other = Span(0, 4, "a"), Span(0, 5, "b")
+    id = court.document(
+        ([LONGER, other, BOB], [Relation("a", LONGER, BOB), Relation("a", other, BOB)]),
+        ([short, BOB], [Relation("a", short, BOB)]),
+    )
+    court.begin()
+    while item := next((d for d in court.sheet(id).differences if d.taken is None), None):
+        adj.decide(court.project, court.sheet(id), item, 1)
+
+    assert court.links(id) == [Relation("a", short, BOB).place]
+    for item in [d for d in court.sheet(id).differences if d.layer.name == "links"]:
+        adj.decide(court.project, court.sheet(id), item, "neither")
+    assert court.links(id) == []
+
+
+def test_relations_without_a_direction_are_equal_in_both_orders_of_their_ends(court):
+    court.rules(undirected=["b"])
+    first, wide, inner = Span(0, 7, "a"), Span(0, 11, "b"), Span(4, 7, "a")
+    id = court.document(
+        ([first, wide], [Relation("b", first, wide, directed=False)]), ([inner, wide], [])
+    )
+    court.begin()
+    court.take(id, "names", 1)
+
+    court.take(id, "links", 0)
+    assert court.links(id) == [Relation("b", wide, inner).place]
+    court.take(id, "links", "neither")
+    assert court.links(id) == []
+    court.take(id, "links", 0)
+    court.take(id, "links", 0)
+    assert court.links(id) == [Relation("b", wide, inner).place]
+
+    same = court.document(
+        ([first, wide], [Relation("b", first, wide)]),
+        ([inner, wide], [Relation("b", wide, inner)]),
+        key="same",
+    )
+    court.take(same, "names", 1)
+    assert court.sheet(same).open == 0
+    assert court.links(same) == [Relation("b", wide, inner).place]
