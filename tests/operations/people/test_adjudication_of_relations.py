@@ -6,6 +6,7 @@ import pytest
 
 from tests.operations.people.test_adjudication import Court
 from tests.operations.people.test_agreement import TEXT
+from workbench.operations.annotation import relations
 from workbench.operations.people import adjudication as adj
 from workbench.operations.schema import labels
 from workbench.project.check import check_open
@@ -126,3 +127,58 @@ def test_relations_without_a_direction_are_equal_in_both_orders_of_their_ends(co
     court.take(same, "names", 1)
     assert court.sheet(same).open == 0
     assert court.links(same) == [Relation("b", wide, inner).place]
+
+
+def test_relations_follow_decisions_on_spans_without_the_relation_layer(court):
+    rows = [([end, BOB], [Relation("a", end, BOB)]) for end in (ADA, LONGER)]
+    id = court.document(*rows)
+    not_begun = court.document(*rows, key="not begun")
+    court.begin()
+    court.take(id, "names", 0)
+    court.submit(id)
+    names = [labels.layer_named(court.project, "names")]
+
+    for document in (id, not_begun):
+        sheet = adj.sheet(court.project, document, court.who(), names)
+        adj.decide(court.project, sheet, sheet.differences[0], 1)
+
+    assert court.links(id) == [Relation("a", LONGER, BOB).place]
+    assert court.sheet(id).done and court.links(not_begun) == []
+    assert adj.decide_alike(court.project, sheet, [sheet.differences[0]], 0) is None
+    assert court.links(not_begun) == [] and court.sheet(not_begun).open == 0
+    assert adj.submit_decided(court.project, court.who(), court.layers()) == (1, ())
+    assert court.links(not_begun) == [Relation("a", ADA, BOB).place]
+    assert check_open(court.project) == []
+
+
+def test_a_decision_whose_spans_are_gone_is_open_and_its_layer_a_draft(court):
+    id = court.document(([ADA, BOB], [Relation("a", ADA, BOB)]), ([BOB], []), ([ADA, BOB], []))
+    court.begin()
+    court.decide(id, 0, 0)
+    assert court.submit(id) == () and court.sheet(id).done
+
+    names = [labels.layer_named(court.project, "names")]
+    sheet = adj.sheet(court.project, id, court.who(), names)
+    adj.decide(court.project, sheet, sheet.differences[0], "neither")
+
+    assert court.links(id) == [] and court.sheet(id).open == 1
+    record = documents.record(court.project.db, id)
+    assert record.states["links"] == "draft"
+    assert check_open(court.project) == []
+
+
+def test_relations_that_were_added_by_hand_follow_decisions_on_their_spans(court):
+    id = court.document(([ADA, BOB], []), ([LONGER, BOB], []))
+    court.begin()
+    court.take(id, "names", 0)
+    court.submit(id)
+    links = labels.layer_named(court.project, "links")
+    record = documents.record(court.project.db, id)
+    ada, bob = sorted(record.spans["names"], key=lambda span: span.start)
+    relations.add_relation(court.project, ada.id, bob.id, links.label("b").id)
+
+    court.take(id, "names", 1)
+    assert court.links(id) == [Relation("b", LONGER, BOB).place]
+    court.project.undo()
+    assert court.links(id) == [Relation("b", ADA, BOB).place]
+    assert check_open(court.project) == []

@@ -37,6 +37,7 @@ from workbench.storage.documents import documents, flags
 from workbench.storage.labels import labels
 from workbench.storage.schema.values import name_in
 from workbench.text.labels import CURATED, Layer
+from workbench.text.relations import span_layer
 from workbench.text.rows import row_id
 from workbench.text.sentences import SENTENCE, joined_over, unit_at, units_of
 
@@ -595,8 +596,10 @@ def begin(
     return len({document for document, _layer, _person in versions})
 
 
-def _writer(project: Project, reader: Reader) -> GoldWriter:
-    """Raises SpecError unless gold of the layers is the result of adjudication."""
+def _writer(project: Project, reader: Reader, layers: Iterable[Layer] | None = None) -> GoldWriter:
+    """layers: as of GoldWriter. Raises SpecError unless gold of the layers is the result of
+    adjudication.
+    """
     gold = gold_person(project)
     for layer in reader.layers:
         if gold is None or project.gold(row_id(layer)) != gold.id:
@@ -606,7 +609,22 @@ def _writer(project: Project, reader: Reader) -> GoldWriter:
             )
     if gold is None:
         raise SpecError(_("None of these people has submitted a document."))
-    return GoldWriter(project, reader, gold)
+    return GoldWriter(project, reader, gold, reader.layers if layers is None else layers)
+
+
+def _with_relations(project: Project, reader: Reader) -> Reader:
+    """The reader with all relations of gold that connect its spans: they follow decisions."""
+    gold, names = gold_person(project), {layer.name for layer in reader.layers}
+    more = [
+        layer
+        for layer in labels.layers(project.db)
+        if layer not in reader.layers
+        and layer.traits.between_spans
+        and span_layer(layer) in names
+        and gold is not None
+        and project.gold(row_id(layer)) == gold.id
+    ]
+    return Reader(project, reader.people, [*reader.layers, *more]) if more else reader
 
 
 def decide(
@@ -683,12 +701,12 @@ def _decide_one(
     title: str,
     origin: object,
 ) -> None:
-    reader = _reader(project, sheet.annotators, sheet.layers)
+    reader = _with_relations(project, _reader(project, sheet.annotators, sheet.layers))
     id = difference.document_id
     former = sheet.case if row_id(sheet.document) == id else None
     case = reader.read(id, reader.states([id]), former).case
     with project.edit(title, origin=origin):
-        _writer(project, reader).take(case, case.find(difference.key), take)
+        _writer(project, reader, sheet.layers).take(case, case.find(difference.key), take)
 
 
 def _decide(
@@ -705,11 +723,12 @@ def _decide(
     by_document: dict[int, list[tuple[Difference, Take | None]]] = {}
     for difference, take in decisions:
         by_document.setdefault(difference.document_id, []).append((difference, take))
-    ids, states, decided = sorted(by_document), reader.states(by_document), 0
+    whole, decided = _with_relations(project, reader), 0
+    ids, states = sorted(by_document), whole.states(by_document)
     with project.edit(title, origin=origin, watch=watch.part(0.9, 1.0)):
-        writer = _writer(project, reader)
+        writer = _writer(project, whole, reader.layers)
         for page in watch.part(0.0, 0.9).over(ids, PAGE):
-            for case in reader.cases(page, states):
+            for case in whole.cases(page, states):
                 keys = {difference.key for difference in case.differences}
                 for difference, take in by_document[case.document_id]:
                     key = difference.key

@@ -43,11 +43,16 @@ _NOWHERE = Document("", ())  # only the labels of a record are written
 
 
 class GoldWriter:
-    """Created inside an edit."""
+    """Created inside an edit.
 
-    def __init__(self, project: Project, reader: Reader, gold: Person):
+    layers: those that are adjudicated. Others of the reader only follow decisions on their spans,
+    if they are gold already.
+    """
+
+    def __init__(self, project: Project, reader: Reader, gold: Person, layers: Iterable[Layer]):
         self._project, self._db = project, project.db
         self._reader, self._gold = reader, gold.id
+        self._layers = set(map(row_id, layers))
         self._source: int | None = None
         self._writer: RecordWriter | None = None
 
@@ -58,7 +63,11 @@ class GoldWriter:
         are open, or are not gold.
         """
         self.start(case)
-        layer, between = difference.layer, self._relation_cases(case, difference.layer)
+        layer = difference.layer
+        between = self._relation_cases(case, layer)
+        if between:
+            begun = self._layers | self._begun(case)
+            between = [of for of in between if row_id(of.layer) in begun]
         before = [self._expected(case, of) for of in between]
         present = [set(self._marks(case, of.layer)) for of in between]
         if take != EDITED:
@@ -69,21 +78,23 @@ class GoldWriter:
         if between:
             now = self._reader.case(case.document_id)
             case.layers = now.layers
-            pairs = zip(self._relation_cases(case, layer), before, present, strict=True)
-            for of, expected, rows in pairs:
-                self._follow(case, of, expected, rows)
+            for of, expected, rows in zip(between, before, present, strict=True):
+                self._follow(case, case.layers[row_id(of.layer)], expected, rows)
         self._draft(case, layer, reopen=take is None)
 
     def start(self, case: Case) -> None:
         """Write what is agreed in the layers in which gold has nothing yet, as drafts."""
-        states = stored.states(
-            self._db, case.layers, [self._gold], [case.document_id]
-        )  # also of layers that were discarded
-        begun = {row.layer_id for row in states}
+        begun = self._begun(case)
         for number, of in case.layers.items():
-            if of.labelled and number not in begun and not self._marks(case, of.layer):
+            if of.labelled and number in self._layers and number not in begun:
                 self._add(case, of.layer, self._resolved(case, of, of.agreed))
                 self._draft(case, of.layer)
+
+    def _begun(self, case: Case) -> set[int]:
+        """The layers in which gold has labels, or a state: also those that were discarded."""
+        states = stored.states(self._db, case.layers, [self._gold], [case.document_id])
+        marks = self._reader.marks([case.document_id], [self._gold])
+        return {row.layer_id for row in states} | {layer for _id, layer, _person in marks}
 
     def left_out(self, case: Case) -> int:
         """Number of agreed relations that cannot be gold, as their spans are not."""
@@ -131,9 +142,7 @@ class GoldWriter:
         if difference.taken != EDITED or mark in of.agreed or mark.start is None:
             return False
         others = (m for d in of.differences if d.key != difference.key for m in d.every_mark)
-        start, end = mark.offsets
-        inside = start < (difference.end or 0) and (difference.start or 0) < end
-        return inside and mark.field == difference.field and mark not in others
+        return _overlap(difference, mark) and mark not in others
 
     def _delete(self, layer: Layer, marks: Iterable[Mark]) -> None:
         ids = [mark.id for mark in marks if mark.id is not None]
@@ -316,12 +325,27 @@ class GoldWriter:
             for mark in dict.fromkeys(now.values())
             if mark is not None and mark not in rows and (mark in present or mark not in former)
         ]
+        gone = [mark for mark in present if mark not in former and mark not in rows]
+        by_hand = self._ends(case, of, sorted(gone, key=lambda mark: mark.place))
+        missing += [m for m in by_hand.values() if m not in (None, *rows, *missing)]
         self._add(case, of.layer, missing)
+        lost = [mark for mark, end in by_hand.items() if end is None]
         for difference in of.differences:
-            if difference.taken is None or difference.taken == EDITED:
-                continue
-            if any(now.get(mark) is None for mark in difference.marks(difference.taken)):
+            if difference.taken == EDITED:
+                is_open = any(_overlap(difference, mark) for mark in lost)
+            else:
+                is_open = difference.taken is not None and any(
+                    now.get(mark) is None for mark in difference.marks(difference.taken)
+                )
+            if is_open:
                 self._decide(case, difference, None)
+                self._draft(case, of.layer, reopen=True)
+
+
+def _overlap(difference: Difference, mark: Mark) -> bool:
+    start, end = mark.offsets
+    inside = start < (difference.end or 0) and (difference.start or 0) < end
+    return inside and mark.field == difference.field
 
 
 def _decided(of: LayerCase, differences: Iterable[Difference]) -> list[Mark]:
