@@ -112,13 +112,14 @@ class States:
             self.cost = self.written - begun
 
     def read(self) -> tuple[StateHeader, dict[str, Any]]:
-        """Raises SpecError if there is none, or it is damaged."""
+        """Raises SpecError if there is none, or it cannot be read."""
         header = states.header(self.folder)
         if header is None:
             raise SpecError(
                 _("{folder} has no state to continue from.", folder=self.folder),
                 hint=_("States are kept for the last run of a project. Train again."),
             )
+        header.check_readable(self.folder)
         try:
             content: dict[str, Any] = torch.load(
                 owned_folder.current(self.path) / states.TENSORS,

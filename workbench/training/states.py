@@ -46,15 +46,24 @@ class StateHeader(JsonRecord):
     versions: Mapping[str, str] = field(default_factory=dict, hash=False)
     format: int = FORMAT
 
-    def check(self, other: StateHeader) -> None:
-        """Raises SpecError, saying what differs, unless a training with the header `other` can be
-        continued from this state.
-        """
+    def check_readable(self, folder: Path) -> None:
+        """Raises SpecError if the state is damaged, or of another version. folder: of the run."""
         if self.format != FORMAT:
             raise SpecError(
                 _("The state was written by another version of Glossbench."),
                 hint=_("Train again, or continue with the version that wrote it."),
             )
+        tensors = owned_folder.current(folder / FOLDER) / TENSORS
+        if not tensors.is_file() or tensors.stat().st_size != self.bytes:
+            raise SpecError(
+                _("The state is damaged: {file} is missing or incomplete.", file=tensors),
+                hint=_("Train again."),
+            )
+
+    def check(self, other: StateHeader) -> None:
+        """Raises SpecError, saying what differs, unless a training with the header `other` can be
+        continued from this state.
+        """
         differing = sorted(
             name
             for name in {*self.settings, *other.settings}

@@ -144,6 +144,79 @@ def test_a_continued_run_that_is_cancelled_before_it_begins_is_as_it_was(project
     assert results.run(project, run.id) == run
 
 
+def refuse(project, run):
+    """Let the worker refuse to continue a run, as for another model in its place."""
+    path = paths.run_folder(project.path, run.id) / "state" / "state.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "model": "other"}))
+
+
+@pytest.mark.parametrize("end", ["", "stop"])
+def test_a_run_that_cannot_continue_stays_as_it_was(project, wired, begin, end):
+    run = begin(end=end)
+    refuse(project, run)
+
+    go_on(project, wired, run, epochs=7)
+    again = follow(project, wired, run)
+
+    assert again == run and run.scores["dev"]
+    job = train.job_of(wired, project, run.id)
+    assert job.status == "failed" and "weights of the pretrained model differ" in job.message
+    planned = resume.prepare(project, run, epochs=None if end else 4).job.params
+    assert planned["spec"]["options"]["epochs"] == planned["plan"]["epochs"] == (3 if end else 4)
+
+
+def test_a_refused_run_stays_as_it_was_if_its_end_is_recorded_later(project, wired, begin):
+    run = begin()
+    refuse(project, run)
+    go_on(project, wired, run, epochs=7)
+    follow(project, wired, run)
+    with project.write("as after a crash of the window"):
+        runs.update(project.db, run.id, status="interrupted", spec={}, scores={})
+
+    run_recorder.wire(project, wired).close()
+
+    assert results.run(project, run.id) == run
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"), [({"format": 2}, "another version"), ({"bytes": 1}, "state is damaged")]
+)
+def test_a_state_that_cannot_be_read_is_refused_at_once(project, begin, changed, why):
+    run = begin(end="stop")
+    path = paths.run_folder(project.path, run.id) / "state" / "state.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changed}))
+
+    with pytest.raises(WorkbenchError, match=why):
+        resume.prepare(project, run)
+
+
+def test_a_longer_training_that_is_cancelled_before_it_begins_leaves_the_run(project, wired, begin):
+    run = begin()
+    go_on(project, wired, run, epochs=7)
+    assert results.run(project, run.id).spec["options"]["epochs"] == 7
+
+    wired._over(train.job_of(wired, project, run.id), events.Finished("cancelled"))
+
+    assert results.run(project, run.id) == run
+
+
+def test_a_run_is_not_started_twice_and_not_after_it_was_deleted(project, wired, begin):
+    run = begin(end="stop")
+    first, second = resume.prepare(project, run), resume.prepare(project, run)
+    resume.start(project, wired, first)
+
+    with pytest.raises(WorkbenchError, match="'first' is now waiting"):
+        resume.start(project, wired, second)
+    done = follow(project, wired, run)
+    again = resume.prepare(project, done, epochs=5)
+    states.remove(paths.run_folder(project.path, run.id))
+    with pytest.raises(WorkbenchError, match="no state"):
+        resume.start(project, wired, again)
+    project.delete_run(run.id)
+    with pytest.raises(WorkbenchError, match="was deleted"):
+        resume.start(project, wired, again)
+
+
 def test_a_killed_run_waits_for_its_worker_to_end(project, wired, begin, monkeypatch):
     run = begin(end="stop")
     monkeypatch.setattr(resume, "is_alive", lambda _folder: True)
@@ -219,3 +292,18 @@ def test_a_run_of_other_settings_or_labels_or_without_a_state_is_not_continued(
     (cell,) = work.cells
     assert work.status == "done" and cell.run.id != run.id
     assert results.run(project, run.id).status == "stopped"
+
+
+def test_an_experiment_trains_again_what_cannot_continue(project, wired, begin, tiny_model):
+    run = begin(end="stop")
+    refuse(project, run)
+    with project.write():
+        runs.organise(project.db, run.id, TRIALS)
+    work = experiment_of(project, tiny_model)
+
+    experiment.run(work, wired)
+    (cell,) = work.cells
+    assert cell.status == "failed" and "weights of the pretrained model" in cell.message
+    experiment.run(work, wired)
+
+    assert cell.status == "done" and cell.run.id != run.id

@@ -275,3 +275,12 @@ def test_without_a_model_there_is_nothing_to_keep(project, queue, topics):
     )
 
     assert not run_recorder.checkpoint_found(project, run.id)
+
+
+def test_the_end_of_a_deleted_run_is_ignored(project, started):
+    run, job = started
+    project.delete_run(run.id)
+
+    job.end("done", RESULT)
+
+    assert runs.all(project.db) == ()

@@ -357,12 +357,15 @@ def _started(opened: CommandSession, spec: TrainSpec, card: ModelInfo) -> Run:
 
 def _ended(opened: CommandSession, run: Run, stopping: str) -> Run:
     """Wait for the job of a run that was just queued. Raises Cancelled or JobFailed."""
+    from workbench.operations.runs import resume
     from workbench.operations.runs import train as operations
 
     job = cast("Job", operations.job_of(opened.queue, opened.project, run.id))
     follow(opened, job, _("Training {name}", name=run.name), stopping)
     if job.status == "cancelled":
         raise Cancelled(_("Training was cancelled. No result was kept."))
+    if resume.is_refused(job.spec.params, job.events):
+        raise failed(job, _("Training"))
     ended = operations.run(opened.project, run.id)
     if ended.status not in ("done", "stopped"):
         raise JobFailed(

@@ -7,7 +7,6 @@ the command line; the results are those of `workbench.operations`, which has all
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -307,12 +306,16 @@ class Workspace:
         return self._ended(resume.start(self.project, self.queue, prepared))
 
     def _ended(self, run: Run) -> Run:
-        from workbench.operations.runs import train
+        from workbench.operations.runs import resume, train
 
         job = train.job_of(self.queue, self.project, run.id)
         if job is not None:
-            with suppress(JobFailed):  # its run says why
+            try:
                 self.queue.result(job, self._watch())
+            except JobFailed:
+                if resume.is_refused(job.spec.params, job.events):
+                    raise
+                # otherwise its run says why
         ended = train.run(self.project, run.id)
         if ended.status not in ("done", "stopped"):
             message = ended.failure.message or term(ended.status)

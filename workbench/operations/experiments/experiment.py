@@ -107,6 +107,7 @@ class Experiment:
         self.status, self.error = "ready", ""
         self.run_on, self.at_once, self._places = "", 0, 1
         self._data: dict[tuple[str, str], str] = {}  # `Cell.data` → fingerprint
+        self._failed: set[int] = set()  # runs that are not continued again
         self._reuse()
 
     @property
@@ -275,7 +276,7 @@ class Experiment:
             is_own = run.kind == cell.kind and run.listing.group == cell.listing.group
             was_stopped = run.status == "stopped" and bool(cell.listing.group)
             is_open = is_own and (run.status in _GO_ON or was_stopped)
-            is_same = is_open and data_of(run) == fingerprint
+            is_same = is_open and run.id not in self._failed and data_of(run) == fingerprint
             if not is_same or not resume.can_resume(self.project, run):
                 continue
             with suppress(WorkbenchError, KeyError):  # settings of another version
@@ -339,6 +340,8 @@ class Experiment:
         if cell.run is not None:
             cell.run = runs.get(self.project.db, cell.run.id)
         is_done = cell.run is not None and _counts(cell.run, cell.ends_early)
+        if cell.run is not None and event.status == "failed":
+            self._failed.add(cell.run.id)
         cell.status = DONE if is_done else FAILED
         cell.message = "" if is_done else _why(cell.run, event)
 
@@ -497,6 +500,8 @@ def data_of(run: Run) -> str:
 
 
 def _why(run: Run | None, event: Finished) -> str:
+    if event.status == "failed" and event.message:  # the run may be what it was before
+        return " ".join(filter(None, (event.message, event.hint)))
     if run is not None and run.status == "stopped":
         return _("It was stopped early.")
     failure = run.failure if run is not None else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base import paths
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.i18n import _, ngettext
+from workbench.base.terms import term
 from workbench.jobs import events
 from workbench.jobs.process import is_worker
 from workbench.jobs.spec import JobSpec
@@ -20,8 +21,8 @@ from workbench.training import states
 from workbench.training.general import EPOCHS
 
 if TYPE_CHECKING:
-    from workbench.jobs.events import Finished
-    from workbench.jobs.queue import Job, Queue
+    from workbench.jobs.events import Event, Finished
+    from workbench.jobs.queue import Queue
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
     from workbench.training.states import StateHeader
@@ -78,18 +79,13 @@ def prepare(project: Project, run: Run, *, epochs: int | None = None) -> Resumed
     folder = paths.run_folder(project.path, run.id)
     header = state(project, run)
     if header is None:
-        raise WorkbenchError(
-            _("Run {name!r} has no state to continue from.", name=run.name),
-            hint=_(
-                "A state is kept for the last training of a project, until its run is deleted. "
-                "Train again."
-            ),
-        )
+        raise _no_state(run)
     if is_alive(folder):
         raise WorkbenchError(
             _("The process of run {name!r} has not ended yet.", name=run.name),
             hint=_("It saves its state. Try again in a moment."),
         )
+    header.check_readable(folder)
     _check_epochs(run, header, epochs)
     try:
         job = JobSpec.read(folder / "job.json")
@@ -97,12 +93,21 @@ def prepare(project: Project, run: Run, *, epochs: int | None = None) -> Resumed
         raise WorkbenchError(
             _("{path} cannot be read: {error}.", path=folder / "job.json", error=error)
         ) from error
-    params = {**_here(project, run, job.params), "resume": True, "before": run.status}
-    if epochs is not None:
-        params = _longer(params, epochs)
+    params = {**_here(project, run, job.params), "resume": True}
+    params = _with_epochs(params, _spec(run, epochs))
     params, copies = _with_texts(project, params)
     job = replace(job, params=params, folder=str(folder), project=str(project.path), scratch=copies)
     return ResumedTraining(run, job, epochs)
+
+
+def _no_state(run: Run) -> WorkbenchError:
+    return WorkbenchError(
+        _("Run {name!r} has no state to continue from.", name=run.name),
+        hint=_(
+            "A state is kept for the last training of a project, until its run is deleted. "
+            "Train again."
+        ),
+    )
 
 
 def _check_epochs(run: Run, header: StateHeader, epochs: int | None) -> None:
@@ -159,33 +164,64 @@ def _with_texts(project: Project, params: dict[str, Any]) -> tuple[dict[str, Any
     return {**params, "spec": spec}, (str(written.folder),) if written.folder is not None else ()
 
 
-def _longer(params: dict[str, Any], epochs: int) -> dict[str, Any]:
-    spec, plan = params["spec"], params.get("plan")
-    params["spec"] = {**spec, "options": {**spec["options"], EPOCHS.name: epochs}}
-    if plan:
-        params["plan"] = {**plan, EPOCHS.name: epochs}
+def _with_epochs(params: dict[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a job with the epochs in the settings of its run: a job that was refused
+    may have had others.
+    """
+    spec, plan, name = params["spec"], params.get("plan"), EPOCHS.name
+    options = {key: value for key, value in spec["options"].items() if key != name}
+    if (epochs := settings.get("options", {}).get(name)) is not None:
+        options[name] = epochs
+    params = {**params, "spec": {**spec, "options": options}}
+    if plan and (resolved := settings.get("resolved")):
+        params["plan"] = {**plan, name: resolved[name]}
     return params
 
 
 def start(project: Project, queue: Queue, prepared: ResumedTraining) -> Run:
-    """Continue the run in its row. Raises WorkbenchError if its folder cannot be written."""
-    run, epochs = prepared.run, prepared.epochs
-    folder = paths.run_folder(project.path, run.id)
-    earlier = [item for item in events.recorded(folder / EVENTS) if isinstance(item, events.Output)]
-    also = prepared.job.params.get("run", {}).get("also", ())
+    """Continue the run in its row. Raises WorkbenchError if it was changed since it was prepared,
+    or its folder cannot be written.
+    """
+    epochs, run = prepared.epochs, _unchanged(project, prepared.run)
+    reported = [*events.recorded(paths.run_folder(project.path, run.id) / EVENTS)]
+    earlier = [item for item in reported if isinstance(item, events.Output)]
+    ids = (run.id, *prepared.job.params.get("run", {}).get("also", ()))
+    present = [other for other in runs.all(project.db) if other.id in ids]
+    before = {
+        str(other.id): {"status": other.status, "spec": other.spec, "scores": other.scores}
+        for other in present
+    }
+    params = {**prepared.job.params, "before": {"resumed": _resumed(earlier), "runs": before}}
     with project.write(_("Continue run")):
-        for other in runs.all(project.db):
-            if other.id in (run.id, *also):
-                runs.update(project.db, other.id, spec=_spec(other, epochs))
-                runs.organise(project.db, other.id, other.listing)
+        for other in present:
+            runs.update(project.db, other.id, spec=_spec(other, epochs))
+            runs.organise(project.db, other.id, other.listing)
         runs.update(project.db, run.id, status="waiting")
     try:
-        queue.add(prepared.job, earlier)
+        queue.add(replace(prepared.job, params=params), earlier)
     except WorkbenchError:
-        with project.write():
-            runs.update(project.db, run.id, status=run.status)
+        restore(project, params)
         raise
     return runs.get(project.db, run.id)
+
+
+def _unchanged(project: Project, run: Run) -> Run:
+    """The present row of a run. Raises WorkbenchError if the run cannot be continued any more."""
+    try:
+        present = runs.get(project.db, run.id)
+    except KeyError as error:
+        raise WorkbenchError(_("Run {name!r} was deleted.", name=run.name)) from error
+    if present.status != run.status:
+        raise WorkbenchError(
+            _(
+                "Run {name!r} is now {status}; it was not continued.",
+                name=run.name,
+                status=term(present.status),
+            )
+        )
+    if state(project, present) is None:
+        raise _no_state(present)
+    return present
 
 
 def _spec(run: Run, epochs: int | None) -> dict[str, Any]:
@@ -198,21 +234,40 @@ def _spec(run: Run, epochs: int | None) -> dict[str, Any]:
     return spec
 
 
-def ending(job: Job, event: Finished) -> Finished:
-    """The end of a run: one that was continued is not deleted when it is cancelled."""
-    if event.status != "cancelled" or job.spec.params.get("resume") is not True:
+def ending(params: Mapping[str, Any], event: Finished) -> Finished:
+    """The end of a run: one that was continued is not deleted when it is cancelled. params: of its
+    job.
+    """
+    if event.status != "cancelled" or params.get("resume") is not True:
         return event
     message = _("Cancelled. The run can be continued again, or its best checkpoint kept.")
     return events.Finished("interrupted", message=message)
 
 
-def has_begun(project: Project, run_id: int, job: Job) -> bool:
-    """Whether the job of a continued run has begun; otherwise the run becomes what it was."""
-    if any(isinstance(event, events.Started) for event in job.events):
-        return True
+def is_refused(params: Mapping[str, Any], reported: Iterable[Event]) -> bool:
+    """Whether a job that continues a run has ended, or failed, before the first update: the run is
+    then what it was. params: of the job. reported: by all jobs of the run.
+    """
+    before = params.get("before")
+    if params.get("resume") is not True or not isinstance(before, Mapping):
+        return False
+    return _resumed(reported) <= int(before["resumed"])
+
+
+def _resumed(reported: Iterable[Event]) -> int:
+    """How often a run has continued from a state."""
+    payloads = (event.payload for event in reported if isinstance(event, events.Output))
+    return sum(payload.get("kind") == "resumed" for payload in payloads)
+
+
+def restore(project: Project, params: Mapping[str, Any]) -> None:
+    """Set a run, and those on other layers, to what they were before its job was queued."""
+    before = params["before"]["runs"]
     with project.write():
-        runs.update(project.db, run_id, status=job.spec.params["before"])
-    return False
+        for run in runs.all(project.db):
+            if values := before.get(str(run.id)):
+                runs.update(project.db, run.id, **values)
+                runs.organise(project.db, run.id, run.listing)
 
 
 def drop_others(project: Project, queue: Queue, run_id: int) -> None:

@@ -89,7 +89,7 @@ def share(project: Project, run_id: int) -> tuple[int, ...]:
     Files are linked, so that they take no more room, and stay if other runs are deleted.
     """
     folder = paths.run_folder(project.path, run_id)
-    params = _params(folder)
+    params = job_params(folder)
     present = {run.id for run in runs.all(project.db)}
     others = [int(id) for id in params.get("run", {}).get("also", ())]
     tasks = folder / states.TASKS
@@ -108,7 +108,7 @@ def share(project: Project, run_id: int) -> tuple[int, ...]:
     return tuple(others)
 
 
-def _params(folder: Path) -> dict[str, Any]:
+def job_params(folder: Path) -> dict[str, Any]:
     """The parameters of the job in the folder of a run, {} without one."""
     try:
         params = json.loads((folder / "job.json").read_text(encoding="utf-8"))["params"]
@@ -186,7 +186,7 @@ def remove(project: Project, run_id: int) -> None:
 
 def _names_run(folder: Path, project_uid: str, run_id: int) -> bool:
     """Whether `job.json` names the run: earlier versions wrote no marker."""
-    about = _params(folder).get("run")
+    about = job_params(folder).get("run")
     if not isinstance(about, dict):
         return False
     return (about.get("project"), about.get("id")) == (project_uid, run_id)

@@ -17,7 +17,7 @@ from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.terms import term
-from workbench.jobs.events import Event, Finished, Output, Started, from_json
+from workbench.jobs.events import Event, Finished, Output, Started, from_json, recorded
 from workbench.metrics.evaluation import Evaluation
 from workbench.operations.runs import new_runs, resume, run_folders, run_results
 from workbench.operations.runs.kinds import contract as kinds
@@ -53,6 +53,8 @@ class RunRecorder:
         run_id = self._run_of(job)
         if run_id is None:
             return
+        if isinstance(event, Started | Finished) and not _present(self.project, [run_id]):
+            return  # the run was deleted
         if isinstance(event, Started):
             _update(self.project, run_id, status="running")
             for run in _present(self.project, _others(job)):
@@ -60,10 +62,10 @@ class RunRecorder:
         elif isinstance(event, Finished):
             self._scores.pop(run_id, None)
             self._with_state.discard(run_id)
-            ending = resume.ending(job, event)
-            if ending is not event and not resume.has_begun(self.project, run_id, job):
+            if resume.is_refused(job.spec.params, job.events):
+                resume.restore(self.project, job.spec.params)
                 return
-            event = ending
+            event = resume.ending(job.spec.params, event)
             if event.status != "cancelled":
                 run_folders.share(self.project, run_id)
             if job.ending == "stop" and event.status not in ("done", "stopped", "cancelled"):
@@ -107,9 +109,15 @@ class RunRecorder:
     def _recover(self, run: Run) -> None:
         """Record the end of a run, and of those that its job computes too."""
         others: Sequence[int] = ()
-        if not resume.is_alive(paths.run_folder(self.project.path, run.id)):
+        folder = paths.run_folder(self.project.path, run.id)
+        params = run_folders.job_params(folder)
+        if not resume.is_alive(folder):
+            if resume.is_refused(params, recorded(folder / resume.EVENTS)):
+                resume.restore(self.project, params)
+                return
             others = run_folders.share(self.project, run.id)
         if event := _recorded_ending(self.project, run.id):
+            event = resume.ending(params, event)
             kinds.of(run).finished(self.project, run.id, event)
             _finish_others(self.project, others, event)
         else:

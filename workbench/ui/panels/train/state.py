@@ -609,7 +609,9 @@ class TrainState(State):
             live = self._lives[about["id"]]
         if isinstance(event, Started) and not self.running:
             self.live = live
-        follow(live, resume.ending(job, event) if isinstance(event, Finished) else event)
+        if isinstance(event, Finished):
+            event = resume.ending(job.spec.params, event)
+        follow(live, event)
         whole = isinstance(event, Started | Finished)
         if whole:
             self._next(live, event)
