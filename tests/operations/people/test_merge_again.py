@@ -6,15 +6,18 @@ import pytest
 
 from tests.operations.people.test_merge import TEXT, handed, label, of
 from workbench.base import settings
+from workbench.base.errors import SpecError
 from workbench.base.settings import Settings
-from workbench.operations.annotation import annotate
+from workbench.operations.annotation import annotate, questions, relations
 from workbench.operations.people import merge, people
+from workbench.operations.people.merge import Choices
 from workbench.operations.schema import labels
 from workbench.project.check import check
 from workbench.project.project import Project
 from workbench.storage.annotation import annotations
 from workbench.storage.documents import documents
 from workbench.storage.integrity import integrity
+from workbench.storage.labels import labels as stored
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 
@@ -205,8 +208,160 @@ def test_a_moved_span_takes_its_relations_along(lead, ben):
 
 
 def relate(project, first, second):
-    from workbench.operations.annotation import relations
+    met = labels.layer_named(project, "links").label("met").id
+    return relations.add_relation(project, first, second, met)
 
-    relations.add_relation(
-        project, first, second, labels.layer_named(project, "links").label("met").id
-    )
+
+# ---------------------------------------------------------------- names
+
+
+def test_a_renamed_label_stays_the_same_beside_a_new_one_of_its_former_name(lead, ben):
+    layer = labels.layer_named(ben, "class")
+    labels.rename_label(ben, layer.label("yes").id, "surely")
+    labels.add_label(ben, layer.id, "yes")
+    label(ben, 1, "surely")
+    label(ben, 2, "yes")
+
+    merge_twice(lead, ben.path)
+
+    assert {key: row[0] for key, row in of(lead, "Ben").items()} == {
+        "d0": ("yes",),
+        "d1": ("yes (2)",),
+    }
+
+
+def test_a_new_layer_with_the_former_name_of_another_becomes_a_new_layer(lead, ben):
+    labels.rename_layer(ben, labels.layer_named(ben, "class").id, "old")
+    labels.add_layer(ben, "class", "class", labels=["yes", "no"])
+    label(ben, 1, "yes")
+    old = labels.layer_named(ben, "old")
+    annotate.set_class(ben, 1, old.label("no").id)
+    annotate.submit(ben, 1, [old.id])
+
+    merged = merge_twice(lead, ben.path)
+
+    assert merged.renamed == (("class", "class (2)"),) and counted(merged) == (2, 0, 0, 0)
+    assert of(lead, "Ben")["d0"][0] == ("no",)
+
+
+def test_two_people_there_cannot_be_one_here(lead, ben):
+    people.add(ben, "Zed")
+    label(ben, 1, "yes")
+    work_as(ben, "Zed")
+    with ben.db.labels_of(people.named(ben, "Zed").id):
+        label(ben, 1, "no")
+
+    with pytest.raises(SpecError, match="Zed.*one person"):
+        merge.merge(lead, ben.path, Choices(people={"Zed": "Ben"}))
+
+
+def test_labels_that_are_chosen_to_be_one_are_not_there_twice(lead, tmp_path):
+    labels.add_layer(lead, "topics", "multi", labels=["a", "b"])
+    names = names_of(lead)
+    with closing(handed(lead, tmp_path, {"Ben": [1]})["Ben"]) as ben:
+        topics = labels.layer_named(ben, "topics")
+        labels.add_label(ben, topics.id, "c")
+        for name in ("a", "c"):
+            annotate.set_class(ben, 1, labels.layer_named(ben, "topics").label(name).id)
+        annotate.submit(ben, 1, [topics.id])
+        first, other = add_name(ben, 1, 0, 3), add_name(ben, 1, 8, 11)
+        twin = annotate.add_span(ben, 1, 8, 11, names_of(ben).label("LOC").id)
+        for target in (other, twin):
+            relate(ben, first, target)
+        submit_names(ben, 1)
+    choices = Choices(labels={("topics", "c"): "a", (names.name, "LOC"): "PER"})
+
+    merge_twice(lead, ben.path, choices)
+
+    with lead.db.labels_of(people.named(lead, "Ben").id):
+        assert len(annotations.marks(lead.db, 1)) == 1
+        assert [span.start for span in annotations.spans(lead.db, 1)] == [0, 8]
+    assert of(lead, "Ben")["d0"][2] == ((0, 11),)
+
+
+# ---------------------------------------------------------------- questions
+
+
+def ask(lead, *texts):
+    layer = labels.add_layer(lead, "questions", "answer")
+    return layer, [questions.add(lead, 1, layer, text) for text in texts]
+
+
+def test_answers_of_the_person_who_asked_come_home(lead, tmp_path):
+    layer, (who, _where) = ask(lead, "Who?", "Where?")
+    suggest(lead, layer, who)
+    with closing(handed(lead, tmp_path, {"me": [1]})["me"]) as mine:
+        later = questions.add(lead, 1, layer, "When?")
+        for row in questions.asked(mine, 1, layer):
+            questions.answer(mine, row.id, 0, 3)
+        annotate.submit(mine, 1, [layer])
+
+    assert counted(merge_twice(lead, mine.path)) == (0, 1, 0, 0)
+    rows = {row.question.text: row for row in questions.asked(lead, 1, layer)}
+    answers = {text: row.question.answers for text, row in rows.items()}
+    assert answers == {"Who?": ((0, 3),), "Where?": ((0, 3),), "When?": ()}
+    assert rows["When?"].id == later
+    assert [row.question for row in annotations.suggestions(lead.db, 1)] == [rows["Who?"].id]
+
+
+def suggest(project, layer, question):
+    with project.edit("Suggest"):
+        source = project.source("run", "1", annotator=False)
+        row = annotations.NewSuggestion(1, layer, None, 8, 11, question=question)
+        annotations.add_suggestions(project.db, [row], source_id=source)
+
+
+def test_chains_in_files_that_were_not_handed_out_come_home_before_they_are_begun(lead, tmp_path):
+    with closing(Project.create(tmp_path / "other.glossbench")) as other:
+        layer = labels.add_layer(other, "chains", "cluster", labels=["mention"])
+        with other.edit("Import"):
+            record = Record(Document("d0", (("text", f"{TEXT} 0"),)))
+            documents.add(other.db, [record], source_id=other.source("import"))
+        mention = labels.layer_named(other, "chains").label("mention").id
+        annotate.add_span(other, 1, 0, 3, mention)
+        with other.edit("Reset"):
+            annotations.set_state(other.db, [1], layer, other.annotator_id, "pending")
+
+    assert [row.new for row in merge_twice(lead, other.path).people] == [1]
+
+
+# ---------------------------------------------------------------- relations
+
+
+def test_a_relation_with_another_target_at_the_same_place_is_another(lead, ben):
+    first, second = add_name(ben, 1, 0, 3), add_name(ben, 1, 8, 11)
+    twin = annotate.add_span(ben, 1, 8, 11, names_of(ben).label("LOC").id)
+    relation = relate(ben, first, second)
+    submit_names(ben, 1)
+    past(ben)
+    merge_twice(lead, ben.path)
+    relations.delete_relation(ben, relation)
+    relate(ben, first, twin)
+
+    assert counted(merge_twice(lead, ben.path)) == (0, 1, 1, 0)
+
+
+def test_a_relation_of_others_whose_spans_become_one_is_deleted_and_counted(lead, tmp_path):
+    names = names_of(lead)
+    ada = handed(lead, tmp_path, {"Cleo": [1]})["Cleo"]
+    first, second = add_name(ada, 1, 0, 3), add_name(ada, 1, 8, 11)
+    third = add_name(ada, 1, 15, 19)
+    submit_names(ada, 1)
+    past(ada)
+    merge_twice(lead, ada.path)
+    with lead.edit("The names of Cleo are gold"):
+        stored.update_layer(lead.db, names.id, gold=people.named(lead, "Cleo").id)
+    with closing(handed(lead, tmp_path, {"Ben": [1]}, context=[names.id])["Ben"]) as ben:
+        spans = [row.id for row in annotations.spans(ben.db, 1)]
+        relate(ben, spans[0], spans[1])
+        relate(ben, spans[0], spans[2])
+        relate(ben, spans[1], spans[2])
+    merge_twice(lead, ben.path)
+
+    annotate.delete_span(ada, second)
+    annotate.resize_span(ada, first, 8, 11)  # where the second was
+    merged = merge_twice(lead, ada.path)
+    ada.close()
+
+    assert merged.deleted == 1 and third
+    assert of(lead, "Ben")["d0"][2] == ((8, 19),)

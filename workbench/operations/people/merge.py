@@ -258,7 +258,7 @@ class _Plan:
     def __init__(self, project: Project, other: Project, choices: Choices):
         self.project, self.other, self.choices = project, other, choices
         self.here = labels.layers(project.db)
-        self.pairs = [(layer, self._layer(layer)) for layer in labels.layers(other.db)]
+        self.pairs = self._pairs(labels.layers(other.db))
         who = people.labelling(other.db, read_only=False)
         every = [(person, self._person(person)) for person in people.every(other.db)]
         self.people = [pair for pair in every if pair[0].id in who]
@@ -271,21 +271,42 @@ class _Plan:
 
     # ------------------------------------------------------------ correspondence
 
-    def _layer(self, other: Layer) -> Layer | None:
-        fitting = [
-            layer
+    def _pairs(self, others: Sequence[Layer]) -> list[tuple[Layer, Layer | None]]:
+        """Layers there and here: the same uid, else the same name; no two are one."""
+        by_uid = {(layer.uid, layer.kind): layer for layer in self.here}
+        same = {row_id(other): by_uid.get((other.uid, other.kind)) for other in others}
+        taken = {layer.uid for layer in same.values() if layer}
+        by_name = {
+            (layer.name, layer.texts, layer.kind): layer
             for layer in self.here
-            if layer.uid == other.uid or (layer.name, layer.texts) == (other.name, other.texts)
+            if layer.uid not in taken
+        }
+        return [
+            (other, same[row_id(other)] or by_name.get((other.name, other.texts, other.kind)))
+            for other in others
         ]
-        alike = [layer for layer in fitting if layer.kind == other.kind]
-        return min(alike, key=lambda layer: layer.uid != other.uid, default=None)
 
-    def _label(self, layer: Layer, other: Label) -> Label | None:
-        name = self.choices.labels.get((layer.name, other.name), other.name)
-        alike = [label for label in layer.labels if label.name == name]
-        if not alike and name == other.name:
-            alike = [label for label in layer.labels if label.uid == other.uid]
-        return alike[0] if alike else None
+    def _labels(self, other: Layer, here: Layer) -> list[tuple[Label, Label | None]]:
+        """Labels there and here: chosen, else the same uid, else the same name; no two are one
+        unless chosen.
+        """
+        by_name = {label.name: label for label in here.labels}
+        by_uid = {label.uid: label for label in here.labels}
+        chosen = {
+            row_id(label): by_name[self.choices.labels[other.name, label.name]]
+            for label in other.labels
+            if (other.name, label.name) in self.choices.labels
+        }
+        same = {
+            row_id(label): by_uid[label.uid]
+            for label in other.labels
+            if label.uid in by_uid and row_id(label) not in chosen
+        }
+        taken = {label.uid for label in same.values()}
+        free = {name: label for name, label in by_name.items() if label.uid not in taken}
+        known = {row_id(label): free.get(label.name) for label in other.labels}
+        known |= same | chosen
+        return [(label, known[row_id(label)]) for label in other.labels]
 
     def _person(self, other: Person) -> Person | None:
         every = operations.every(self.project)
@@ -295,11 +316,21 @@ class _Plan:
 
     def _check_choices(self) -> None:
         names = {person.name for person, _here in self.people}
+        for id, count in Counter(here.id for _person, here in self.people if here).items():
+            if count > 1:
+                several = [there.name for there, here in self.people if here and here.id == id]
+                raise SpecError(
+                    _(
+                        "{names} of the other file would be one person here.",
+                        names=_shortened(several),
+                    ),
+                    hint=_("Choose one of them; their labels are of the same documents."),
+                )
         for name in self.choices.people:
             if name not in names:
                 raise SpecError(_("Nobody in the other file is called {name!r}.", name=name))
         for (layer, label), new in self.choices.labels.items():
-            here = next((item for item in self.here if item.name == layer), None)
+            here = next((here for other, here in self.pairs if other.name == layer), None)
             if here is None or new not in here.names:
                 raise SpecError(
                     _("Layer {layer} has no label {label!r}.", layer=layer, label=new),
@@ -314,8 +345,10 @@ class _Plan:
         for other, here in self.pairs:
             layer_ids[row_id(other)] = -row_id(other) if here is None else row_id(here)
             for label in other.labels:
-                known = None if here is None else self._label(here, label)
-                label_ids[row_id(label)] = -row_id(label) if known is None else row_id(known)
+                label_ids[row_id(label)] = -row_id(label)
+            for label, known in self._labels(other, here) if here else ():
+                if known:
+                    label_ids[row_id(label)] = row_id(known)
         persons = {other.id: (here.id if here else -other.id, 0) for other, here in self.people}
         return _Ids(layer_ids, label_ids, self.context | persons)
 
@@ -331,9 +364,12 @@ class _Plan:
                     text, author = version.text, version.author
                     guidelines.add(db, here.uid, text, author, at=version.at)
             layer_ids[row_id(other)] = row_id(here)
-            for label in other.labels:
-                known = self._label(here, label)
-                label_ids[row_id(label)] = row_id(known) if known else self._add_label(here, label)
+            taken = set(here.names)
+            for label, known in self._labels(other, here):
+                if known is None:
+                    label_ids[row_id(label)] = self._add_label(here, label, taken)
+                else:
+                    label_ids[row_id(label)] = row_id(known)
         persons = dict(self.context)
         for person, present in self.people:
             id = present.id if present else self._add_person(person)
@@ -352,11 +388,14 @@ class _Plan:
             gold=self.project.annotator_id,
         )
 
-    def _add_label(self, layer: Layer, label: Label) -> int:
+    def _add_label(self, layer: Layer, label: Label, taken: set[str]) -> int:
+        """taken: names of labels here, to which its name is added."""
+        name = self._free(label.name, taken)
+        taken.add(name)
         return labels.add_label(
             self.project.db,
             row_id(layer),
-            label.name,
+            name,
             colour=label.colour,
             description=label.description,
             uid=self._new_uid(label.uid, {item.uid for one in self.here for item in one.labels}),
@@ -388,7 +427,7 @@ class _Plan:
         matches = other_project.match(db, add=self.choices.add)
         watch.at(0.3)
         other_project.find_versions(db)
-        other_project.leave_out_context(db)
+        other_project.leave_out_context(db, mentions=operations.is_handed_out(self.other))
         equal, conflicts = self._leave_out(watch.part(0.5, 1.0))
         counts: Counter[int] = Counter()
         replaced: Counter[int] = Counter()
@@ -469,8 +508,8 @@ class _Plan:
             (layer.name, label.name)
             for layer, here in self.pairs
             if here is not None
-            for label in layer.labels
-            if self._label(here, label) is None
+            for label, known in self._labels(layer, here)
+            if known is None
         ]
         new = [layer.name for layer, here in self.pairs if here is None]
         renamed = [(name, self._free(name, names)) for name in new if name in names]

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from workbench.base.watch import QUIET, Watch
+from workbench.storage.annotation.relations import drop_equal_relations, hand_over
 from workbench.storage.documents.flags import REVIEWS
 from workbench.storage.labels import guidelines
 from workbench.storage.queries import search
@@ -48,6 +49,9 @@ _WHERE = {  # the rows of a version, in the other file and in this one
 }
 _IN_CHAINS = "kind in ({})".format(
     ", ".join(f"'{kind.id}'" for kind in LAYER_KINDS.values() if kind.in_chains)
+)
+_ASKS = "y.kind in ({})".format(
+    ", ".join(f"'{kind.id}'" for kind in LAYER_KINDS.values() if kind.asks)
 )
 _RANGE = "v.document between :first and :last"
 
@@ -150,6 +154,11 @@ _IS_HERE = (
     "exists (select 1 from main.answer m where m.document_id = {document} and m.layer_id = {layer}"
     " and m.question = s.question and m.attrs is s.attrs)"
 )
+_IS_THERE = (
+    "exists (select 1 from staging.answer m where m.document_id = v.document"
+    " and m.layer_id = v.layer and m.annotator_id = v.person"
+    " and m.question = s.question and m.attrs is s.attrs)"
+)
 _LABELLED = {  # the rows that make a version; of other tables all
     "state": " where s.state != 'pending'",
     "answer": f" where not ({_IS_OPEN} and {_IS_HERE.format(document='d.id', layer='y.id')})",
@@ -178,16 +187,17 @@ def find_versions(db: Database) -> None:
         )
 
 
-def leave_out_context(db: Database) -> None:
-    """Take out of `version` what was only handed out: layers that are read-only there, and mentions
-    of documents that were not begun.
+def leave_out_context(db: Database, *, mentions: bool) -> None:
+    """Take out of `version` what was only handed out: layers that are read-only there, and, with
+    `mentions`, those of documents that were not begun.
     """
     begun = "s.document_id = v.document and s.layer_id = v.layer and s.annotator_id = v.person"
     db.writer.execute(
         "delete from temp.version as v where layer in"
-        f" (select id from staging.layer where {IS_READ_ONLY}) or layer in (select id from"
+        f" (select id from staging.layer where {IS_READ_ONLY}) or ? and layer in (select id from"
         f" staging.layer where {_IN_CHAINS}) and not exists (select 1 from staging.state s where"
-        f" {begun} and s.state != 'pending')"
+        f" {begun} and s.state != 'pending')",
+        (mentions,),
     )
 
 
@@ -206,7 +216,7 @@ def lost_relations(db: Database) -> int:
 
 
 def _has_relations(conn: sqlite3.Connection) -> bool:
-    return conn.execute("select 1 from staging.relation").fetchone() is not None
+    return bool(conn.execute("select 1 from staging.relation limit 1").fetchone())
 
 
 def in_both(db: Database, *, watch: Watch = QUIET) -> Iterator[Both]:
@@ -225,17 +235,18 @@ def in_both(db: Database, *, watch: Watch = QUIET) -> Iterator[Both]:
         where = {"first": page[0], "last": page[-1]}
         here, there = (_contents(conn, side, where) for side in ("main", "staging"))
         times, changes = (_times(conn, side, where) for side in ("main", "staging"))
+        asked = _asked(conn, where)
         for version, theirs in there.items():
             mine, kinds = here.get(version, _Content()), times.get(version, {})
             changed = [at for kind, at in changes.get(version, {}).items() if kind not in _COPIES]
             at = max(theirs.at, *changed, "")
-            yield Both(
-                version,
-                theirs.state == mine.state and theirs.rows == mine.rows,
-                at > mine.at if mine.state else at >= kinds.get("merge", ""),
-                at < mine.at,
-                merges.brought(version, mine, kinds),
-            )
+            equal = theirs.state == mine.state and theirs.rows == mine.rows
+            if version in asked and not kinds and mine.state in ("", "draft"):
+                newer, older = at >= asked[version], at < asked[version]
+                yield Both(version, equal, newer, older, True)
+                continue
+            newer = at > mine.at if mine.state else at >= kinds.get("merge", "")
+            yield Both(version, equal, newer, at < mine.at, merges.brought(version, mine, kinds))
 
 
 _COPIES = ("import", "merge")  # kinds of sources of rows that were not changed in the other file
@@ -260,7 +271,7 @@ class _Merges:
             "select annotator_id, min(at), max(at) from main.source where kind = 'merge'"
             " and id not in (select source from temp.other_person) group by annotator_id"
         )
-        self._times = {id: (first, last) for id, first, last in rows}
+        self._times: dict[int, tuple[str, str]] = {id: (first, last) for id, first, last in rows}
         self._here = {
             id
             for (id,) in conn.execute(
@@ -277,8 +288,6 @@ class _Merges:
         """
         if kinds:
             return kinds.keys() == {"merge"} and mine.at < kinds["merge"]
-        if mine.state in ("", "draft"):
-            return True  # nothing is here but questions without an answer
         first, last = self._times.get(version.annotator_id, ("", ""))
         return mine.at < (first if version.annotator_id in self._here else last)
 
@@ -301,6 +310,21 @@ def _rows(side: str, table: str) -> str:
         is_here = _IS_HERE.format(document="v.document_id", layer="v.layer_id")
         condition += f" and not ({_IS_OPEN}{')' if side == 'main' else f' and {is_here})'}"
     return f"from temp.version v cross join {side}.{table} s on {condition}"
+
+
+def _asked(conn: sqlite3.Connection, where: Mapping[str, int]) -> dict[Version, str]:
+    """The versions here with open questions → when the newest that is in both files was asked, or
+    lost its answers.
+    """
+    rows = conn.execute(
+        "select v.document_id, v.layer_id, v.annotator_id,"
+        f" max(case when {_IS_THERE} then c.at else '' end) from temp.version v"
+        f" cross join main.answer s on {_WHERE['main']} and {_IS_OPEN}"
+        " join main.source c on c.id = s.source_id"
+        f" where v.there and {_RANGE} group by v.document, v.layer, v.person",
+        where,
+    )
+    return {Version(*ids): at for *ids, at in rows}
 
 
 def _contents(
@@ -385,6 +409,9 @@ _OF_VERSION = (
 )
 _LABEL = "left join temp.other_label l on l.oid = s.label_id"
 _WHO = "v.annotator_id, p.source, s.score"
+_ONCE = (  # two labels there can be one here
+    " group by v.document, v.layer, v.person, l.id, s.value order by min(s.id)"
+)
 _AT = (  # before the merge, also if it was a moment ago or the other clock is ahead
     "ifnull(min(s.at, (select strftime('%Y-%m-%dT%H:%M:%SZ', c.at, '-1 second') from main.source c"
     " where c.id = p.source and c.kind = 'merge')), s.at)"
@@ -446,8 +473,10 @@ def copy(
         search.add_texts(conn, texts, new[1] - new[0] + 1)
         for table in ("span", "mark", "answer"):
             for some in _pages(conn, "document", watch.part(0.6, 0.7)):
+                once = _ONCE if table == "mark" else ""
                 conn.execute(
-                    f"{_LABELS[table].format(table=table)} where {_RANGE}", {**values, **some}
+                    f"{_LABELS[table].format(table=table)} where {_RANGE}{once}",
+                    {**values, **some},
                 )
         _map_ends(conn, highest["span"])
         _insert(conn, "relation", "1")
@@ -463,7 +492,28 @@ def copy(
         f" {_WHERE['staging']}))"
     )
     _delete_replaced(conn, highest)
+    _delete_equal(db, highest["span"])
     watch.at(1.0)
+
+
+def _delete_equal(db: Database, highest: int) -> None:
+    """Delete equal spans of two labels that are one here, and relations that became equal."""
+    conn = db.writer
+    count = "select count(*) > count(distinct id) from temp.other_label"
+    if conn.execute(count).fetchone()[0]:
+        twins = conn.execute(
+            "select id, first from (select id, min(id) over (partition by document_id, layer_id,"
+            ' annotator_id, label_id, field, start, "end", parts, group_id) as first'
+            " from main.span where id > ?) where id != first",
+            (highest,),
+        ).fetchall()
+        hand_over(db, twins)
+        conn.executemany("update temp.span_id set id = ?2 where id = ?1", twins)
+        for id, _first in twins:
+            conn.execute("delete from main.span where id = ?", (id,))
+    newer = [id for (id,) in conn.execute("select distinct newer from temp.former_span") if id]
+    if newer:
+        drop_equal_relations(db, newer)
 
 
 def _insert(conn: sqlite3.Connection, table: str, condition: str) -> None:
@@ -521,12 +571,16 @@ _OF_OTHERS = (
 
 
 def deleted_relations(db: Database) -> int:
-    """Number of relations that are deleted since the newer version of others lacks their span."""
+    """Number of relations that are deleted since the newer version of others lacks their span, or
+    has one span in place of both.
+    """
     _find_newer(db.writer)
     ends = "r.from_span = f.id or r.to_span = f.id"
     (deleted,) = db.writer.execute(
         "select count(distinct r.id) from temp.former_span f cross join main.relation r"
-        f" on {ends} where f.newer is null and {_OF_OTHERS}"
+        f" on {ends} left join temp.former_span a on a.id = r.from_span"
+        " left join temp.former_span b on b.id = r.to_span"
+        f" where (f.newer is null or a.newer = b.newer) and {_OF_OTHERS}"
     ).fetchone()
     return int(deleted)
 
@@ -540,6 +594,7 @@ def _delete_replaced(conn: sqlite3.Connection, highest: Mapping[str, int]) -> No
     """
     conn.execute("update temp.former_span set newer = newer + ?", (highest["span"],))
     for table, ends in _ON_SPANS.items():
+        several = len(ends) > 1
         newer = {end: f"ifnull({end}_f.newer, r.{end})" for end in ends}
         columns = [name for name in TABLES[table] if name != "id"]
         joins = " ".join(
@@ -550,9 +605,9 @@ def _delete_replaced(conn: sqlite3.Connection, highest: Mapping[str, int]) -> No
             f" select {', '.join(newer.get(name, f'r.{name}') for name in columns)}"
             f" from main.{table} r {joins} where ({' or '.join(f'{end}_f.id' for end in ends)})"
             + "".join(f" and ifnull({end}_f.newer, {end}_f.id is null)" for end in ends)
-            + (f" and {_OF_OTHERS}" if table == "relation" else "")
+            + (f" and {' != '.join(newer.values())} and {_OF_OTHERS}" if several else "")
         )
-        if table != "relation":
+        if not several:
             conn.execute(
                 f"update main.{table} set span_id = null where span_id in"
                 " (select id from temp.former_span where newer is null)"
@@ -561,12 +616,44 @@ def _delete_replaced(conn: sqlite3.Connection, highest: Mapping[str, int]) -> No
             conn.execute(
                 f"delete from main.{table} where {end} in (select id from temp.former_span)"
             )
+    _hand_over_suggestions(conn, highest["answer"])
     for table in ("relation", "mark", "answer", "span"):
+        more = f" and not ({_IS_OPEN} and not {_IS_THERE})" if table == "answer" else ""
         conn.execute(
             f"delete from main.{table} where id in (select s.id from temp.version v"
-            f" cross join main.{table} s on {_WHERE['main']} where v.there and s.id <= ?)",
+            f" cross join main.{table} s on {_WHERE['main']} where v.there and s.id <= ?{more})",
             (highest[table],),
         )
+
+
+def _hand_over_suggestions(conn: sqlite3.Connection, highest: int) -> None:
+    """Suggestions of answers go to the newer rows of their questions, see `storage.answers`;
+    those of questions that are not in the newer version are deleted.
+    """
+    first = (
+        "select min(m.id) from main.answer o join main.answer m on m.document_id = o.document_id"
+        " and m.layer_id = o.layer_id and m.annotator_id = o.annotator_id"
+        " and m.question = o.question and m.attrs is o.attrs and m.id > ?1 where o.id = g.value"
+    )
+    conn.execute("drop table if exists temp.handed_over")
+    conn.execute(
+        f"create temp table handed_over as select g.id as id, cast(({first}) as real) as value"
+        " from temp.version v cross join main.suggestion g on g.document_id = v.document_id"
+        " and g.layer_id = v.layer_id join main.answer a on a.id = g.value"
+        " and a.annotator_id = v.annotator_id and a.document_id = v.document_id"
+        " and a.layer_id = v.layer_id join main.layer y on y.id = v.layer_id"
+        f" where v.there and {_ASKS} and a.id <= ?1",
+        (highest,),
+    )
+    conn.execute(
+        "update main.suggestion as g set value = n.value from temp.handed_over n"
+        " where n.id = g.id and n.value is not null"
+    )
+    conn.execute(
+        "delete from main.suggestion where id in (select h.id from temp.handed_over h"
+        " join main.suggestion g on g.id = h.id join main.answer s on s.id = g.value"
+        f" where h.value is null and not ({_IS_OPEN}))"
+    )
 
 
 def copy_remarks(db: Database) -> int:
