@@ -4,9 +4,9 @@ from contextlib import closing
 
 import pytest
 
-from tests.operations.people.test_adjudication import Court
+from tests.operations.people.test_adjudication import Court, dump
 from tests.operations.people.test_agreement import TEXT
-from workbench.operations.annotation import relations
+from workbench.operations.annotation import annotate, relations
 from workbench.operations.people import adjudication as adj
 from workbench.operations.schema import labels
 from workbench.project.check import check_open
@@ -181,4 +181,65 @@ def test_relations_that_were_added_by_hand_follow_decisions_on_their_spans(court
     assert court.links(id) == [Relation("b", LONGER, BOB).place]
     court.project.undo()
     assert court.links(id) == [Relation("b", ADA, BOB).place]
+    assert check_open(court.project) == []
+
+
+def test_relations_of_one_person_between_spans_of_another_are_taken_by_begin(court):
+    link = [Relation("a", ADA, BOB)]
+    apart = court.document(([ADA, BOB], None), (None, link), key="apart")
+    shared = court.document((None, link), (None, link), ([ADA, BOB], None), key="shared")
+    start = dump(court.project)
+    assert adj.overview(court.project, court.who(), court.layers()).agreed == 2
+
+    assert court.begin() == 2
+
+    for id in (apart, shared):
+        assert court.links(id) == [link[0].place] and court.sheet(id).done
+    overview = adj.overview(court.project, court.who(), court.layers())
+    assert (overview.agreed, overview.rows) == (0, ()) and court.begin() == 0
+    assert check_open(court.project) == []
+    court.project.undo()
+    assert dump(court.project) == start
+
+
+def test_relations_that_come_after_their_spans_are_gold_are_taken_by_begin(court):
+    id = court.document(([ADA, BOB], None), ([ADA, BOB], None))
+    other = court.document(([ADA, BOB], None), ([ADA, BOB], None), key="other")
+    assert court.begin() == 2
+    with court.project.edit("Later"):
+        writer = RecordWriter(court.project.db, court.project.source("import"), 3)
+        for number, link in ((id, Relation("a", ADA, BOB)), (other, Relation("a", LONGER, BOB))):
+            document = documents.get(court.project.db, number)
+            ends = {"names": (link.from_span, link.to_span)}
+            record = Record(
+                document, {"links": "submitted"}, spans=ends, relations={"links": [link]}
+            )
+            writer.write_labels([(number, record)])
+
+    assert court.begin() == 2
+
+    assert court.links(id) == [Relation("a", ADA, BOB).place] and court.sheet(id).done
+    (row,) = adj.overview(court.project, court.who(), court.layers()).rows  # it is a draft
+    assert (row.document_id, row.open, row.total, row.submitted) == (other, 0, 0, False)
+    n, (warning,) = adj.submit_decided(court.project, court.who(), court.layers())
+    assert n == 1 and warning.startswith("1 relation was left out")
+    assert court.links(other) == [] and court.sheet(other).done
+    assert court.begin() == 0 and check_open(court.project) == []
+
+
+def test_relations_between_edited_or_relabelled_spans_of_gold_are_taken(court):
+    edited, relabelled = Span(0, 2, "b"), Span(8, 11, "b")
+    id = court.document(
+        ([ADA, BOB], None),
+        ([LONGER, Span(8, 12, "a")], None),
+        (None, [Relation("a", edited, relabelled)]),
+    )
+    court.begin()
+    court.take(id, "names", "edited", 0)
+    names = labels.layer_named(court.project, "names")
+    annotate.add_span(court.project, id, 0, 2, names.label("b").id)
+
+    assert court.submit(id) == ()
+
+    assert court.links(id) == [Relation("a", edited, BOB).place]
     assert check_open(court.project) == []

@@ -31,6 +31,7 @@ from workbench.operations.people.cases import (
 from workbench.operations.people.differences import KINDS, TITLES, Kind, Mark, Version
 from workbench.operations.people.equal_cases import alike, may_be_alike, signature
 from workbench.operations.people.gold import GoldWriter
+from workbench.operations.people.people import GOLD_UID as GOLD_UID
 from workbench.storage.annotation import people as store
 from workbench.storage.annotation import versions as stored
 from workbench.storage.documents import documents, flags
@@ -55,7 +56,6 @@ TAKE_TITLES: Mapping[str, str] = {
     NEITHER: N_("neither"),
     EDITED: N_("edited"),
 }
-GOLD_UID = "676f6c6400000000"  # “gold” in ASCII: the same person in all files
 PAGE = 500  # documents read at once
 PREVIEW = 120  # code points of a text in a list
 LONGEST_NOTE = 2000  # code points
@@ -191,8 +191,9 @@ class DocumentRow:
 
 @dataclass(frozen=True)
 class Overview:
-    """Documents with differences. layers, kinds: name → (decided, total). agreed: documents on
-    which nobody differs and which are not gold yet, so that `begin` would take them.
+    """Documents with differences, or whose gold is a draft. layers, kinds: name → (decided, total).
+    agreed: documents on which nobody differs and which are not gold yet, so that `begin` would take
+    them.
     """
 
     rows: tuple[DocumentRow, ...]
@@ -280,7 +281,8 @@ def overview(
     *,
     watch: Watch = QUIET,
 ) -> Overview:
-    """The documents in which the people differ, and how many decisions are left.
+    """The documents in which the people differ, or whose gold is a draft, and how many decisions
+    are left.
 
     Not for the main thread. Raises SpecError for fewer than two people, Cancelled through `watch`.
     """
@@ -291,14 +293,14 @@ def overview(
     decided: Counter[str] = Counter()
     rows, agreed = [], 0
     for surveyed in _survey(reader, watch.part(0.0, 0.9)):
-        agreed += any(True for _version in _agreed_versions(reader, surveyed, gold))
+        agreed += bool(_agreed(reader, surveyed, gold))
         every = surveyed.differences
         for item in every:
             of_layers[item.layer.name] += 1
             of_kinds[item.kind] += 1
             for name in (f"layer {item.layer.name}", item.kind):
                 decided[name] += item.taken is not None
-        if every:
+        if every or _is_draft(surveyed, gold):
             rows.append(_row(surveyed, gold))
     return Overview(
         _with_texts(project, rows),
@@ -357,6 +359,13 @@ def _is_submitted(case: Case, gold: GoldStates) -> bool:
     return all(states.get(number) == "submitted" for number in labelled)
 
 
+def _is_draft(surveyed: _Surveyed, gold: GoldStates) -> bool:
+    """Whether gold is a draft in a layer that somebody submitted."""
+    states = gold.get(surveyed.document_id, {})
+    own = (row for row in surveyed.states if row.state == "submitted")
+    return any(states.get(row.layer_id) == "draft" for row in own)
+
+
 def _row(surveyed: _Surveyed, gold: GoldStates) -> DocumentRow:
     """Without key and text."""
     every = surveyed.differences
@@ -373,26 +382,44 @@ def _row(surveyed: _Surveyed, gold: GoldStates) -> DocumentRow:
     )
 
 
-def _agreed_versions(
-    reader: Reader, surveyed: _Surveyed, gold: GoldStates
-) -> Iterator[tuple[int, int, int]]:
-    """The versions (document, layer, person) that gold takes: of layers in which gold has nothing
-    yet and nobody differs. Relations go with the spans that they connect.
+@dataclass(frozen=True, slots=True)
+class _Agreed:
+    """What becomes gold of a document. copied: versions (document, layer, person) as they are;
+    written: layers with relations whose spans others labelled, or are gold already.
     """
-    id, states = surveyed.document_id, surveyed.states
+
+    copied: Sequence[tuple[int, int, int]] = ()
+    written: Sequence[int] = ()
+
+
+def _agreed(reader: Reader, surveyed: _Surveyed, gold: GoldStates) -> list[_Agreed]:
+    """Layers in which gold has nothing yet and nobody differs. Relations go with the spans that
+    they connect.
+    """
     order = {person.id: at for at, person in enumerate(reader.people)}
     versions: dict[int, list[stored.StateRow]] = {}
-    for row in sorted(states, key=lambda row: (row.state != "submitted", order[row.annotator_id])):
+    for row in sorted(
+        surveyed.states, key=lambda row: (row.state != "submitted", order[row.annotator_id])
+    ):
         if row.state in ("submitted", "discarded"):
             versions.setdefault(row.layer_id, []).append(row)
     differing = {row_id(difference.layer) for difference in surveyed.differences}
+    begun = gold.get(surveyed.document_id, {})
+    agreed = []
     for group in reader.groups:
         numbers = [row_id(layer) for layer in group if row_id(layer) in versions]
-        if differing.intersection(numbers) or any(n in gold.get(id, {}) for n in numbers):
+        takes = {number: versions[number][0] for number in numbers if number not in begun}
+        if differing.intersection(numbers) or not takes:
             continue
-        takes = {number: versions[number][0] for number in numbers}
-        if all(_has_spans(reader, takes[number], versions) for number in numbers):
-            yield from ((id, number, row.annotator_id) for number, row in takes.items())
+        if len(takes) == len(numbers) and all(
+            _has_spans(reader, row, versions) for row in takes.values()
+        ):
+            rows = takes.values()
+            agreed.append(_Agreed([(r.document_id, r.layer_id, r.annotator_id) for r in rows]))
+        elif all(begun.get(number, "submitted") == "submitted" for number in numbers):
+            written = [number for number, row in takes.items() if row.state == "submitted"]
+            agreed += [_Agreed(written=written)] if written else []
+    return agreed
 
 
 def _has_spans(
@@ -573,16 +600,19 @@ def begin(
     """Make “gold” the gold of the layers, in one undo step; returns how many documents were taken.
 
     Layers of documents in which nobody differs, or which only one submitted, become gold as they
-    are. What gold has already is not changed, so it can be called again after a merge. Not for the
-    main thread. Raises as `overview`.
+    are; those with relations whose spans are not gold as drafts, without these relations. What gold
+    has already is not changed, so it can be called again after a merge. Not for the main thread.
+    Raises as `overview`.
     """
     reader = _reader(project, persons, layers)
     states = _gold_states(project, reader)
-    versions = [
-        version
-        for surveyed in _survey(reader, watch.part(0.0, 0.4))
-        for version in _agreed_versions(reader, surveyed, states)
-    ]
+    versions: list[tuple[int, int, int]] = []
+    written: dict[int, list[int]] = {}
+    for surveyed in _survey(reader, watch.part(0.0, 0.4)):
+        for agreed in _agreed(reader, surveyed, states):
+            versions += agreed.copied
+            if agreed.written:
+                written.setdefault(surveyed.document_id, []).extend(agreed.written)
     gold = gold_person(project) or people.add(project, CURATED, uid=GOLD_UID)
     title = _("Begin adjudication")
     with project.edit(title, origin=origin, bulk=True, watch=watch.part(0.8, 1.0)):
@@ -591,9 +621,25 @@ def begin(
                 labels.update_layer(project.db, row_id(layer), gold=gold.id)
         if versions:
             source = project.source("person")
-            part = watch.part(0.4, 0.8)
+            part = watch.part(0.4, 0.6)
             stored.copy(project.db, versions, annotator_id=gold.id, source_id=source, watch=part)
-    return len({document for document, _layer, _person in versions})
+        _write_agreed(project, reader, written, watch.part(0.6, 0.8))
+    return len({*written, *(document for document, _layer, _person in versions)})
+
+
+def _write_agreed(
+    project: Project, reader: Reader, written: Mapping[int, Sequence[int]], watch: Watch
+) -> None:
+    """Submit layers of documents; as drafts where relations have to be left out. Within an edit."""
+    if not written:
+        return
+    writer = _writer(project, reader)
+    for page in watch.over(sorted(written), PAGE):
+        for case in reader.cases(page, reader.states(page)):
+            numbers = written[case.document_id]
+            writer.start(case, numbers)
+            if not writer.left_out(case):
+                annotate.submit(project, case.document_id, numbers)
 
 
 def _writer(project: Project, reader: Reader, layers: Iterable[Layer] | None = None) -> GoldWriter:
@@ -783,7 +829,7 @@ def submit_decided(
 ) -> tuple[int, tuple[str, ...]]:
     """Submit documents as gold, in one undo step; returns their number, and warnings as `submit`.
 
-    ids: by default all documents with differences, all of which are decided. Not for the main
+    ids: by default those of the overview without an open difference. Not for the main
     thread. Raises SpecError if one of `ids` has an open difference.
     """
     reader = _reader(project, persons, layers)
@@ -804,6 +850,7 @@ def _submit(project: Project, reader: Reader, ids: Sequence[int], watch: Watch) 
             if n := sum(difference.taken is None for difference in case.differences):
                 raise _is_open(documents.get(project.db, case.document_id).key, n)
             writer.start(case)
+            writer.complete(case)
             labelled = [number for number, of in case.layers.items() if of.labelled]
             yield from annotate.submit(project, case.document_id, labelled)
             if left_out := writer.left_out(case):

@@ -131,6 +131,15 @@ class LayerCase:
         """Whether anybody submitted it."""
         return any(version is not None for version in self.versions)
 
+    def decided(self, besides: str = "") -> list[Mark]:
+        """What is agreed, and what was taken; besides: the key of a difference to leave out."""
+        taken = [
+            difference.marks(difference.taken)
+            for difference in self.differences
+            if difference.taken is not None and difference.key != besides
+        ]
+        return [*self.agreed, *(mark for marks in taken for mark in marks)]
+
 
 class Undecided(Exception):
     """A relation connects a span on which people differ, and which is not decided."""
@@ -478,7 +487,8 @@ def _resolved_end(end: Mark, case: LayerCase, gold: Sequence[Mark]) -> Mark | No
         return end
     difference = next((item for item in case.differences if end in item.every_mark), None)
     if difference is None:  # who labelled the relations did not submit the spans
-        return next((mark for mark in case.agreed if mark.ranges == end.ranges), None)
+        same = [mark for mark in (*gold, *case.decided()) if mark.ranges == end.ranges]
+        return next((mark for mark in same if mark.label == end.label), same[0] if same else None)
     if difference.taken is None or (difference.taken == EDITED and not gold):
         raise Undecided
     if difference.taken == EDITED:

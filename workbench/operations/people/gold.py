@@ -82,13 +82,26 @@ class GoldWriter:
                 self._follow(case, case.layers[row_id(of.layer)], expected, rows)
         self._draft(case, layer, reopen=take is None)
 
-    def start(self, case: Case) -> None:
-        """Write what is agreed in the layers in which gold has nothing yet, as drafts."""
-        begun = self._begun(case)
+    def start(self, case: Case, layers: Iterable[int] | None = None) -> None:
+        """Write what is agreed in the layers in which gold has nothing yet, as drafts; layers: by
+        default all that are adjudicated.
+        """
+        left = set(self._layers if layers is None else layers) - self._begun(case)
         for number, of in case.layers.items():
-            if of.labelled and number in self._layers and number not in begun:
+            if of.labelled and number in left:
                 self._add(case, of.layer, self._resolved(case, of, of.agreed))
                 self._draft(case, of.layer)
+
+    def complete(self, case: Case) -> None:
+        """Write agreed relations of drafts whose spans are gold since they were edited."""
+        states = stored.states(self._db, self._layers, [self._gold], [case.document_id])
+        drafts = {row.layer_id for row in states if row.state == "draft"}
+        for of in case.layers.values():
+            if of.spans is not None and row_id(of.layer) in drafts:
+                edited = [mark for mark in of.agreed if _is_unresolved(mark, of)]
+                rows = self._marks(case, of.layer)
+                ends = self._resolved(case, of, edited)
+                self._add(case, of.layer, [mark for mark in ends if mark not in rows])
 
     def _begun(self, case: Case) -> set[int]:
         """The layers in which gold has labels, or a state: also those that were discarded."""
@@ -121,8 +134,7 @@ class GoldWriter:
         target = set(chosen)
         if of.spans is not None:
             chosen, every = self._checked(case, of, chosen), self._resolved(case, of, every)
-            others = (d for d in of.differences if d.key != difference.key)
-            target = {*chosen, *self._resolved(case, of, _decided(of, others))}
+            target = {*chosen, *self._resolved(case, of, of.decided(difference.key))}
         if layer.traits.in_chains:
             gone = [mark for mark in gold if self._is_of(mark, difference, of, every)]
             target, added = set(), list(chosen)
@@ -307,7 +319,7 @@ class GoldWriter:
 
     def _expected(self, case: Case, of: LayerCase) -> dict[Mark, Mark | None]:
         """The agreed and the decided relations of a layer, as they are written."""
-        return self._ends(case, of, _decided(of, of.differences))
+        return self._ends(case, of, of.decided())
 
     def _follow(
         self, case: Case, of: LayerCase, before: dict[Mark, Mark | None], present: set[Mark]
@@ -327,7 +339,8 @@ class GoldWriter:
         ]
         gone = [mark for mark in present if mark not in former and mark not in rows]
         by_hand = self._ends(case, of, sorted(gone, key=lambda mark: mark.place))
-        missing += [m for m in by_hand.values() if m not in (None, *rows, *missing)]
+        again = [mark for mark in by_hand.values() if mark is not None and mark not in rows]
+        missing += [mark for mark in dict.fromkeys(again) if mark not in missing]
         self._add(case, of.layer, missing)
         lost = [mark for mark, end in by_hand.items() if end is None]
         for difference in of.differences:
@@ -342,16 +355,18 @@ class GoldWriter:
                 self._draft(case, of.layer, reopen=True)
 
 
+def _is_unresolved(mark: Mark, of: LayerCase) -> bool:
+    """Whether the decisions alone do not tell which spans of gold a relation connects."""
+    try:
+        return cases.resolved(mark, of) is None
+    except Undecided:
+        return True
+
+
 def _overlap(difference: Difference, mark: Mark) -> bool:
     start, end = mark.offsets
     inside = start < (difference.end or 0) and (difference.start or 0) < end
     return inside and mark.field == difference.field
-
-
-def _decided(of: LayerCase, differences: Iterable[Difference]) -> list[Mark]:
-    """What is agreed in a layer, and what was taken of some of its differences."""
-    taken = [d.marks(d.taken) for d in differences if d.taken is not None]
-    return [*of.agreed, *(mark for marks in taken for mark in marks)]
 
 
 def questions_of(marks: Iterable[Mark]) -> Iterable[Question]:
