@@ -350,3 +350,50 @@ def test_the_sheet_after_a_decision_is_the_one_that_is_read(court):
     adj.undo_decision(court.project, after, first)
     assert reopened == court.sheet(id)
     assert after.after(after.differences[1], 0) is None  # the last one
+
+
+def test_equal_cases_of_chains_have_the_same_chains(court):
+    def chains(*numbers):
+        places = zip((ADA, BOB, ROME), numbers, strict=True)
+        return [Span(*place, "a", chain=number) for place, number in places]
+
+    rows = [[chains(1, 1, 2), chains(1, 2, 2)], [chains(1, 2, 2), chains(1, 1, 2)]]
+    first, _swapped, same = court.say("mentions", "spans", [*rows, rows[0]])
+    court.begin()
+    (difference,) = court.sheet(first).differences
+
+    equal = adj.equal_cases(court.project, difference, court.who(), court.layers())
+
+    assert [item.document_id for item in equal] == [same]
+
+
+def test_documents_whose_gold_is_a_draft_without_a_difference_are_listed_and_submitted(court):
+    (id,) = court.say("topic", "marks", [[("a",), ("b",)]])
+    court.begin()
+    court.decide(id, 0)
+    topic, ben = labels.layer_named(court.project, "topic"), court.who()[1]
+    people.set_gold(court.project, topic.id, ben.id)
+    annotate.set_class(court.project, id, topic.label("a").id)
+    annotate.submit(court.project, id, [topic.id])
+    people.set_gold(court.project, topic.id, adj.gold_person(court.project).id)
+
+    (row,) = adj.overview(court.project, court.who(), court.layers()).rows
+    assert (row.document_id, row.open, row.total, row.submitted) == (id, 0, 0, False)
+    assert adj.submit_decided(court.project, court.who(), court.layers()) == (1, ())
+
+    assert court.sheet(id).done and court.gold(id)["topic"] == {"a"}
+    assert adj.overview(court.project, court.who(), court.layers()).rows == ()
+
+
+def test_working_as_gold_does_not_move_the_gold_of_layers(court):
+    court.say("topic", "marks", [[("a",), ("a",)]])
+    court.begin()
+    before = {
+        layer.name: court.project.gold(layer.id) for layer in stored_labels.layers(court.project.db)
+    }
+
+    people.work_as(court.project, adj.gold_person(court.project).id)
+    people.work_as(court.project, court.persons[0].id)
+
+    layers = stored_labels.layers(court.project.db)
+    assert {layer.name: court.project.gold(layer.id) for layer in layers} == before

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from workbench.operations.people.cases import Difference
-from workbench.operations.people.differences import BOUNDARY
+from workbench.operations.people.differences import BOUNDARY, Mark, partition
 from workbench.text.segment import words
 
 
@@ -41,11 +41,17 @@ def _labels_of(item: Difference) -> tuple[object, ...]:
 
 
 def words_of(item: Difference) -> tuple[object, ...]:
-    """The words of each version. item: with the words of its marks."""
-    return tuple(
-        None if version is None else tuple(sorted(mark.text.casefold() for mark in version))
-        for version in item.versions
-    )
+    """The words of each version, by chain if it has chains. item: with the words of its marks."""
+    if item.layer.traits.in_chains:
+        return tuple(
+            None if version is None else tuple(sorted(map(_words, partition(version))))
+            for version in item.versions
+        )
+    return tuple(None if version is None else _words(version) for version in item.versions)
+
+
+def _words(marks: Iterable[Mark]) -> tuple[str, ...]:
+    return tuple(sorted(mark.text.casefold() for mark in marks))
 
 
 def signature(item: Difference) -> tuple[object, ...]:
