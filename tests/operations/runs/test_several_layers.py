@@ -110,18 +110,35 @@ def test_a_stopped_training_continues_with_the_result_of_one_that_was_not(
     ]
 
 
+@pytest.mark.parametrize("epochs", [3, 12])  # for 12 it would be evaluated less often
 def test_a_training_that_has_ended_is_continued_with_more_epochs_on_every_layer(
-    project, wired, begin
+    epochs, project, wired, begin
 ):
     first, second = begin()
 
-    run = resume.start(project, wired, resume.prepare(project, first, epochs=3))
+    run = resume.start(project, wired, resume.prepare(project, first, epochs=epochs))
     follow(project, wired, run)
 
     for before in (first, second):
         after = results.run(project, before.id)
-        assert after.status == "done" and after.spec["options"]["epochs"] == 3
-        assert after.result["steps"] == before.result["steps"] * 3 // 2
+        assert after.status == "done" and after.spec["options"]["epochs"] == epochs
+        assert after.result["steps"] == before.result["steps"] * epochs // 2
+
+
+def test_it_is_continued_after_the_project_was_moved(project, wired, begin):
+    first, _second = begin(end="stop", at=2)
+    job = paths.run_folder(project.path, first.id) / "job.json"
+    data = project.runs_folder / "data"
+    job.write_text(job.read_text().replace(str(data), "/elsewhere/data"))
+
+    resume.start(project, wired, resume.prepare(project, first))
+    run = follow(project, wired, first)
+    assert run.status == "done"
+
+    for file in data.iterdir():
+        file.unlink()
+    with pytest.raises(WorkbenchError, match="training data of run 'both' is missing"):
+        resume.prepare(project, run, epochs=3)
 
 
 def test_a_cancelled_training_leaves_no_run(project, wired, tiny_model):

@@ -93,8 +93,8 @@ def prepare(project: Project, run: Run, *, epochs: int | None = None) -> Resumed
         raise WorkbenchError(
             _("{path} cannot be read: {error}.", path=folder / "job.json", error=error)
         ) from error
-    params = {**_here(project, run, job.params), "resume": True}
-    params = _with_epochs(params, _spec(run, epochs))
+    params = {**_here(project, run, header, job.params), "resume": True}
+    params = _with_epochs(params, _spec(run, epochs), header)
     params, copies = _with_texts(project, params)
     job = replace(job, params=params, folder=str(folder), project=str(project.path), scratch=copies)
     return ResumedTraining(run, job, epochs)
@@ -131,20 +131,30 @@ def _check_epochs(run: Run, header: StateHeader, epochs: int | None) -> None:
         )
 
 
-def _here(project: Project, run: Run, stored: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of a job with the present paths of the snapshot and of the model."""
-    params = dict(stored)
-    if "data" in params:
-        params["data"] = str(project.runs_folder / "data" / Path(params["data"]).name)
-        if not Path(params["data"]).is_file():
+def _here(
+    project: Project, run: Run, header: StateHeader, stored: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The parameters of a job with the present paths of its files and of the model."""
+
+    def present(path: str) -> str:
+        file = project.runs_folder / "data" / Path(path).name
+        if not file.is_file():
             raise WorkbenchError(
                 _("The training data of run {name!r} is missing.", name=run.name),
-                hint=_("Restore {path}, or train again.", path=params["data"]),
+                hint=_("Restore {path}, or train again.", path=file),
             )
+        return str(file)
+
+    params = dict(stored)
+    if "data" in params:
+        params["data"] = present(params["data"])
+    if also := params.get("also"):
+        params["also"] = [{**other, "data": present(other["data"])} for other in also]
+    if (texts := params.get("texts")) and "task" not in header.settings:  # it is being adapted
+        params["texts"] = {**texts, **{name: present(texts[name]) for name in ("path", "held_out")}}
     if teaching := params.get("teaching"):
-        files = {name: teaching[name] for name in ("predictions", "unlabelled") if teaching[name]}
-        here = {n: str(project.runs_folder / "data" / Path(path).name) for n, path in files.items()}
-        params["teaching"] = {**teaching, **here}
+        names = [name for name in ("predictions", "unlabelled") if teaching[name]]
+        params["teaching"] = {**teaching, **{name: present(teaching[name]) for name in names}}
     if model := str(params["spec"].get("model", "")):
         name = str(run.spec.get("model_name", ""))
         params["spec"] = {**params["spec"], "model": sources.present(project, model, name)}
@@ -164,14 +174,18 @@ def _with_texts(project: Project, params: dict[str, Any]) -> tuple[dict[str, Any
     return {**params, "spec": spec}, (str(written.folder),) if written.folder is not None else ()
 
 
-def _with_epochs(params: dict[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+def _with_epochs(
+    params: dict[str, Any], settings: Mapping[str, Any], header: StateHeader
+) -> dict[str, Any]:
     """The parameters of a job with the epochs in the settings of its run: a job that was refused
-    may have had others.
+    may have had others. Evaluations stay as often as before.
     """
     spec, plan, name = params["spec"], params.get("plan"), EPOCHS.name
     options = {key: value for key, value in spec["options"].items() if key != name}
     if (epochs := settings.get("options", {}).get(name)) is not None:
         options[name] = epochs
+    if params.get("also") and (every := header.settings.get("evaluate_every")):
+        options["evaluate_every"] = every  # the plans of the layers alone have others
     params = {**params, "spec": {**spec, "options": options}}
     if plan and (resolved := settings.get("resolved")):
         params["plan"] = {**plan, name: resolved[name]}
