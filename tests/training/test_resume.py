@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -85,6 +86,40 @@ def test_the_continued_run_equals_the_uninterrupted_one(
     place = kinds(rest, Resumed)[0].step
     assert place == last // 2 + 1
     assert [s for s in steps_of(first) if s[0] <= place] + steps_of(rest) == steps_of(whole)
+    assert files(tmp_path / "cut") == files(tmp_path / "whole")
+    assert told(result) == told(expected)
+
+
+def test_after_out_of_memory_the_continued_run_equals_the_uninterrupted_one(
+    classes, tiny_model, tmp_path, monkeypatch
+):
+    losses = loop.FineTuning.losses
+
+    def needs_memory(self, chosen):
+        if len(chosen) > 3 and torch.is_grad_enabled():
+            raise torch.OutOfMemoryError("out of memory")
+        return losses(self, chosen)
+
+    monkeypatch.setattr(loop.FineTuning, "losses", needs_memory)
+    options = {"dropout": 0.2, "batch_size": 4}
+    _whole, expected = train(classes, tiny_model, tmp_path / "whole", **options)
+
+    train(classes, tiny_model, tmp_path / "cut", stop_at=4, **options)
+    _rest, result = train(classes, tiny_model, tmp_path / "cut", again=True, **options)
+
+    assert files(tmp_path / "cut") == files(tmp_path / "whole")
+    assert told(result) == told(expected) and result.micro_batch == 2
+
+
+def test_a_training_whose_weights_are_missing_continues_with_those_of_its_state(
+    classes, tiny_model, tmp_path
+):
+    _whole, expected = train(classes, tiny_model, tmp_path / "whole")
+    _events, _first = train(classes, tiny_model, tmp_path / "cut")
+    shutil.rmtree(tmp_path / "cut/model")
+
+    _rest, result = train(classes, tiny_model, tmp_path / "cut", again=True)
+
     assert files(tmp_path / "cut") == files(tmp_path / "whole")
     assert told(result) == told(expected)
 

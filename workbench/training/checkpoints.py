@@ -20,6 +20,7 @@ from workbench.tasks.answers import write_answers
 from workbench.tasks.base import Model
 from workbench.text.dataset import Record
 from workbench.text.fields import Prediction
+from workbench.training import states
 
 MODEL, PREDICTIONS = "model", "predictions.jsonl"
 SMALL_FILES = 10_000_000  # bytes: tokenizer, predictions, events
@@ -86,10 +87,13 @@ def _bytes(model: Model) -> int:
 
 
 def _check_ours(folder: Path) -> None:
-    """An earlier training may be replaced; any other file with one of our names is kept."""
+    """An earlier training may be replaced, or continued, if its weights were deleted; any other
+    file with one of our names is kept.
+    """
     owned_folder.check(folder / MODEL)
     predictions = folder / PREDICTIONS
-    if predictions.exists() and not owned_folder.is_owned(folder / MODEL):
+    is_ours = owned_folder.is_owned(folder / MODEL) or states.header(folder) is not None
+    if predictions.exists() and not is_ours:
         raise SpecError(
             _("{file} already exists and would be overwritten.", file=predictions),
             hint=_("Move it elsewhere, or choose another folder."),

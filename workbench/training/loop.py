@@ -628,6 +628,7 @@ class Loop(Generic[B, R]):
             "seconds": time.monotonic() - self.started,
             "spent": self.state.spent(),
             "watch": self.watch.state_dict(),
+            "names": sorted(self.names or ()),
             "weights": {
                 name: resume.changing(module, trained)
                 for name, module in self.learning.modules().items()
@@ -647,6 +648,7 @@ class Loop(Generic[B, R]):
         self.rate_factor, state.remarks = content["rate_factor"], list(content["remarks"])
         self.trials.known = dict(content["trials"])  # the same kernels, bit for bit
         self.watch.load_state_dict(content["watch"])
+        self.names = frozenset(content.get("names", ())) or None
         self.started -= content["seconds"]
         if self.continuable is None:  # not one that this process has written
             state.continued = tuple(content["spent"])

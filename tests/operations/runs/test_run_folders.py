@@ -69,3 +69,16 @@ def test_a_model_that_was_being_replaced_is_found_and_recovered_by_the_writer(pr
 
     run_folders.recover(project, run.id)
     assert run_folders.model(project, run.id) == model and (model / "glossbench.json").is_file()
+
+
+def test_weights_are_deleted_with_the_state_that_shares_their_files(project):
+    run = add(project, "trial")
+    folder = paths.run_folder(project.path, run.id)
+    for name in ("model", "state"):
+        owned_folder.create(folder / name)
+    (folder / "predictions.jsonl").touch()
+
+    run_folders.remove_model(project, run.id)
+
+    assert not (folder / "model").exists() and not (folder / "state").exists()
+    assert (folder / "predictions.jsonl").exists()

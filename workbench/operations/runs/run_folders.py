@@ -172,8 +172,9 @@ def recover(project: Project, run_id: int) -> None:
 
 
 def remove_model(project: Project, run_id: int) -> None:
-    """Delete the weights of a run; its scores and predictions stay."""
+    """Delete the weights of a run, with its state; its scores and predictions stay."""
     owned_folder.remove(model(project, run_id))
+    states.remove(paths.run_folder(project.path, run_id))
 
 
 def remove(project: Project, run_id: int) -> None:
