@@ -1,6 +1,7 @@
 """What a worker writes: every step in few messages. The clock is the test's own."""
 
 import os
+from io import FileIO
 
 import pytest
 
@@ -100,3 +101,30 @@ def test_a_long_run_leaves_less_than_a_hundred_bytes_a_step(channel, clock, reco
     ]
     assert numbers == list(range(1, 5001))
     assert record.stat().st_size < 100 * 5000
+
+
+def test_a_message_follows_an_incomplete_line_on_a_line_of_its_own(channel, record):
+    channel.send(step(1))
+    channel.close()
+    with open(record, "ab") as file:
+        file.write(b'{"type": "out')  # as on a full disk
+
+    again = Channel(os.open(os.devnull, os.O_WRONLY), record)
+    again.send(Output({"kind": "saved", "step": 2}))
+    again.close()
+
+    assert [payload["step"] for payload in payloads(record)] == [1, 2]
+
+
+def test_the_rest_of_a_message_is_written_after_a_part_of_it(record, monkeypatch):
+    class Slow(FileIO):
+        def write(self, line):
+            return super().write(line[:5])
+
+    monkeypatch.setattr(module, "open", lambda path, mode, **_: Slow(path, mode), raising=False)
+    channel = Channel(os.open(os.devnull, os.O_WRONLY), record)
+
+    channel.send(step(1))
+    channel.close()
+
+    assert [payload["step"] for payload in payloads(record)] == [1]

@@ -74,7 +74,9 @@ class Channel:
         with self._lock:
             if self._record is not None:
                 try:
-                    self._record.write(line)
+                    rest = line
+                    while rest:
+                        rest = rest[self._record.write(rest) :]
                 except OSError:  # disk full: still send the final events to the parent
                     self._record.close()
                     self._record = None
@@ -93,8 +95,16 @@ class Channel:
 
 
 def _opened(record: Path | None) -> FileIO | None:
+    """The file, ready for the next line: an earlier worker may have left an incomplete one."""
+    if record is None:
+        return None
     try:
-        return open(record, "ab", buffering=0) if record else None
+        with open(record, "a+b", buffering=0) as file:
+            if file.tell():
+                file.seek(-1, os.SEEK_END)
+                if file.read(1) != b"\n":
+                    file.write(b"\n")
+        return open(record, "ab", buffering=0)
     except OSError:
         return None
 

@@ -254,6 +254,33 @@ def test_a_run_that_nobody_finished_is_interrupted_and_its_checkpoint_can_be_kep
     again.close()
 
 
+def test_the_kept_checkpoint_is_that_of_the_last_continuation(project, started):
+    """By hand: after step 5, then after step 6, the run went back to its state."""
+    run, job = started
+    folder = Path(job.spec.folder)
+    (folder / "model").mkdir(parents=True)
+    (folder / "model" / "glossbench.json").write_text("{}")
+    messages = [
+        *(Output({"kind": "step", "step": number}) for number in (1, 2, 3, 4)),
+        *(evaluated(4, 0.4), saved(4)),
+        *(Output({"kind": "step", "step": number}) for number in range(5, 13)),
+        Output({"kind": "resumed", "step": 5}),
+        *(Output({"kind": "step", "step": 6}), evaluated(6, 0.6), saved(6)),
+        *(Output({"kind": "state", "step": 6}), Output({"kind": "step", "step": 7})),
+        Output({"kind": "resumed", "step": 6}),
+        *(Output({"kind": "step", "step": number}) for number in (7, 8)),
+    ]
+    lines = [json.dumps(to_json(message)) for message in messages]
+    (folder / "events.jsonl").write_text("\n".join([*lines[:3], '{"type": "o', *lines[3:], ""]))
+    job.end("crashed")
+
+    run_recorder.keep_checkpoint(project, run.id)
+
+    now = results.run(project, run.id)
+    assert (now.result["best_step"], now.result["steps"]) == (6, 8)
+    assert now.scores == {"dev": {"accuracy": 0.6}}
+
+
 def test_stop_and_keep_keeps_the_checkpoint_of_a_worker_that_dies_while_it_stops(project, started):
     run, job = started
     folder = Path(job.spec.folder)

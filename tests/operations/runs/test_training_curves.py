@@ -88,3 +88,12 @@ def test_a_pretraining_has_curves_of_its_held_out_text(project, trained):
 
     assert curves.held_out == {"perplexity": ((1, 2), (9.0, 7.5))}
     assert curves.loss[0] == (1, 2) and curves.scores == {}
+
+
+def test_a_damaged_line_is_skipped(project, trained):
+    folder = paths.run_folder(project.path, trained.id)
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = [json.dumps({"type": "output", "payload": step(number)}) for number in (1, 2)]
+    (folder / "events.jsonl").write_text(f'{lines[0]}\n{{"type": "out\n{lines[1]}\n')
+
+    assert training_curves(project, trained.id).loss[0] == (1, 2)

@@ -333,17 +333,12 @@ def _result_file(project: Project, run_id: int) -> Finished | None:
 
 
 def _from_events(path: Path) -> TrainResult | None:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            message = [
-                json.loads(line).get("payload") or {} for line in file if line.endswith("\n")
-            ]
-    except (OSError, ValueError):
-        return None
-    for number, item in reversed(list(enumerate(message))):
+    message: list[Mapping[str, Any]] = []
+    for event in recorded(path):
+        item = event.payload if isinstance(event, Output) else {}
         if item.get("kind") == "resumed" and not item.get("adapting"):
-            later = (old for old in message[:number] if old.get("step", 0) <= item["step"])
-            message = [*later, *message[number:]]
+            message = [old for old in message if old.get("step", 0) <= item["step"]]
+        message.append(item)
     saved = [item["step"] for item in message if item.get("kind") == "saved"]
     if not saved:
         return None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import paths
-from workbench.jobs import steps
+from workbench.jobs import events, steps
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
@@ -48,11 +47,10 @@ def training_curves(project: Project, run_id: int) -> TrainingCurves | None:
     reader = _Reader()
     try:
         path = paths.run_folder(project.path, run_id) / "events.jsonl"
-        with open(path, encoding="utf-8", errors="replace") as file:
-            for line in file:
-                if line.endswith("\n"):
-                    reader.take(json.loads(line).get("payload") or {})
-    except (OSError, ValueError, KeyError, TypeError):
+        for event in events.recorded(path):
+            if isinstance(event, events.Output):
+                reader.take(event.payload)
+    except (ValueError, KeyError, TypeError):
         return None
     return reader.curves() if reader.loss else None
 
