@@ -7,10 +7,10 @@ import pytest
 from tests import tiny_elmo
 from tests.pretraining.test_adapt import AWD_LSTM, classes, texts  # noqa: F401 (fixtures)
 from workbench.pretraining.adapt import adapt_and_train
-from workbench.pretraining.loop import pretrain
+from workbench.pretraining.loop import Pretraining, pretrain
 from workbench.pretraining.spec import PretrainSpec
 from workbench.training import resume
-from workbench.training.events import Adapting, Resumed, StateSaved, Step
+from workbench.training.events import Adapting, Resumed, Saved, StateSaved, Step
 from workbench.training.resume import States
 from workbench.training.spec import TrainSpec
 
@@ -121,3 +121,22 @@ def test_a_training_continues_in_the_stage_that_it_had_reached(
     assert files(tmp_path / "cut" / "model") == files(tmp_path / "whole" / "model")
     assert result.adaptation.after == expected.adaptation.after
     assert Path(result.adaptation.path).is_dir()
+
+
+def test_a_full_disk_ends_a_pretraining_with_the_model_that_was_saved(
+    tiny, text_file, tmp_path, monkeypatch
+):
+    spec = PretrainSpec("causal_lm", str(tiny["gpt2"]), (str(text_file),), options=FAST)
+    save, full = Pretraining.save, iter([False, *(True,) * 9])
+
+    def fails(self):
+        if next(full):
+            raise OSError(28, "No space left on device")
+        save(self)
+
+    monkeypatch.setattr(Pretraining, "save", fails)
+    events, result = finish(pretrain(spec, tmp_path / "out", states=States(tmp_path / "run")))
+
+    saved = [event.step for event in events if isinstance(event, Saved)]
+    assert len(saved) == 1 and result.stopped and (tmp_path / "out").is_dir()
+    assert any("disk is full" in getattr(event, "line", "") for event in events)

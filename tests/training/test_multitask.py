@@ -9,7 +9,7 @@ from workbench.base.errors import SpecError
 from workbench.tasks.classify.task import Classify
 from workbench.tasks.predictor import Predictor
 from workbench.tasks.tag.task import Tagging
-from workbench.training import loop, multitask, resume
+from workbench.training import divergence, loop, multitask, resume
 from workbench.training.events import Evaluated, EvaluatedLayer, Step
 from workbench.training.general import OtherLayer, other_layers, other_layers_text
 from workbench.training.learning import Measurement
@@ -189,3 +189,21 @@ def test_the_settings_of_another_layer_are_those_of_the_same_training(tiny_model
 def test_missing_data_of_a_layer_is_an_error(classes, tiny_model, tmp_path):
     with pytest.raises(SpecError, match="these layers are missing: s"):
         loop.train(spec(tiny_model), classes, tmp_path)
+
+
+def test_an_exploding_loss_of_one_layer_is_noticed(
+    classes, tags, tiny_model, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(divergence, "WINDOW", 2)
+    losses = MultiTask.losses
+
+    def exploding(self, batch):
+        factor = 1e4 if batch.number and self.state.step >= 12 else 1.0
+        own = losses(self, batch)
+        return {name: loss._replace(total=loss.total * factor) for name, loss in own.items()}
+
+    monkeypatch.setattr(MultiTask, "losses", exploding)
+    work = loop.train(spec(tiny_model, epochs=8), classes, tmp_path, also=[OtherData(tags)])
+
+    with pytest.raises(divergence.Diverged, match="The loss rose from"):
+        finish(work)

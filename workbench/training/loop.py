@@ -160,7 +160,8 @@ class Loop(Generic[B, R]):
         self.continuable: int | None = None  # step of the state on the disk
         self.disk_full = False
         self.rate_factor = 1.0  # of all learning rates, less after a divergence
-        self.watch = LossWatch()
+        self.watch = LossWatch()  # of the losses of the last update
+        self.watches: dict[str, LossWatch] = {}  # of each stage or layer, by names of losses
         self.checkpointing = learning.options.get(CHECKPOINTING.name, CHECKPOINTING.default)
         self.short: Exception | None = None  # why this process could not go on, until all meet
         self.names: frozenset[str] | None = None  # of the losses, once they were computed
@@ -188,8 +189,9 @@ class Loop(Generic[B, R]):
             yield from self.save_last()
             result = yield from self.relay(learning.finish())
             self.release()
-            yield from self.emit(LogMessage(_("Loading the saved model to verify it")))
-            learning.read_back()
+            if learning.best_only or not self.disk_full:  # otherwise an earlier one was saved
+                yield from self.emit(LogMessage(_("Loading the saved model to verify it")))
+                learning.read_back()
             return result
         finally:
             self.release()
@@ -199,7 +201,8 @@ class Loop(Generic[B, R]):
         """Load and prepare everything for the first update, or for the one after a state."""
         learning, device = self.learning, self.state.device
         threads = prepare.settle(learning.seed, device)
-        self.state.step, self.state.epoch, self.saved, self.watch = 0, 0, None, LossWatch()
+        self.state.step, self.state.epoch, self.saved = 0, 0, None
+        self.watch, self.watches = LossWatch(), {}
         recomputes, self.state.recomputes = self.state.recomputes, False
         yield from self.relay(learning.load())
         yield from self.choose_precision(threads, None if state is None else state[1]["bf16"])
@@ -300,7 +303,6 @@ class Loop(Generic[B, R]):
         learning, state = self.learning, self.state
         begun = time.monotonic()
         step, total = learning.position()
-        names = self.names
         sums = yield from self.gradients(bundle)
         yield from self.report_trials()
         state.ranks.sum_gradients(self.trained())
@@ -314,8 +316,7 @@ class Loop(Generic[B, R]):
         )
         state.step += 1
         means = sums.means()
-        if names not in (None, self.names):
-            self.watch = LossWatch()  # another stage, whose losses are of another size
+        self.watch = self.watches.setdefault(", ".join(sorted(means)), LossWatch())
         self.watch.add(sum(means.values()), norm, state.step)
         now = time.monotonic()
         if now - self.reported >= learning.report_every:
@@ -580,7 +581,7 @@ class Loop(Generic[B, R]):
             yield from self.save()
 
     def is_saved(self) -> bool:
-        if self.learning.best_only:
+        if self.learning.best_only or self.disk_full:
             return self.saved is not None
         return self.saved == self.state.step
 
@@ -627,7 +628,7 @@ class Loop(Generic[B, R]):
             "remarks": list(self.state.remarks),
             "seconds": time.monotonic() - self.started,
             "spent": self.state.spent(),
-            "watch": self.watch.state_dict(),
+            "watches": {name: watch.state_dict() for name, watch in self.watches.items()},
             "names": sorted(self.names or ()),
             "weights": {
                 name: resume.changing(module, trained)
@@ -647,7 +648,8 @@ class Loop(Generic[B, R]):
         state.step, self.saved, state.most = content["step"], content["saved"], content["most"]
         self.rate_factor, state.remarks = content["rate_factor"], list(content["remarks"])
         self.trials.known = dict(content["trials"])  # the same kernels, bit for bit
-        self.watch.load_state_dict(content["watch"])
+        for names, watch in content.get("watches", {}).items():
+            self.watches.setdefault(names, LossWatch()).load_state_dict(watch)
         self.names = frozenset(content.get("names", ())) or None
         self.started -= content["seconds"]
         if self.continuable is None:  # not one that this process has written
