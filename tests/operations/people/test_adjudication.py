@@ -368,20 +368,30 @@ def test_equal_cases_of_chains_have_the_same_chains(court):
 
 
 def test_documents_whose_gold_is_a_draft_without_a_difference_are_listed_and_submitted(court):
-    (id,) = court.say("topic", "marks", [[("a",), ("b",)]])
+    id, outdated = court.say("topic", "marks", [[("a",), ("b",)]] * 2)
     court.begin()
     court.decide(id, 0)
+    court.decide(outdated, 1)
     topic, ben = labels.layer_named(court.project, "topic"), court.who()[1]
     people.set_gold(court.project, topic.id, ben.id)
-    annotate.set_class(court.project, id, topic.label("a").id)
-    annotate.submit(court.project, id, [topic.id])
+    for each in (id, outdated):
+        annotate.set_class(court.project, each, topic.label("a").id)
+        annotate.submit(court.project, each, [topic.id])
     people.set_gold(court.project, topic.id, adj.gold_person(court.project).id)
 
-    (row,) = adj.overview(court.project, court.who(), court.layers()).rows
-    assert (row.document_id, row.open, row.total, row.submitted) == (id, 0, 0, False)
-    assert adj.submit_decided(court.project, court.who(), court.layers()) == (1, ())
+    rows = adj.overview(court.project, court.who(), court.layers()).rows
+    assert [(row.document_id, row.open, row.submitted) for row in rows] == [
+        (id, 0, False), (outdated, 0, False),
+    ]  # fmt: skip
+    n, (warning,) = adj.submit_decided(court.project, court.who(), court.layers())
 
+    assert n == 1 and warning.startswith("1 document was not submitted")
     assert court.sheet(id).done and court.gold(id)["topic"] == {"a"}
+    assert court.gold(outdated)["topic"] == {"b"} and not court.sheet(outdated).done
+    assert court.submit(outdated) == (
+        "People agree now on what was decided, but gold is not what they say.",
+    )
+    assert court.sheet(outdated).done
     assert adj.overview(court.project, court.who(), court.layers()).rows == ()
 
 

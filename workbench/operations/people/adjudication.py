@@ -807,7 +807,7 @@ def discuss(project: Project, difference: Difference, text: str, *, origin: obje
 
 def submit(project: Project, sheet: Sheet, *, origin: object = None) -> tuple[str, ...]:
     """Submit a document as gold. Returns warnings: layers that lack a label stay drafts, relations
-    whose spans are not gold are left out.
+    whose spans are not gold are left out, gold is a former decision on which people agree now.
 
     Raises SpecError while a difference is open.
     """
@@ -815,7 +815,13 @@ def submit(project: Project, sheet: Sheet, *, origin: object = None) -> tuple[st
     title = _("Submit {key} as gold", key=sheet.document.key)
     reader = _reader(project, sheet.annotators, sheet.layers)
     with project.edit(title, origin=origin):
-        return tuple(_submit(project, reader, ids, QUIET))
+        outdated = any(True for _id in _outdated(project, reader, ids))
+        warnings = tuple(_submit(project, reader, ids, QUIET))
+    return (*warnings, _agree_now()) if outdated else warnings
+
+
+def _agree_now() -> str:
+    return _("People agree now on what was decided, but gold is not what they say.")
 
 
 def submit_decided(
@@ -829,17 +835,47 @@ def submit_decided(
 ) -> tuple[int, tuple[str, ...]]:
     """Submit documents as gold, in one undo step; returns their number, and warnings as `submit`.
 
-    ids: by default those of the overview without an open difference. Not for the main
+    ids: by default those of the overview without an open difference, except where people agree now
+    on what was decided, and gold is not what they say. Not for the main
     thread. Raises SpecError if one of `ids` has an open difference.
     """
-    reader = _reader(project, persons, layers)
+    reader, chosen = _reader(project, persons, layers), ids is not None
     if ids is None:
         rows = overview(project, persons, layers, watch=watch.part(0.0, 0.5)).rows
         ids = [row.document_id for row in rows if not row.open and not row.submitted]
     title = ngettext("Submit {n} document as gold", "Submit {n} documents as gold", len(ids))
     with project.edit(title, origin=origin, watch=watch.part(0.9, 1.0)):
+        outdated = set(_outdated(project, reader, ids))
+        if not chosen:
+            ids = [id for id in ids if id not in outdated]
         warnings = list(_submit(project, reader, ids, watch.part(0.5, 0.9)))
+    if outdated and chosen:
+        warnings.append(_agree_now())
+    elif n := len(outdated):
+        warnings.append(
+            ngettext(
+                "{n} document was not submitted: people agree now on what was decided, but gold is"
+                " not what they say. Check and submit it.",
+                "{n} documents were not submitted: people agree now on what was decided, but gold"
+                " is not what they say. Check and submit each of them.",
+                n,
+            )
+        )
     return len(ids), tuple(dict.fromkeys(warnings))
+
+
+def _outdated(project: Project, reader: Reader, ids: Sequence[int]) -> Iterator[int]:
+    """The documents in which people agree now on what was decided, but gold is not what they say.
+    Within an edit.
+    """
+    writer = _writer(project, reader)
+    for page in QUIET.over(ids, PAGE):
+        decisions = cases.remarks(project, cases.DECIDED, page)
+        decided = [id for id in page if id in decisions]
+        for case in reader.cases(decided, reader.states(decided)):
+            keys = {difference.key for difference in case.differences}
+            if not keys.issuperset(decisions[case.document_id]) and writer.is_outdated(case):
+                yield case.document_id
 
 
 def _submit(project: Project, reader: Reader, ids: Sequence[int], watch: Watch) -> Iterator[str]:

@@ -19,7 +19,7 @@ from workbench.operations.people.cases import (
     Take,
     Undecided,
 )
-from workbench.operations.people.differences import Mark, partition
+from workbench.operations.people.differences import Mark, content, partition
 from workbench.storage.annotation import annotations as annotation_rows
 from workbench.storage.annotation import answers, relations
 from workbench.storage.annotation import versions as stored
@@ -94,14 +94,27 @@ class GoldWriter:
 
     def complete(self, case: Case) -> None:
         """Write agreed relations of drafts whose spans are gold since they were edited."""
-        states = stored.states(self._db, self._layers, [self._gold], [case.document_id])
-        drafts = {row.layer_id for row in states if row.state == "draft"}
-        for of in case.layers.values():
-            if of.spans is not None and row_id(of.layer) in drafts:
+        for of in self._drafts(case):
+            if of.spans is not None:
                 edited = [mark for mark in of.agreed if _is_unresolved(mark, of)]
                 rows = self._marks(case, of.layer)
                 ends = self._resolved(case, of, edited)
                 self._add(case, of.layer, [mark for mark in ends if mark not in rows])
+
+    def is_outdated(self, case: Case) -> bool:
+        """Whether a draft without differences is not what everybody says."""
+        for of in self._drafts(case):
+            if of.labelled and not of.differences:
+                agreed = self._resolved(case, of, of.agreed)
+                gold = self._marks(case, of.layer)
+                if content(of.layer, tuple(gold)) != content(of.layer, tuple(agreed)):
+                    return True
+        return False
+
+    def _drafts(self, case: Case) -> list[LayerCase]:
+        states = stored.states(self._db, self._layers, [self._gold], [case.document_id])
+        drafts = {row.layer_id for row in states if row.state == "draft"}
+        return [of for number, of in case.layers.items() if number in drafts]
 
     def _begun(self, case: Case) -> set[int]:
         """The layers in which gold has labels, or a state: also those that were discarded."""
