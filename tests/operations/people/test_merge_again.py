@@ -9,13 +9,14 @@ from workbench.base import settings
 from workbench.base.errors import SpecError
 from workbench.base.settings import Settings
 from workbench.operations.annotation import annotate, questions, relations
+from workbench.operations.documents import notes
 from workbench.operations.people import merge, people
 from workbench.operations.people.merge import Choices
 from workbench.operations.schema import labels
 from workbench.project.check import check
 from workbench.project.project import Project
 from workbench.storage.annotation import annotations
-from workbench.storage.documents import documents
+from workbench.storage.documents import documents, flags
 from workbench.storage.integrity import integrity
 from workbench.storage.labels import labels as stored
 from workbench.text.dataset import Record
@@ -365,3 +366,51 @@ def test_a_relation_of_others_whose_spans_become_one_is_deleted_and_counted(lead
 
     assert merged.deleted == 1 and third
     assert of(lead, "Ben")["d0"][2] == ((8, 19),)
+
+
+# ---------------------------------------------------------------- notes and schema
+
+
+def test_notes_and_flags_alone_are_merged_with_their_spans(lead, ben):
+    spans = [add_name(ben, 1, *place) for place in ((0, 3), (8, 11))]
+    submit_names(ben, 1)
+    past(ben)
+    merge_twice(lead, ben.path)
+    notes.set_note(ben, 1, "Sure?", span_id=spans[0])
+    with ben.edit("Flag"):
+        for span in spans:
+            flags.add_to(ben.db, [1], "difficult", ben.annotator_id, span)
+    preview = merge.preview(lead, ben.path)
+
+    merged = merge_twice(lead, ben.path)
+
+    assert preview == merged and merged.remarks == 3 and not preview.is_empty
+    assert "3 new notes and flags" in " ".join(merge.remarks(merged))
+    with lead.db.labels_of(people.named(lead, "Ben").id):
+        here = [row.id for row in annotations.spans(lead.db, 1)]
+    assert notes.of_document(lead, 1).note(here[0]) == "Sure?"
+    assert [row[-1] for row in dump(lead)["flag"] if row[2] == "difficult"] == here
+
+
+def test_layers_that_were_handed_out_as_context_do_not_come_back(lead, tmp_path):
+    names = names_of(lead)
+    add_name(lead, 1, 0, 3)
+    submit_names(lead, 1)
+    with closing(handed(lead, tmp_path, {"Ben": [1]}, context=[names.id])["Ben"]) as ben:
+        label(ben, 1, "yes")
+    labels.delete_layer(lead, names.id)
+
+    assert merge_twice(lead, ben.path).layers == ()
+
+
+def test_context_is_editable_in_files_that_are_handed_out_again_without_it(lead, tmp_path):
+    names = names_of(lead)
+    add_name(lead, 1, 0, 3)
+    submit_names(lead, 1)
+    folder = tmp_path / "again"
+    folder.mkdir()
+    with closing(handed(lead, tmp_path, {"Ben": [1]}, context=[names.id])["Ben"]) as ben:
+        people.add(ben, "Dan")
+        with closing(handed(ben, folder, {"Dan": [1]})["Dan"]) as dan:
+            add_name(dan, 1, 8, 11)
+            assert len(annotations.spans(dan.db, 1)) == 1

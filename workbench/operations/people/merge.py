@@ -28,6 +28,7 @@ from workbench.storage.connections.database import Database
 from workbench.storage.labels import guidelines, labels
 from workbench.storage.staging import copy_staged, other_project
 from workbench.storage.staging.other_project import NEW, Matches, Version
+from workbench.text.labels import READ_ONLY
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
@@ -74,7 +75,8 @@ class MergePreview:
     that are not here and will be added. renamed: layers of the same name but another kind, with
     their new names. guidelines: layers whose guideline was changed there, and whether it was
     changed here as well. lost: relations that are left out, as a span is not here. deleted:
-    relations here, of a span that the newer version of another person does not have.
+    relations here, of a span that the newer version of another person does not have. remarks: notes
+    and flags that are not here.
     """
 
     documents: Mapping[str, int] = field(hash=False)
@@ -86,12 +88,13 @@ class MergePreview:
     guidelines: tuple[tuple[str, bool], ...] = ()
     lost: int = 0
     deleted: int = 0
+    remarks: int = 0
 
     @property
     def is_empty(self) -> bool:
         """Whether the merge would change nothing."""
         added = self.documents[NEW] + sum(row.new + row.replaced for row in self.people)
-        return not (added or self.layers or self.labels or self.guidelines)
+        return not (added or self.layers or self.labels or self.guidelines or self.remarks)
 
     def to_json(self) -> dict[str, object]:
         return {
@@ -104,6 +107,7 @@ class MergePreview:
             "guidelines": [{"layer": name, "both": both} for name, both in self.guidelines],
             "lost": self.lost,
             "deleted": self.deleted,
+            "remarks": self.remarks,
         }
 
 
@@ -138,6 +142,8 @@ def remarks(merged: MergePreview) -> Iterator[str]:
             " labels",
             n,
         )
+    if n := merged.remarks:
+        yield ngettext("{n:,} new note or flag", "{n:,} new notes and flags", n)
     if merged.layers:
         yield _("New layers: {names}", names=_shortened(merged.layers))
     for old, new in merged.renamed:
@@ -192,8 +198,8 @@ def merge(
                     ids = plan.added(path.name)
                     merged = plan.measured(ids, path.name, watch.part(0.3, 0.5))
                     plan.take_guidelines(path.name)
-                    remarks = plan.copy(path.name, watch.part(0.5, 0.8))
-                    if merged.is_empty and not remarks:
+                    plan.copy(path.name, watch.part(0.5, 0.8))
+                    if merged.is_empty:
                         raise _NothingToMerge
             except _NothingToMerge:
                 pass  # nor is there a step to undo
@@ -272,7 +278,9 @@ class _Plan:
     # ------------------------------------------------------------ correspondence
 
     def _pairs(self, others: Sequence[Layer]) -> list[tuple[Layer, Layer | None]]:
-        """Layers there and here: the same uid, else the same name; no two are one."""
+        """Layers there and here: the same uid, else the same name; no two are one. What is
+        read-only there is no new layer.
+        """
         by_uid = {(layer.uid, layer.kind): layer for layer in self.here}
         same = {row_id(other): by_uid.get((other.uid, other.kind)) for other in others}
         taken = {layer.uid for layer in same.values() if layer}
@@ -281,10 +289,11 @@ class _Plan:
             for layer in self.here
             if layer.uid not in taken
         }
-        return [
+        pairs = [
             (other, same[row_id(other)] or by_name.get((other.name, other.texts, other.kind)))
             for other in others
         ]
+        return [pair for pair in pairs if pair[1] or not pair[0].options.get(READ_ONLY)]
 
     def _labels(self, other: Layer, here: Layer) -> list[tuple[Label, Label | None]]:
         """Labels there and here: chosen, else the same uid, else the same name; no two are one
@@ -450,6 +459,7 @@ class _Plan:
             guidelines=self._changed(name),
             lost=other_project.lost_relations(db),
             deleted=other_project.deleted_relations(db),
+            remarks=other_project.remarks(db),
         )
 
     def _guidelines(self, name: str) -> Iterator[tuple[Layer, Layer, str]]:
@@ -522,8 +532,7 @@ class _Plan:
             tuple(renamed),
         )
 
-    def copy(self, name: str, watch: Watch) -> int:
-        """Returns the number of notes and flags that were copied."""
+    def copy(self, name: str, watch: Watch) -> None:
         db = self.project.db
         taken = other_project.taken_keys(db)
         free = copy_staged.free_keys(db, list(taken.values()), "document")
@@ -535,4 +544,4 @@ class _Plan:
             splits=self.choices.splits,
             watch=watch,
         )
-        return other_project.copy_remarks(db)
+        other_project.copy_remarks(db)

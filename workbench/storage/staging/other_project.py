@@ -22,7 +22,7 @@ from workbench.storage.schema.migrations import JOURNALED
 from workbench.storage.schema.tables import IS_READ_ONLY, TABLES
 from workbench.storage.schema.values import now
 from workbench.storage.schema.without_triggers import without_triggers
-from workbench.text.labels import ANSWERS, LABEL_TABLES, LAYER_KINDS
+from workbench.text.labels import ANSWERS, LABEL_TABLES, LAYER_KINDS, READ_ONLY
 
 if TYPE_CHECKING:
     from workbench.storage.connections.database import Database
@@ -139,14 +139,14 @@ class Version:
 @dataclass(frozen=True, slots=True)
 class Both:
     """A version that is in both files. newer: it was changed later there; older: earlier. merged:
-    what is here came from a merge and was not changed since.
+    what is here came from a merge and was not changed since. An equal one is none of these.
     """
 
     version: Version
     equal: bool
-    newer: bool
-    older: bool
-    merged: bool
+    newer: bool = False
+    older: bool = False
+    merged: bool = False
 
 
 _IS_OPEN = "s.start is null and s.text is null and not s.is_null"  # a question without an answer
@@ -204,7 +204,7 @@ def leave_out_context(db: Database, *, mentions: bool) -> None:
 def lost_relations(db: Database) -> int:
     """Number of relations in `version` of which a span is not here and is not copied."""
     conn = db.writer
-    if not _has_relations(conn):
+    if not _on_spans(conn):
         return 0
     _map_ends(conn, _highest(conn, "span"))
     (lost,) = conn.execute(
@@ -215,15 +215,19 @@ def lost_relations(db: Database) -> int:
     return int(lost)
 
 
-def _has_relations(conn: sqlite3.Connection) -> bool:
-    return bool(conn.execute("select 1 from staging.relation limit 1").fetchone())
+def _on_spans(conn: sqlite3.Connection) -> bool:
+    """Whether anything in the other file refers to spans."""
+    refers = "select 1 from staging.{} where {} is not null limit 1"
+    return any(
+        conn.execute(refers.format(table, ends[0])).fetchone() for table, ends in _ON_SPANS.items()
+    )
 
 
 def in_both(db: Database, *, watch: Watch = QUIET) -> Iterator[Both]:
     """The versions that are in both files already, compared."""
     conn = db.writer
     merges = _Merges(conn)
-    if _has_relations(conn):
+    if _on_spans(conn):
         _map_ends(conn, _highest(conn, "span"))
     ids = [
         id
@@ -234,25 +238,42 @@ def in_both(db: Database, *, watch: Watch = QUIET) -> Iterator[Both]:
     for page in watch.over(ids, CHUNK):
         where = {"first": page[0], "last": page[-1]}
         here, there = (_contents(conn, side, where) for side in ("main", "staging"))
-        times, changes = (_times(conn, side, where) for side in ("main", "staging"))
-        asked = _asked(conn, where)
+        differing: list[tuple[Version, _Content, _Content]] = []
         for version, theirs in there.items():
-            mine, kinds = here.get(version, _Content()), times.get(version, {})
-            changed = [at for kind, at in changes.get(version, {}).items() if kind not in _COPIES]
-            at = max(theirs.at, *changed, "")
-            equal = theirs.state == mine.state and theirs.rows == mine.rows
-            if version in asked and not kinds and mine.state in ("", "draft"):
-                newer, older = at >= asked[version], at < asked[version]
-                yield Both(version, equal, newer, older, True)
-                continue
+            mine = here.get(version, _Content())
+            if theirs.state == mine.state and theirs.rows == mine.rows:
+                yield Both(version, equal=True)
+            else:
+                differing.append((version, mine, theirs))
+        if differing:
+            yield from _compared(conn, differing, where, merges)
+
+
+def _compared(
+    conn: sqlite3.Connection,
+    differing: Iterable[tuple[Version, _Content, _Content]],
+    where: Mapping[str, int],
+    merges: _Merges,
+) -> Iterator[Both]:
+    """Versions that differ, with what is here and there."""
+    times, changes = (_times(conn, side, where) for side in ("main", "staging"))
+    asked = _asked(conn, where)
+    for version, mine, theirs in differing:
+        kinds = times.get(version, {})
+        changed = [at for kind, at in changes.get(version, {}).items() if kind not in _COPIES]
+        at = max(theirs.at, *changed, "")
+        if version in asked and not kinds and mine.state in ("", "draft"):
+            newer, older, merged = at >= asked[version], at < asked[version], True
+        else:
             newer = at > mine.at if mine.state else at >= kinds.get("merge", "")
-            yield Both(version, equal, newer, at < mine.at, merges.brought(version, mine, kinds))
+            older, merged = at < mine.at, merges.brought(version, mine, kinds)
+        yield Both(version, equal=False, newer=newer, older=older, merged=merged)
 
 
 _COPIES = ("import", "merge")  # kinds of sources of rows that were not changed in the other file
 
 
-@dataclass
+@dataclass(slots=True)
 class _Content:
     """The state and labels of a version, in terms of this project; at: when the state was set, or
     the labels were changed.
@@ -521,20 +542,21 @@ def _insert(conn: sqlite3.Connection, table: str, condition: str) -> None:
 
 
 def _map_ends(conn: sqlite3.Connection, shift: int) -> None:
-    """Fill `span_id` for the ends of relations: spans that are copied, else equal ones here."""
+    """Fill `span_id` for what refers to spans: spans that are copied, else equal ones here."""
     conn.execute("delete from temp.span_id")
     conn.execute(
         "insert or ignore into temp.span_id select s.id, s.id + ?"
         f" {_OF_VERSION.format(table='span')}",
         (shift,),
     )
-    ends = (
-        "(select r.from_span as id from staging.relation r union"
-        " select r.to_span from staging.relation r)"
+    ends = " union ".join(
+        f"select {end} as id from staging.{table}"
+        for table, columns in _ON_SPANS.items()
+        for end in columns
     )
     conn.execute(
         "insert or ignore into temp.span_id select s.id, m.id"
-        f" from {ends} e join staging.span s on s.id = e.id"
+        f" from ({ends}) e join staging.span s on s.id = e.id"
         " join temp.other_document d on d.oid = s.document_id"
         " join temp.other_layer y on y.oid = s.layer_id"
         " join temp.other_person p on p.oid = s.annotator_id"
@@ -656,29 +678,47 @@ def _hand_over_suggestions(conn: sqlite3.Connection, highest: int) -> None:
     )
 
 
-def copy_remarks(db: Database) -> int:
-    """Copy notes and flags of people that are not here yet; returns their number."""
-    conn = db.writer
-    (before,) = conn.execute("select total_changes()").fetchone()
-    place = (
-        "join temp.other_document d on d.oid = s.document_id"
-        " left join temp.other_person p on p.oid = s.annotator_id"
-        " left join temp.span_id e on e.oid = s.span_id"
-    )
-    conn.execute(
-        "insert into main.note(uid, document_id, body, annotator_id, at, span_id) select s.uid,"
-        f" d.id, s.body, p.id, s.at, e.id from staging.note s {place}"
-        " where s.uid not in (select uid from main.note)"
-    )
-    conn.execute(
-        "insert into main.flag(document_id, name, annotator_id, at, span_id) select d.id,"
-        f" s.name, p.id, s.at, e.id from staging.flag s {place}"
+_REMARKS_PLACE = (
+    "join temp.other_document d on d.oid = s.document_id"
+    " left join temp.other_person p on p.oid = s.annotator_id"
+    " left join temp.span_id e on e.oid = s.span_id"
+)
+_REMARKS = {  # table → its columns, their values, and the rows that are not here
+    "note": (
+        "uid, document_id, body, annotator_id, at, span_id",
+        "s.uid, d.id, s.body, p.id, s.at, e.id",
+        f"from staging.note s {_REMARKS_PLACE} where s.uid not in (select uid from main.note)",
+    ),
+    "flag": (
+        "document_id, name, annotator_id, at, span_id",
+        "d.id, s.name, p.id, s.at, e.id",
+        f"from staging.flag s {_REMARKS_PLACE}"
         f" where substr(s.name, 1, {len(REVIEWS)}) != '{REVIEWS}' and not exists (select 1 from"
-        " main.flag f where f.document_id = d.id and f.name = s.name"
-        " and (f.annotator_id is p.id) and (f.span_id is null or s.span_id is not null))"
+        " main.flag f left join temp.former_span o on o.id = f.span_id where f.document_id = d.id"
+        " and f.name = s.name and f.annotator_id is p.id"
+        " and (f.span_id is e.id or o.newer + {shift} = e.id))",
+    ),
+}
+
+
+def remarks(db: Database) -> int:
+    """Number of notes and flags that are not here yet. Requires `deleted_relations`."""
+    conn = db.writer
+    shift = _highest(conn, "span")
+    if _on_spans(conn):
+        _map_ends(conn, shift)
+    return sum(
+        conn.execute(f"select count(*) {rows.format(shift=shift)}").fetchone()[0]
+        for _columns, _values, rows in _REMARKS.values()
     )
-    (after,) = conn.execute("select total_changes()").fetchone()
-    return int(after - before)
+
+
+def copy_remarks(db: Database) -> None:
+    """Copy notes and flags of people that are not here yet."""
+    for table, (columns, values, rows) in _REMARKS.items():
+        db.writer.execute(
+            f"insert into main.{table}({columns}) select {values} {rows.format(shift=0)}"
+        )
 
 
 def taken_keys(db: Database) -> dict[int, str]:
@@ -703,12 +743,18 @@ def _highest(conn: sqlite3.Connection, table: str) -> int:
 # ---------------------------------------------------------------- a part of a project
 
 
+_EDITABLE = f"nullif(json_remove(options, '$.{READ_ONLY}'), '{{}}')"
+
+
 def copy_schema(db: Database, gold: int) -> None:
-    """Copy layers, with their guidelines, labels and patterns, by id, into an empty project."""
+    """Copy layers, with their guidelines, labels and patterns, by id, into an empty project. None
+    is read-only there.
+    """
     conn = db.writer
     for table in ("layer", "label", "pattern"):
         columns = [f'"{name}"' for name in TABLES[table]]
-        values = [str(int(gold)) if name == '"gold"' else name for name in columns]
+        other = {'"gold"': str(int(gold)), '"options"': _EDITABLE}
+        values = [other.get(name, name) if table == "layer" else name for name in columns]
         conn.execute(
             f"insert into main.{table}({', '.join(columns)})"
             f" select {', '.join(values)} from staging.{table} order by id"
