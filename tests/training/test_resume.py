@@ -313,6 +313,16 @@ def test_without_a_state_it_goes_back_to_the_beginning(classes, tiny_model, tmp_
     assert result.steps == 6
 
 
+def test_a_notice_of_the_task_is_a_remark_once(classes, tiny_model, tmp_path, monkeypatch):
+    monkeypatch.setattr(resume, "LEAST", float("inf"))
+    monkeypatch.setattr(Classify, "notice", lambda self: "Few documents.")
+    diverging(monkeypatch, at={2})
+
+    _events, result = train(classes, tiny_model, tmp_path)
+
+    assert result.remarks[0] == "Few documents." and len(result.remarks) == 2
+
+
 def test_a_second_divergence_ends_it_with_the_best_checkpoint_and_advice(
     classes, tiny_model, tmp_path, monkeypatch
 ):
@@ -333,7 +343,26 @@ def test_a_state_leaves_room_for_the_next_checkpoint(classes, tiny_model, tmp_pa
     events, result = train(classes, tiny_model, tmp_path)
 
     assert result.steps == 6 and not kinds(events, StateSaved)
-    assert any("could not be written" in getattr(event, "line", "") for event in events)
+    lines = [getattr(event, "line", "") for event in events]
+    assert sum("could not be written" in line for line in lines) == 1
+
+
+def test_a_training_goes_on_where_its_state_cannot_be_replaced(classes, tiny_model, tmp_path):
+    """A folder without a marker, as after a crash while it was created."""
+    (tmp_path / "state.new").mkdir(parents=True)
+
+    events, result = train(classes, tiny_model, tmp_path)
+
+    assert result.steps == 6 and not kinds(events, StateSaved)
+    lines = [getattr(event, "line", "") for event in events]
+    assert sum("was not written by Glossbench" in line for line in lines) == 1
+
+
+def test_a_state_without_a_readable_header_is_none(tmp_path):
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state/state.json").write_text("[]")
+
+    assert states.header(tmp_path) is None
 
 
 def test_a_full_disk_keeps_the_state_from_before_the_evaluation(

@@ -16,7 +16,7 @@ from typing import Any, Generic, Protocol, cast
 import torch
 from torch import Tensor
 
-from workbench.base.errors import is_disk_full, is_out_of_memory
+from workbench.base.errors import WorkbenchError, is_disk_full, is_out_of_memory
 from workbench.base.i18n import _, ngettext
 from workbench.models import device as devices
 from workbench.models import precision
@@ -158,6 +158,7 @@ class Loop(Generic[B, R]):
         self.states = states
         self.saved: int | None = None  # step of the checkpoint on the disk
         self.continuable: int | None = None  # step of the state on the disk
+        self.state_failed = False  # the last one, which was logged
         self.disk_full = False
         self.rate_factor = 1.0  # of all learning rates, less after a divergence
         self.watch = LossWatch()  # of the losses of the last update
@@ -499,7 +500,7 @@ class Loop(Generic[B, R]):
             raise error
         yield from self.emit(LogMessage(str(error)))
         self.release()
-        remarks = self.state.remarks
+        remarks = list(self.state.remarks)  # the tasks add theirs again
         yield from self.begin(stored)
         self.state.remarks = remarks
         if not is_second:
@@ -605,11 +606,13 @@ class Loop(Generic[B, R]):
         try:
             content = {**self.state_dict(), "generators": generators, "others": others}
             self.states.write(content, learning.header(), checkpoint, self.modules())
-        except (OSError, RuntimeError) as error:  # torch raises its own when a disk is full
+        except (OSError, RuntimeError, WorkbenchError) as error:  # torch raises its own if full
             line = _("The state of the training could not be written: {error}.", error=error)
-            yield from self.emit(LogMessage(line))
+            if not self.state_failed:
+                yield from self.emit(LogMessage(line))
+            self.state_failed = True
             return
-        self.continuable = step
+        self.continuable, self.state_failed = step, False
         yield from self.emit(StateSaved(step, states.size(self.states.folder)))
 
     def modules(self) -> list[torch.nn.Module]:

@@ -106,7 +106,7 @@ def header(folder: Path) -> StateHeader | None:
     path = owned_folder.current(folder / FOLDER) / HEADER
     try:
         return StateHeader.from_json(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
+    except (OSError, ValueError, TypeError, AttributeError):
         return None
 
 
