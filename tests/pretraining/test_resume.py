@@ -123,6 +123,27 @@ def test_a_training_continues_in_the_stage_that_it_had_reached(
     assert Path(result.adaptation.path).is_dir()
 
 
+def test_an_adaptation_whose_result_is_damaged_continues_from_its_state(
+    classes,  # noqa: F811
+    texts,  # noqa: F811
+    tmp_path,
+):
+    spec = TrainSpec("classify", "c", str(AWD_LSTM), options={
+        "adapt_epochs": 1, "epochs": 1, "device": "cpu", "precision": "fp32", "batch_size": 4,
+    }, allow_pickle=True)  # fmt: skip
+    _whole, expected = finish(adapt_and_train(spec, classes, tmp_path / "whole", texts=texts))
+
+    work = adapt_and_train(spec, classes, tmp_path / "cut", texts=texts)
+    next(event for event in work if isinstance(event, Step))
+    work.close()
+    (tmp_path / "cut/adapted.json").write_text('{"pa')
+    work = adapt_and_train(spec, classes, tmp_path / "cut", texts=texts, resume=True)
+    _rest, result = finish(work)
+
+    assert files(tmp_path / "cut" / "model") == files(tmp_path / "whole" / "model")
+    assert result.adaptation.after == expected.adaptation.after
+
+
 def test_a_full_disk_ends_a_pretraining_with_the_model_that_was_saved(
     tiny, text_file, tmp_path, monkeypatch
 ):

@@ -14,7 +14,7 @@ from workbench.text.dataset import Dataset, Record, lines
 from workbench.text.document import Document
 from workbench.text.fields import ClassScores, LabelScores, Prediction
 from workbench.text.labels import Label, Layer
-from workbench.training.distillation import FILE, averaged, divergence, softened
+from workbench.training.distillation import FILE, SoftLabels, averaged, divergence, softened
 from workbench.training.finetuning import FineTuning
 from workbench.training.loop import train
 from workbench.training.spec import Teaching, TrainSpec
@@ -314,3 +314,14 @@ def test_hidden_states_are_compared_where_the_widths_are_equal(learning):
 def test_what_cannot_be_taught_is_refused(task, options, reason):
     with pytest.raises(SpecError, match=reason):
         TrainSpec(task, "x", "m", options={"teacher": "big", **options})
+
+
+@pytest.mark.parametrize("left", [0, 4, 200])
+def test_an_incomplete_file_of_soft_labels_is_none(left, tmp_path):
+    ids = np.arange(3)
+    SoftLabels([np.zeros(2)] * 3).write(tmp_path / FILE, ids)
+    content = (tmp_path / FILE).read_bytes()
+
+    (tmp_path / FILE).write_bytes(content[:left])
+
+    assert SoftLabels.read(tmp_path / FILE, ids, of_words=False) is None

@@ -7,6 +7,7 @@ The three stages of ULMFiT are a pretrained model, its adaptation, and the train
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -104,13 +105,14 @@ def adapt_and_train(
     report = folder / ADAPTED
     if not resume:
         report.unlink(missing_ok=True)
-    if report.is_file():
-        pretrained = PretrainResult.from_json(json.loads(report.read_text(encoding="utf-8")))
-    else:
+    pretrained = _recorded(report)
+    if pretrained is None:
         begun = States(folder, resume=resume)
         pretraining = pretrain_spec(spec, texts, plan)
         pretrained = yield from _adapt(pretraining, out, precision_trials, begun)
-        report.write_text(json_text(pretrained.to_json()), encoding="utf-8")
+        draft = report.with_suffix(".new")
+        draft.write_text(json_text(pretrained.to_json()), encoding="utf-8")
+        os.replace(draft, report)
     if resume and not has_begun:
         yield Resumed(0)
     result = yield from work
@@ -129,6 +131,14 @@ def adapt_and_train(
     )
     base = folders.sha256(Path(spec.model))
     return replace(result, adaptation=adaptation, options=spec.all_options, base_sha256=base)
+
+
+def _recorded(report: Path) -> PretrainResult | None:
+    """The result of an adaptation that has ended; a damaged one counts as none."""
+    try:
+        return PretrainResult.from_json(json.loads(report.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return None
 
 
 def pretrain_spec(

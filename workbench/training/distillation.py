@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
+from zipfile import BadZipFile
 
 import numpy as np
 from torch import Tensor
@@ -72,7 +73,7 @@ class SoftLabels:
                     return None
                 rows = np.split(file["logits"], np.cumsum(file["counts"])[:-1])
                 hidden = file["hidden"] if len(file["hidden"]) else None
-        except (OSError, ValueError, KeyError):
+        except (OSError, EOFError, ValueError, KeyError, BadZipFile):
             return None
         return cls(rows if of_words else [row[0] for row in rows], hidden)
 
