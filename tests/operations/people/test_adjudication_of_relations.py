@@ -1,11 +1,13 @@
 """Relations of several people, adjudicated together with the spans that they connect."""
 
+import random
 from contextlib import closing
 
 import pytest
 
 from tests.operations.people.test_adjudication import Court, dump
 from tests.operations.people.test_agreement import TEXT
+from workbench.base.errors import SpecError
 from workbench.operations.annotation import annotate, relations
 from workbench.operations.people import adjudication as adj
 from workbench.operations.schema import labels
@@ -243,3 +245,58 @@ def test_relations_between_edited_or_relabelled_spans_of_gold_are_taken(court):
 
     assert court.links(id) == [Relation("a", edited, BOB).place]
     assert check_open(court.project) == []
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_any_series_of_decisions_leaves_gold_whole_and_can_be_undone(court, seed):
+    draw = random.Random(seed)
+    court.rules(undirected=["b"] if seed else [])
+    ends = [ADA, LONGER, Span(4, 11, "b"), BOB]
+
+    def version():
+        own = draw.sample(ends, 3)
+        pairs = [sorted(draw.sample(own, 2), key=lambda end: end.place) for _ in range(2)]
+        links = {
+            (label, *pair): Relation(label, *pair) for label, pair in zip("ab", pairs, strict=True)
+        }
+        return own, list(links.values())
+
+    ids = [court.document(version(), version(), version(), key=f"d{n}") for n in range(2)]
+    own, names = [court.of(p) for p in court.who()], [labels.layer_named(court.project, "names")]
+    court.begin()
+    dumps, at = [dump(court.project)], 0
+    for _step in range(30):
+        if draw.random() < 0.2 and at:
+            court.project.undo()
+            at -= 1
+        elif draw.random() < 0.1 and at + 1 < len(dumps):
+            court.project.redo()
+            at += 1
+        else:
+            change(court, draw, draw.choice(ids), names)
+            if (now := dump(court.project)) != dumps[at]:
+                at += 1
+                dumps[at:] = [now]
+        assert dump(court.project) == dumps[at]
+        assert all(len(set(court.links(id))) == len(court.links(id)) for id in ids)
+    assert [court.of(p) for p in court.who()] == own and check_open(court.project) == []
+
+
+def change(court, draw, id, names):
+    """Decide, reopen, or edit gold by hand."""
+    sheet = (
+        court.sheet(id) if draw.random() < 0.7 else adj.sheet(court.project, id, court.who(), names)
+    )
+    item, act = draw.choice(sheet.differences), draw.random()
+    try:
+        if act < 0.15:
+            adj.undo_decision(court.project, sheet, item)
+        elif act < 0.85:
+            adj.decide(court.project, sheet, item, draw.choice(item.takes))
+        else:
+            place = draw.choice([ADA, BOB, Span(15, 19, "b")])
+            annotate.add_span(
+                court.project, id, place.start, place.end, names[0].label(place.label).id
+            )
+    except SpecError:  # a relation whose spans are open
+        assert item.layer.name == "links"
