@@ -336,6 +336,30 @@ def test_a_second_divergence_ends_it_with_the_best_checkpoint_and_advice(
     assert "ended; the checkpoint of step 2 is kept" in result.remarks[1]
 
 
+def test_a_second_divergence_soon_after_a_checkpoint_ends_it_with_that_one(
+    classes, tiny_model, tmp_path, monkeypatch
+):
+    """Updates 4 and 7 of both tries: at step 4, then at step 3 after the checkpoint of step 2."""
+    monkeypatch.setattr(resume, "LEAST", float("inf"))
+    score_with(monkeypatch, lambda: {"macro_f1": 0.5})
+    diverging(monkeypatch, at={4, 7})
+
+    _events, result = train(classes, tiny_model, tmp_path)
+
+    assert result.stopped and result.best_step == 2
+    assert "ended; the checkpoint of step 2 is kept" in result.remarks[1]
+
+
+def test_a_second_divergence_before_a_checkpoint_is_an_error(
+    classes, tiny_model, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(resume, "LEAST", float("inf"))
+    diverging(monkeypatch, at={1, 2})
+
+    with pytest.raises(SpecError, match="diverged"):
+        train(classes, tiny_model, tmp_path)
+
+
 def test_a_state_leaves_room_for_the_next_checkpoint(classes, tiny_model, tmp_path, monkeypatch):
     monkeypatch.setattr(resume.shutil, "disk_usage", lambda _path: type("", (), {"free": 15e6}))
     monkeypatch.setattr(resume, "SMALL_FILES", 10_000_000)

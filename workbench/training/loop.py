@@ -289,7 +289,9 @@ class Loop(Generic[B, R]):
                 yield from self.emit(event)
             if learning.is_due():
                 yield from self.evaluate()
-            is_due = self.states is not None and self.states.is_due()
+            # after a divergence, another one ends with the checkpoint of the last state
+            needs_state = self.rate_factor < 1 and self.saved == self.state.step
+            is_due = self.states is not None and (needs_state or self.states.is_due())
             ends, saves = self.state.ranks.agree(
                 (self.state.stopping or learning.is_done(), is_due)
             )
