@@ -12,7 +12,7 @@ from workbench.operations.annotation import annotate, questions, relations
 from workbench.operations.documents import notes
 from workbench.operations.people import merge, people
 from workbench.operations.people.merge import Choices
-from workbench.operations.schema import labels
+from workbench.operations.schema import label_groups, labels
 from workbench.project.check import check
 from workbench.project.project import Project
 from workbench.storage.annotation import annotations
@@ -414,3 +414,58 @@ def test_context_is_editable_in_files_that_are_handed_out_again_without_it(lead,
         with closing(handed(ben, folder, {"Dan": [1]})["Dan"]) as dan:
             add_name(dan, 1, 8, 11)
             assert len(annotations.spans(dan.db, 1)) == 1
+
+
+def test_new_layers_and_labels_keep_keys_parents_and_rules(lead, ben):
+    names = names_of(ben)
+    labels.rename_layer(ben, names.id, "persons")
+    labels.rename_label(ben, names.label("PER").id, "person")
+    city = labels.add_label(ben, names.id, "city", key="y")
+    label_groups.set_parent(ben, [city], names.label("LOC").id)
+    kin = labels.add_layer(ben, "kin", "relation", labels=["likes"], options={"spans": "persons"})
+    with ben.edit("Rules"):
+        options = {"spans": "persons", "pairs": {"likes": [["person", "city"]]}}
+        stored.update_layer(ben.db, kin, options=options)
+    label(ben, 1, "yes")
+
+    merge_twice(lead, ben.path)
+
+    (added,) = [item for item in names_of(lead).labels if item.name == "city"]
+    assert (added.key, added.parent) == ("y", "LOC")
+    assert labels.layer_named(lead, "kin").options == {
+        "spans": "names",
+        "pairs": {"likes": [["PER", "city"]]},
+    }
+
+
+def test_labels_that_are_missing_there_are_counted_and_stay(lead, ben):
+    label(ben, 1, "yes")
+    merge_twice(lead, ben.path)
+    layer = labels.layer_named(ben, "class").id
+    annotate.reopen(ben, 1, [layer])
+    annotate.clear_class(ben, 1, layer)
+
+    merged = merge.merge(lead, ben.path)
+
+    assert merged.missing == 1 and "1 label set that was merged" in " ".join(merge.remarks(merged))
+    assert of(lead, "Ben")["d0"][0] == ("yes",)
+
+
+def test_a_document_whose_text_is_here_as_another_one_is_not_changed(lead, ben):
+    text = Document("x", (("text", "Another text."),))
+    with lead.edit("Add"):
+        documents.add(lead.db, [Record(text)], source_id=lead.source("import"))
+    with ben.edit("Change"):
+        write = ben.db.writer.execute
+        content = text.text
+        write("delete from body where document_id = 1")
+        write("insert into body(document_id, field, content) values(1, 'text', ?)", (content,))
+        write(
+            "update document set text_hash = ?, length = ? where id = 1",
+            (text.text_hash, len(content)),
+        )
+    label(ben, 1, "yes")
+
+    merged = merge.merge(lead, ben.path)
+
+    assert merged.changed == () and set(of(lead, "Ben")) == {"x"}

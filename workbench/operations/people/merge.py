@@ -19,6 +19,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.people import people as operations
 from workbench.operations.schema import guideline
+from workbench.operations.schema.label_keys import command_keys, may_be_key, used_keys
 from workbench.project import backup
 from workbench.project.check import check
 from workbench.project.project import Project
@@ -29,6 +30,7 @@ from workbench.storage.labels import guidelines, labels
 from workbench.storage.staging import copy_staged, other_project
 from workbench.storage.staging.other_project import NEW, Matches, Version
 from workbench.text.labels import READ_ONLY
+from workbench.text.relations import directed, pairs, span_layer, with_rules
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
@@ -76,7 +78,8 @@ class MergePreview:
     their new names. guidelines: layers whose guideline was changed there, and whether it was
     changed here as well. lost: relations that are left out, as a span is not here. deleted:
     relations here, of a span that the newer version of another person does not have. remarks: notes
-    and flags that are not here.
+    and flags that are not here. missing: sets of labels that were merged before and are not in the
+    other file any more; they stay.
     """
 
     documents: Mapping[str, int] = field(hash=False)
@@ -89,6 +92,7 @@ class MergePreview:
     lost: int = 0
     deleted: int = 0
     remarks: int = 0
+    missing: int = 0
 
     @property
     def is_empty(self) -> bool:
@@ -108,6 +112,7 @@ class MergePreview:
             "lost": self.lost,
             "deleted": self.deleted,
             "remarks": self.remarks,
+            "missing": self.missing,
         }
 
 
@@ -140,6 +145,12 @@ def remarks(merged: MergePreview) -> Iterator[str]:
             "{n:,} relation is deleted, because a span that it connects is not in the newer labels",
             "{n:,} relations are deleted, because spans that they connect are not in the newer"
             " labels",
+            n,
+        )
+    if n := merged.missing:
+        yield ngettext(
+            "{n:,} label set that was merged before is not in the file; it is left unchanged",
+            "{n:,} label sets that were merged before are not in the file; they are left unchanged",
             n,
         )
     if n := merged.remarks:
@@ -268,6 +279,8 @@ class _Plan:
         who = people.labelling(other.db, read_only=False)
         every = [(person, self._person(person)) for person in people.every(other.db)]
         self.people = [pair for pair in every if pair[0].id in who]
+        writers = {*who, other.annotator_id}
+        self.own = [here.id for there, here in every if here and there.id in writers]
         # whose labels were only handed out: the relations of others connect their spans
         context = people.labelling(other.db) - who
         self.context = {
@@ -289,11 +302,11 @@ class _Plan:
             for layer in self.here
             if layer.uid not in taken
         }
-        pairs = [
+        paired = [
             (other, same[row_id(other)] or by_name.get((other.name, other.texts, other.kind)))
             for other in others
         ]
-        return [pair for pair in pairs if pair[1] or not pair[0].options.get(READ_ONLY)]
+        return [pair for pair in paired if pair[1] or not pair[0].options.get(READ_ONLY)]
 
     def _labels(self, other: Layer, here: Layer) -> list[tuple[Label, Label | None]]:
         """Labels there and here: chosen, else the same uid, else the same name; no two are one
@@ -364,51 +377,86 @@ class _Plan:
     def added(self, name: str) -> _Ids:
         """Within the edit: add the layers, labels and people that are not here."""
         db = self.project.db
-        layer_ids, label_ids = {}, {}
-        for other, here in self.pairs:
+        layer_ids: dict[int, int] = {}
+        label_ids: dict[int, int] = {}
+        here_of: dict[str, Layer] = {}
+        # relations last: their options name the layer and the labels of their spans
+        for other, here in sorted(self.pairs, key=lambda pair: pair[0].traits.between_spans):
             if here is None:
-                layer_ids[row_id(other)] = self._add_layer(other)
+                layer_ids[row_id(other)] = self._add_layer(other, here_of)
                 here = labels.layer(db, layer_ids[row_id(other)])
                 for version in guidelines.versions(self.other.db, other.uid):
                     text, author = version.text, version.author
                     guidelines.add(db, here.uid, text, author, at=version.at)
             layer_ids[row_id(other)] = row_id(here)
-            taken = set(here.names)
-            for label, known in self._labels(other, here):
-                if known is None:
-                    label_ids[row_id(label)] = self._add_label(here, label, taken)
-                else:
-                    label_ids[row_id(label)] = row_id(known)
+            label_ids |= self._add_labels(other, here)
+            here_of[other.name] = labels.layer(db, row_id(here))
         persons = dict(self.context)
         for person, present in self.people:
             id = present.id if present else self._add_person(person)
             persons[person.id] = id, provenance.add_source(db, "merge", name, id)
         return _Ids(layer_ids, label_ids, persons)
 
-    def _add_layer(self, other: Layer) -> int:
+    def _add_layer(self, other: Layer, here_of: Mapping[str, Layer]) -> int:
+        """here_of: name of a layer there → the one here."""
+        options = dict(other.options)
+        if (spans := here_of.get(span_layer(other))) is not None:
+            of = next(layer for layer, _here in self.pairs if layer.name == span_layer(other))
+            names = {label.name: here.name for label, here in self._labels(of, spans) if here}
+            options = with_rules(
+                other,
+                spans=spans.name,
+                undirected=[name for name in other.names if not directed(other, name)],
+                pairs={
+                    name: [(names.get(a, a), names.get(b, b)) for a, b in pairs(other, name)]
+                    for name in other.names
+                },
+            )
         return labels.add_layer(
             self.project.db,
             self._free(other.name, {layer.name for layer in labels.layers(self.project.db)}),
             other.kind,
             texts=other.texts,
             guideline=other.guideline,
-            options=dict(other.options),
+            options=options,
             uid=self._new_uid(other.uid, {layer.uid for layer in self.here}),
             gold=self.project.annotator_id,
         )
 
-    def _add_label(self, layer: Layer, label: Label, taken: set[str]) -> int:
-        """taken: names of labels here, to which its name is added."""
-        name = self._free(label.name, taken)
-        taken.add(name)
-        return labels.add_label(
-            self.project.db,
-            row_id(layer),
-            name,
-            colour=label.colour,
-            description=label.description,
-            uid=self._new_uid(label.uid, {item.uid for one in self.here for item in one.labels}),
+    def _add_labels(self, other: Layer, here: Layer) -> dict[int, int]:
+        """Add the labels that are not here, with the keys that are free; ids there → here."""
+        db, uids = self.project.db, {item.uid for one in self.here for item in one.labels}
+        ids: dict[int, int] = {}
+        names: dict[str, str] = {}
+        new: list[Label] = []
+        used = {*used_keys(self.project, here), *command_keys()}
+        for label, known in self._labels(other, here):
+            if known is not None:
+                ids[row_id(label)], names[label.name] = row_id(known), known.name
+                continue
+            name = self._free(label.name, {*here.names, *names.values()})
+            key = label.key if may_be_key(label.key, used) else ""
+            used.add(key)
+            ids[row_id(label)] = labels.add_label(
+                db,
+                row_id(here),
+                name,
+                colour=label.colour,
+                key=key,
+                description=label.description,
+                uid=self._new_uid(label.uid, uids),
+            )
+            names[label.name] = name
+            new.append(label)
+        labels.group_labels(
+            db,
+            [
+                replace(item, name=names[item.name], parent=names.get(item.parent, ""))
+                for item in new
+            ],
+            {names[label.name]: ids[row_id(label)] for label in other.labels},
         )
+        return ids
 
     def _add_person(self, person: Person) -> int:
         taken = {other.name for other in operations.every(self.project)}
@@ -437,6 +485,7 @@ class _Plan:
         watch.at(0.3)
         other_project.find_versions(db)
         other_project.leave_out_context(db, mentions=operations.is_handed_out(self.other))
+        missing = other_project.missing(db, self.own)
         equal, conflicts = self._leave_out(watch.part(0.5, 1.0))
         counts: Counter[int] = Counter()
         replaced: Counter[int] = Counter()
@@ -460,6 +509,7 @@ class _Plan:
             lost=other_project.lost_relations(db),
             deleted=other_project.deleted_relations(db),
             remarks=other_project.remarks(db),
+            missing=missing,
         )
 
     def _guidelines(self, name: str) -> Iterator[tuple[Layer, Layer, str]]:

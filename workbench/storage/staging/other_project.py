@@ -94,10 +94,6 @@ def match(db: Database, *, add: bool = True) -> Matches:
     The text must be equal in any case. add: documents that are not here get new ids.
     """
     conn = db.writer
-    changed = conn.execute(
-        "select o.key from staging.document o join main.document d on d.uid = o.uid"
-        " where d.text_hash != o.text_hash order by o.id"
-    ).fetchall()
     for how, same in ((UID, "d.uid = o.uid and "), (KEY, "d.key = o.key and "), (TEXT, "")):
         conn.execute(
             "insert or ignore into temp.other_document select o.id, d.id, ? from"
@@ -106,6 +102,10 @@ def match(db: Database, *, add: bool = True) -> Matches:
             " and d.id not in (select id from temp.other_document) order by o.id, d.id",
             (how,),
         )
+    changed = conn.execute(
+        "select o.key from staging.document o join main.document d on d.uid = o.uid"
+        " where o.id not in (select oid from temp.other_document) order by o.id"
+    ).fetchall()
     unmatched = (
         "from staging.document o where o.id not in (select oid from temp.other_document)"
         " and o.uid not in (select uid from main.document)"
@@ -199,6 +199,29 @@ def leave_out_context(db: Database, *, mentions: bool) -> None:
         f" {begun} and s.state != 'pending')",
         (mentions,),
     )
+
+
+def missing(db: Database, people: Iterable[int]) -> int:
+    """Number of versions of these people, ids here, that came here by a merge, and of which there
+    is nothing in the other file, though it has their documents and layers.
+    """
+    merged = " or ".join(
+        f"exists (select 1 from main.{table} r join main.source c on c.id = r.source_id"
+        " where r.document_id = m.document_id and r.layer_id = m.layer_id"
+        " and r.annotator_id = m.annotator_id and c.kind = 'merge')"
+        for table in LABEL_TABLES
+    )
+    (number,) = db.writer.execute(
+        "select count(*) from temp.other_layer y cross join main.state m on m.layer_id = y.id"
+        " and m.annotator_id in (select value from json_each(?))"
+        " join temp.other_document d on d.id = m.document_id join staging.layer l on l.id = y.oid"
+        " where m.state != 'pending'"
+        f" and not {IS_READ_ONLY} and not exists (select 1 from temp.version v where"
+        " v.document_id = m.document_id and v.layer_id = m.layer_id"
+        f" and v.annotator_id = m.annotator_id) and ({merged})",
+        (json.dumps(list(people)),),
+    ).fetchone()
+    return int(number)
 
 
 def lost_relations(db: Database) -> int:
