@@ -178,7 +178,7 @@ def test_the_scores_during_the_training_are_those_of_all_draws(project, draw, tr
                 losses = {"kind": "step", "step": step, "losses": {"loss": 1.0}}
                 scores = {"macro_f1": step / 20 + job.spec.params["spec"]["seed"] / 10}
                 for payload in (losses, {"kind": "evaluated", "step": step, "scores": scores}):
-                    file.write(json.dumps({"payload": payload}) + "\n")
+                    file.write(json.dumps({"type": "output", "payload": payload}) + "\n")
 
     work = draw("bert", sizes=(4, 8))
     train(work, evaluate)

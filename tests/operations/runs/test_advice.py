@@ -28,7 +28,7 @@ def write_curve(folder, *values):
         {"kind": "evaluated", "split": "dev", "step": step, "scores": {"macro_f1": value}}
         for step, value in enumerate(values, 1)
     ]
-    text = "".join(json.dumps({"payload": row}) + "\n" for row in rows)
+    text = "".join(json.dumps({"type": "output", "payload": row}) + "\n" for row in rows)
     (folder / "events.jsonl").write_text(text, encoding="utf-8")
 
 
