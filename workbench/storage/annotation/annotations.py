@@ -309,11 +309,18 @@ def clear_mark(
         renew(db, *key)
 
 
+_HAS_CHANGED = (  # whether this edit has changed a label of the document
+    "exists (select 1 from journal_row j where j.step_id = (select max(id) from journal_step)"
+    " and j.doc = excluded.document_id and j.tbl in ({}))".format(
+        ", ".join(f"'{table}'" for table in LABEL_TABLES)
+    )
+)
+
+
 def renew(db: Database, document_id: int, layer_id: int, annotator_id: int) -> None:
     """Labels of a document were removed in a layer, now; its state stays."""
     db.writer.execute(
-        "update state set at = ?1 where at != ?1 and document_id = ?2 and layer_id = ?3"
-        " and annotator_id = ?4",
+        "update state set at = ? where document_id = ? and layer_id = ? and annotator_id = ?",
         (now(), document_id, layer_id, annotator_id),
     )
 
@@ -357,9 +364,10 @@ def set_state(
 
 
 def start_draft(db: Database, document_id: int, layer_id: int, annotator_id: int) -> None:
-    """Labels of a document were changed in a layer, now: pending and discarded become draft.
+    """Labels of a document were changed in a layer: pending and discarded become draft.
 
-    Call it for each change, as a merge compares the times. A layer that does not apply to the
+    Call it after each change: a merge compares the times of the states, so the others are renewed,
+    unless the edit has changed no label of the document. A layer that does not apply to the
     document is skipped.
     """
     db.writer.execute(
@@ -368,7 +376,7 @@ def start_draft(db: Database, document_id: int, layer_id: int, annotator_id: int
         " and d.texts = ifnull(json_extract(l.options, '$.texts'), 1)"
         " on conflict (document_id, layer_id, annotator_id) do update set at = excluded.at,"
         " state = case state when 'submitted' then state else 'draft' end"
-        " where at != excluded.at or state not in ('draft', 'submitted')",
+        f" where state not in ('draft', 'submitted') or {_HAS_CHANGED}",
         (annotator_id, now(), layer_id, document_id),
     )
 
