@@ -168,8 +168,17 @@ def test_a_full_disk_ends_a_training_and_keeps_its_best_checkpoint():
     assert any("step 1 is kept" in event.line for event in events if isinstance(event, LogMessage))
 
 
-def test_a_full_disk_fails_a_training_whose_last_checkpoint_is_needed():
+def test_a_full_disk_ends_a_training_with_the_checkpoint_that_was_saved_before():
     learning = Line(full_at=2)
+
+    events, _slope = finish(Loop(learning).go())
+
+    assert learning.released
+    assert any("is kept" in event.line for event in events if isinstance(event, LogMessage))
+
+
+def test_a_full_disk_fails_a_training_without_a_checkpoint():
+    learning = Line(full_at=1)
 
     with pytest.raises(OSError, match="No space left"):
         finish(Loop(learning).go())

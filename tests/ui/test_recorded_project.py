@@ -20,14 +20,14 @@ def test_every_page_opens_the_project(app, qtbot, recorded):
 
     for page in app.window.pages():
         app.window.go(page.id)
-        qtbot.waitUntil(threads.idle, timeout=20_000)
+        qtbot.waitUntil(threads.idle, timeout=120_000)
 
     assert app.window.page == app.window.pages()[-1].id
 
 
 def test_results_lists_the_runs_of_every_kind(make_panel, qtbot, recorded):
     panel = make_panel("results", recorded)
-    qtbot.waitUntil(lambda: bool(panel.state.selection.runs), timeout=20_000)
+    qtbot.waitUntil(lambda: bool(panel.state.selection.runs), timeout=120_000)
 
     runs = {run.name: (run.kind, run.status) for run in panel.state.selection.runs}
 

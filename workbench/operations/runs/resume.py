@@ -187,7 +187,7 @@ def _with_epochs(
     if params.get("also") and (every := header.settings.get("evaluate_every")):
         options["evaluate_every"] = every  # the plans of the layers alone have others
     params = {**params, "spec": {**spec, "options": options}}
-    if plan and (resolved := settings.get("resolved")):
+    if plan and name in (resolved := settings.get("resolved") or {}):
         params["plan"] = {**plan, name: resolved[name]}
     return params
 

@@ -62,8 +62,9 @@ class RunRecorder:
         elif isinstance(event, Finished):
             self._scores.pop(run_id, None)
             self._with_state.discard(run_id)
-            if resume.is_refused(job.spec.params, job.events):
-                resume.restore(self.project, job.spec.params)
+            params = job.spec.params
+            if "before" in params and resume.is_refused(params, job.events):
+                resume.restore(self.project, params)
                 return
             event = resume.ending(job.spec.params, event)
             if event.status != "cancelled":

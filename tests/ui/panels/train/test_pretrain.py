@@ -14,7 +14,7 @@ from workbench.jobs.events import Finished, Output, Started
 from workbench.operations.models import new_models
 from workbench.operations.runs import results
 from workbench.storage.runs import runs
-from workbench.training.states import HEADER, StateHeader
+from workbench.training.states import HEADER, TENSORS, StateHeader
 from workbench.ui.panels.train.pretrain_state import FILES, VECTORS, PretrainState
 
 
@@ -180,8 +180,13 @@ def end_with_state(state, job, status, epochs=2):
     """As a training that ends and has written its state."""
     folder = Path(job.spec.folder)
     job.spec.write(folder / "job.json")
-    header = json.dumps(StateHeader(4, 6, epochs - 1, epochs).to_json())
-    owned_folder.replace(folder / "state", lambda draft: (draft / HEADER).write_text(header))
+    header = StateHeader(4, 6, epochs - 1, epochs)
+
+    def write(draft):
+        (draft / HEADER).write_text(json.dumps(header.to_json()))
+        (draft / TENSORS).write_bytes(bytes(header.bytes))
+
+    owned_folder.replace(folder / "state", write)
     with state.project.write():
         runs.update(state.project.db, job.spec.params["run"]["id"], status=status)
     tell(state, job, Finished(status, {"seconds": 2.0, "steps": 1}))
