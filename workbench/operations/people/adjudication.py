@@ -836,8 +836,8 @@ def submit_decided(
     """Submit documents as gold, in one undo step; returns their number, and warnings as `submit`.
 
     ids: by default those of the overview without an open difference, except where people agree now
-    on what was decided, and gold is not what they say. Not for the main
-    thread. Raises SpecError if one of `ids` has an open difference.
+    on what was decided, and gold is not what they say. Not for the main thread. Raises SpecError if
+    one of `ids` has an open difference.
     """
     reader, chosen = _reader(project, persons, layers), ids is not None
     if ids is None:

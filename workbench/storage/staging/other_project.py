@@ -280,13 +280,13 @@ def _compared(
 ) -> Iterator[Both]:
     """Versions that differ, with what is here and there."""
     times, changes = (_times(conn, side, where) for side in ("main", "staging"))
-    asked = _asked(conn, where)
+    open_since = _open_questions(conn, where)
     for version, mine, theirs in differing:
         kinds = times.get(version, {})
         changed = [at for kind, at in changes.get(version, {}).items() if kind not in _COPIES]
         at = max(theirs.at, *changed, "")
-        if version in asked and not kinds and mine.state in ("", "draft"):
-            newer, older, merged = at >= asked[version], at < asked[version], True
+        if version in open_since and not kinds and mine.state in ("", "draft"):
+            newer, older, merged = at >= open_since[version], at < open_since[version], True
         else:
             newer = at > mine.at if mine.state else at >= kinds.get("merge", "")
             older, merged = at < mine.at, merges.brought(version, mine, kinds)
@@ -356,7 +356,7 @@ def _rows(side: str, table: str) -> str:
     return f"from temp.version v cross join {side}.{table} s on {condition}"
 
 
-def _asked(conn: sqlite3.Connection, where: Mapping[str, int]) -> dict[Version, str]:
+def _open_questions(conn: sqlite3.Connection, where: Mapping[str, int]) -> dict[Version, str]:
     """The versions here with open questions → when the newest that is in both files was asked, or
     lost its answers.
     """
