@@ -1,5 +1,7 @@
-"""Modules of later pages are imported in advance, in a thread, one after the other."""
+"""Modules of later pages are imported in advance, without Qt in a thread, one after the other."""
 
+import os
+import subprocess
 import sys
 
 from workbench.ui.app import Dispatch
@@ -25,6 +27,47 @@ def test_modules_come_one_after_the_other_in_a_thread_and_a_broken_one_holds_up_
     assert all(name.startswith("glossbench-pool") for name in names)
 
 
+NO_CLASS_OF_QT = """
+import sys
+from PySide6.QtCore import QObject
+from workbench.ui.app import App, make_qt
+from workbench.base import settings
+from workbench.ui.shell import module_preloader
+
+app = App(make_qt(), settings.Settings(warm_worker=False))
+with_qt = {}
+for name in module_preloader.modules(app.window.panels()):
+    before = set(sys.modules)
+    later = module_preloader.import_without_qt(name, with_qt)
+    for module in set(sys.modules) - before:
+        assert module.split(".")[0] not in ("pyqtgraph", "torch"), (name, module)
+        for value in vars(sys.modules[module]).values():
+            if isinstance(value, type(QObject)) and value.__module__ == module:
+                raise AssertionError(f"{name}: {module} defines {value.__name__}")
+    for module in later:
+        before = set(sys.modules)
+        __import__(module)
+        own = {item for item in set(sys.modules) - before if item.startswith("workbench.")}
+        assert len(own) <= 1, (name, own)
+print(len(with_qt))
+"""
+
+
+def test_no_class_of_qt_is_defined_in_a_thread_and_the_rest_comes_one_module_per_step(tmp_path):
+    program = subprocess.run(
+        [sys.executable, "-c", NO_CLASS_OF_QT],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=os.environ
+        | {"QT_QPA_PLATFORM": "offscreen", "HOME": str(tmp_path)}
+        | {f"XDG_{item}_HOME": str(tmp_path / item) for item in ("CONFIG", "DATA", "CACHE")},
+    )
+
+    assert program.returncode == 0, program.stderr
+    assert int(program.stdout) > 200
+
+
 def test_stopped_it_imports_nothing_more(qapp, qtbot):
     under_way = module_preloader.ModulePreloader(["ahead_never"], Dispatch())
 
@@ -46,6 +89,7 @@ def test_all_pages_and_their_libraries_are_named_and_can_be_imported(app):
     } <= set(names)
     for name in names:
         importlib.import_module(name)
+    assert names[:2] == ["numpy", "pyqtgraph"]  # before anybody has touched the window
 
 
 def test_what_comes_last_is_called_in_a_thread_after_the_imports_whatever_became_of_it(qapp, qtbot):
