@@ -1,5 +1,6 @@
 """Fixtures shared by all tests. They start no worker and use neither network nor user folders."""
 
+import functools
 import gc
 import itertools
 import os
@@ -194,6 +195,13 @@ def qapp(qapp):
 
     qapp.setFont(QFont("DejaVu Sans", 10))
     return qapp
+
+
+@pytest.fixture
+def qtbot(qtbot):
+    """Waits for up to 30 s, not 5: tests share busy machines."""
+    qtbot.waitUntil = functools.partial(qtbot.waitUntil, timeout=30_000)
+    return qtbot
 
 
 @pytest.fixture(scope="session")
