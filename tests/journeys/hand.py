@@ -30,7 +30,7 @@ from workbench.operations.runs import results
 from workbench.storage.runs.runs import Run
 
 PATIENCE = (
-    240_000  # milliseconds for training, export or loading a model; slow machines must not fail
+    600_000  # milliseconds for training, export or loading a model; slow machines must not fail
 )
 SOON = 30_000
 LONGEST_PAUSE = 100  # milliseconds between two checks of a condition
