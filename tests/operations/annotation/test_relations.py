@@ -5,10 +5,11 @@ import pytest
 from workbench.base.errors import WorkbenchError
 from workbench.operations.annotation import annotate, document_view, relation_rules, relations
 from workbench.operations.runs import training_data
-from workbench.operations.schema import labels
+from workbench.operations.schema import label_changes, labels
 from workbench.storage.annotation import annotations
 from workbench.storage.documents import documents
 from workbench.storage.integrity import integrity
+from workbench.storage.labels import label_changes as stored_changes
 from workbench.storage.labels import labels as store
 from workbench.text.dataset import Record
 from workbench.text.document import Document
@@ -80,6 +81,48 @@ def test_a_relation_is_added_once_and_starts_a_draft(scheme, ends):
         "person",
         scheme.annotator_id,
     )
+
+
+def test_a_relation_without_a_direction_is_not_added_the_other_way_round(scheme, ends):
+    ada, bob, paris = ends
+    knows, inside = (ids(scheme)["links", name] for name in ("knows", "in"))
+
+    first = relations.add_relation(scheme, ada, bob, knows)
+
+    assert relations.add_relation(scheme, bob, ada, knows) == first
+    relations.add_relation(scheme, paris, ada, knows)
+    other = relations.add_relation(scheme, ada, paris, inside)
+    relations.relabel_relation(scheme, other, knows)  # equals the one from Paris to Ada
+    assert shown(scheme) == [(ada, bob), (ada, paris)]
+    scheme.undo()
+    assert len(shown(scheme)) == 3
+    assert list(integrity.problems(scheme.db)) == []
+
+
+def test_a_label_that_loses_its_direction_has_each_relation_once(scheme, ends):
+    ada, bob, _paris = ends
+    links = store.layer_by_name(scheme.db, "links")
+    relation_rules.set_rules(scheme, links.id, spans="names", undirected=[], pairs={})
+    for pair in ((ada, bob), (bob, ada)):
+        relations.add_relation(scheme, *pair, ids(scheme)["links", "knows"])
+
+    relation_rules.set_rules(scheme, links.id, spans="names", undirected=["knows"], pairs={})
+
+    assert shown(scheme) == [(ada, bob)]
+    scheme.undo()
+    assert shown(scheme) == [(ada, bob), (bob, ada)]
+
+
+def test_merging_into_a_label_without_a_direction_counts_and_drops_the_other_way(scheme, ends):
+    ada, _bob, paris = ends
+    knows, inside = (ids(scheme)["links", name] for name in ("knows", "in"))
+    relations.add_relation(scheme, ada, paris, inside)
+    relations.add_relation(scheme, paris, ada, knows)
+
+    assert stored_changes.twice(scheme.db, [inside], knows) == 1
+    label_changes.merge(scheme, [inside], knows)
+
+    assert len(shown(scheme)) == 1
 
 
 def test_pairs_that_the_rules_do_not_allow_are_refused_with_both_labels(scheme, ends):

@@ -19,14 +19,17 @@ ADA, FIRM, ULM = Span(0, 3, "PER"), Span(14, 17, "ORG"), Span(21, 24, "ORG")
 SPLIT = Span(0, 24, "ORG", parts=((0, 3), (21, 24)))
 
 
-def record(key="k", chain=None):
+LINKS = Relation("works for", ADA, FIRM), Relation("in", FIRM, ULM)
+
+
+def record(key="k", chain=None, links=LINKS):
     mentions = (Span(0, 3, "m", chain=1), Span(14, 17, "m", chain=2)) if chain else ()
     return Record(
         Document(key, (("text", TEXT),)),
         {},
         {},
         {"names": (ADA, SPLIT, FIRM, ULM), **({"chains": mentions} if mentions else {})},
-        relations={"links": (Relation("works for", ADA, FIRM), Relation("in", FIRM, ULM))},
+        relations={"links": links},
     )
 
 
@@ -110,12 +113,47 @@ def test_a_span_that_becomes_equal_to_another_takes_its_relations_but_the_one_be
     assert [(item.from_span.id, item.to_span.id) for item in found] == [(rows[0], rows[21])]
 
 
+def test_a_staged_import_takes_a_relation_without_a_direction_once(scheme, tmp_path):
+    links = labels.layer_by_name(scheme.db, "links")
+    with scheme.edit("Rules"):
+        rules = {"spans": "names", "undirected": ["in"]}
+        labels.update_layer(scheme.db, links.id, options=rules)
+    both = (
+        Relation("in", FIRM, ULM), Relation("in", ULM, FIRM),
+        Relation("works for", ADA, FIRM), Relation("works for", FIRM, ADA),
+    )  # fmt: skip
+
+    staged_import(scheme, tmp_path, record("taken", links=both))
+
+    (taken,) = documents.records(scheme.db)
+    assert sorted(simple(taken)) == [("in", 14, 21), ("works for", 0, 14), ("works for", 14, 0)]
+
+
 def test_a_staged_import_keeps_relations_of_the_documents_it_takes(scheme, tmp_path):
     add(scheme, record("old"))
+    records = record("skipped", chain=True), record("taken", chain=True)
+
+    staged = staged_import(scheme, tmp_path, *records, skip=[1])
+
+    (taken,) = [item for item in documents.records(scheme.db) if item.document.key == "taken"]
+    assert simple(taken) == [("works for", 0, 14), ("in", 14, 21)]
+    assert [(relation.label, relation.relations) for relation in staged.relations] == [
+        ("in", 2),
+        ("works for", 2),
+    ]
+    assert list(integrity.problems(scheme.db)) == []
+    scheme.undo()
+    assert [item.document.key for item in documents.records(scheme.db)] == ["old"]
+    scheme.redo()
+    assert list(integrity.problems(scheme.db)) == []
+
+
+def staged_import(scheme, tmp_path, *records, skip=()):
+    """Import records through a staging file into the layers of the project."""
     writer = staging.StagingWriter(tmp_path / "staging.sqlite")
     writer.declare(Layer("links", "relation", (Label("in"),), options={"spans": "names"}))
-    for number, key in enumerate(("skipped", "taken")):
-        writer.add(record(key, chain=True), key, 0, number + 1)
+    for number, each in enumerate(records, 1):
+        writer.add(each, each.document.key, 0, number)
     writer.close()
     staged = staging.examine(tmp_path / "staging.sqlite")
     known = {layer.name: layer for layer in labels.layers(scheme.db)}
@@ -136,20 +174,9 @@ def test_a_staged_import_keeps_relations_of_the_documents_it_takes(scheme, tmp_p
         targets = Targets(layers, names, {0: scheme.source("import", "f")})
         copy_staged.copy_documents(
             scheme.db, targets, annotator_id=scheme.annotator_id, at="2026-01-01T00:00:00Z",
-            skip=[1], keys={},
+            skip=list(skip), keys={},
         )  # fmt: skip
-
-    (taken,) = [item for item in documents.records(scheme.db) if item.document.key == "taken"]
-    assert simple(taken) == [("works for", 0, 14), ("in", 14, 21)]
-    assert [(relation.label, relation.relations) for relation in staged.relations] == [
-        ("in", 2),
-        ("works for", 2),
-    ]
-    assert list(integrity.problems(scheme.db)) == []
-    scheme.undo()
-    assert [item.document.key for item in documents.records(scheme.db)] == ["old"]
-    scheme.redo()
-    assert list(integrity.problems(scheme.db)) == []
+    return staged
 
 
 def test_renaming_and_deleting_labels_and_layers_changes_the_rules(scheme):

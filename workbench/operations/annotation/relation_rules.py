@@ -29,7 +29,8 @@ def set_rules(
 ) -> None:
     """Set which layer's spans a relation layer connects, and which labels; one undo step.
 
-    See `text.relations`. Relations that are there stay. Raises WorkbenchError if the layer has
+    See `text.relations`. Relations that are there stay, but for those that are equal to another one
+    now that their label has no direction. Raises WorkbenchError if the layer has
     relations and another layer of spans is chosen, or if there is no such layer.
     """
     layer = store.layer(project.db, layer_id)
@@ -49,6 +50,7 @@ def set_rules(
     options = relations.with_rules(layer, spans=spans, undirected=undirected, pairs=pairs)
     with project.edit(_("Change rules of {layer}", layer=layer.name), origin=origin):
         store.update_layer(project.db, layer_id, options=options)
+        stored.drop_equal_undirected(project.db, [layer_id])
 
 
 def chain_counts(project: Project) -> dict[int, int]:

@@ -19,7 +19,7 @@ from workbench.storage.annotation.annotations import SpanRow
 from workbench.storage.documents import documents
 from workbench.storage.labels import labels
 from workbench.text.labels import Layer
-from workbench.text.relations import allowed, span_layer
+from workbench.text.relations import allowed, directed, span_layer
 from workbench.text.rows import row_id
 from workbench.text.spans import Span, joined
 
@@ -34,7 +34,8 @@ class Ends(NamedTuple):
 def add_relation(
     project: Project, from_span: int, to_span: int, label_id: int, *, origin: object = None
 ) -> int:
-    """Connect two spans; returns the id of the relation. An identical one is not added again.
+    """Connect two spans; returns the id of the relation. An identical one is not added again,
+    without a direction neither the other way round.
 
     Raises WorkbenchError if the rules of the layer do not allow it.
     """
@@ -104,11 +105,13 @@ def delete_gold(
     """
     spans = {row.id: (row.start, row.end) for row in annotation_rows.spans(project.db, document_id)}
     places = [(span.start, span.end) for span in ends]
+    names = {label.id: label.name for label in layer.labels}
+    ways = [places] if directed(layer, names.get(label_id, "")) else [places, places[::-1]]
     rows = [
         row.id
         for row in store.relations(project.db, document_id)
         if (row.layer_id, row.label_id) == (layer.id, label_id)
-        and [spans.get(row.from_span), spans.get(row.to_span)] == places
+        and [spans.get(row.from_span), spans.get(row.to_span)] in ways
     ]
     for id in rows:
         store.delete_relation(project.db, id)

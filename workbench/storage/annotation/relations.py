@@ -11,6 +11,11 @@ from dataclasses import dataclass
 from workbench.storage.connections.database import Database
 from workbench.storage.schema.values import ids_in, new_id, new_uid
 
+_UNDIRECTED = (  # SQL of the labels without a direction
+    "select k.id from main.layer l cross join json_each(l.options, '$.undirected') u"
+    " join main.label k on k.layer_id = l.id and k.name = u.value"
+)
+
 
 @dataclass(frozen=True)
 class RelationRow:
@@ -76,13 +81,16 @@ def add_relation(
     source_id: int,
     score: float | None = None,
 ) -> int:
-    """Add a relation and return its id. If an identical one exists, returns that one's id."""
+    """Add a relation and return its id. If an identical one exists, returns that one's id; without
+    a direction, one between the same spans is.
+    """
     key = (document_id, layer_id, label_id, from_span, to_span, annotator_id)
     identical = (
-        "document_id = ? and layer_id = ? and label_id = ? and from_span = ? and to_span = ?"
-        " and annotator_id = ?"
+        "select id from relation where document_id = ?1 and layer_id = ?2 and label_id = ?3"
+        " and annotator_id = ?6 and (from_span = ?4 and to_span = ?5"
+        f" or from_span = ?5 and to_span = ?4 and label_id in ({_UNDIRECTED}))"
     )
-    if row := db.writer.execute(f"select id from relation where {identical}", key).fetchone():
+    if row := db.writer.execute(identical, key).fetchone():
         relation_id: int = row[0]
         return relation_id
     columns = (
@@ -114,10 +122,11 @@ def update_relation(
     )
     if not db.writer.execute(statement, (label_id, source_id, id)).rowcount:
         raise KeyError(id)
-    columns = "document_id, layer_id, annotator_id, label_id, from_span, to_span"
+    key = f"document_id, layer_id, annotator_id, label_id, {ends_in_order()}"
     db.writer.execute(
-        f"delete from relation where id != ?1"
-        f" and ({columns}) = (select {columns} from relation where id = ?1)",
+        "delete from relation where id != ?1"
+        " and document_id = (select document_id from relation where id = ?1)"
+        f" and ({key}) = (select {key} from relation where id = ?1)",
         (id,),
     )
 
@@ -134,11 +143,39 @@ def drop_equal_relations(db: Database, span_ids: Iterable[int]) -> None:
         "(from_span in (select value from json_each(?1))"
         " or to_span in (select value from json_each(?1)))"
     )
-    key = "document_id, layer_id, annotator_id, label_id, from_span, to_span"
+    key = f"document_id, layer_id, annotator_id, label_id, {ends_in_order()}"
     db.writer.execute(
         f"delete from relation where {mine} and (from_span = to_span or id not in"
         f" (select min(id) from relation where {mine} group by {key}))",
         (ids_in(span_ids),),
+    )
+
+
+def drop_equal_undirected(db: Database, layer_ids: Iterable[int]) -> int:
+    """Delete the relations of layers that equal an earlier one, as their label has no direction.
+
+    Returns their number.
+    """
+    key = "document_id, annotator_id, label_id, min(from_span, to_span), max(from_span, to_span)"
+    without_direction = (
+        f"layer_id in (select value from json_each(?)) and label_id in ({_UNDIRECTED})"
+    )
+    statement = (
+        "delete from relation where id in (select id from (select id, row_number() over"
+        f" (partition by {key} order by id) as n from relation where {without_direction})"
+        " where n > 1)"
+    )
+    return db.writer.execute(statement, (ids_in(layer_ids),)).rowcount
+
+
+def ends_in_order(
+    first: str = "from_span", second: str = "to_span", label: str = "label_id"
+) -> str:
+    """SQL of the two ends of a relation, in order of their values without a direction."""
+    is_undirected = f"{label} in ({_UNDIRECTED})"
+    return ", ".join(
+        f"iif({is_undirected}, {order}({first}, {second}), {end})"
+        for order, end in (("min", first), ("max", second))
     )
 
 

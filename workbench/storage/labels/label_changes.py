@@ -8,7 +8,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from workbench.base.watch import QUIET, Watch
-from workbench.storage.annotation.relations import Twins, hand_over
+from workbench.storage.annotation.relations import (
+    Twins,
+    drop_equal_undirected,
+    ends_in_order,
+    hand_over,
+)
 from workbench.storage.connections.database import Database
 from workbench.storage.labels.labels import label as label_of
 from workbench.storage.labels.labels import layer as layer_of
@@ -97,12 +102,16 @@ def twice(db: Database, label_ids: Sequence[int], into: int) -> int:
     all_ids = ids_in({*label_ids, into})
     total = 0
     for table in COUNTED:
-        key = ", ".join(("document_id", *_COLUMNS[table]))
+        columns: Iterable[str] = _COLUMNS[table]
+        if table == "relation":
+            columns = "annotator_id", ends_in_order(label="?2")
+        key = ", ".join(("document_id", *columns))
         statement = (
             f"select ifnull(sum(n - 1), 0) from (select count(*) as n from main.{table}"
-            f" where label_id in {_IN} group by {key}) where n > 1"
+            " where label_id in (select value from json_each(?1)) and ?2 > 0"
+            f" group by {key}) where n > 1"
         )
-        total += db.reader().execute(statement, (all_ids,)).fetchone()[0]
+        total += db.reader().execute(statement, (all_ids, into)).fetchone()[0]
     return total
 
 
@@ -175,6 +184,8 @@ def relabel(
                 changed += db.writer.execute(
                     f"update {table} set label_id = ? where id in {_IN}", (to, ids_in(own))
                 ).rowcount
+        if any(owner == "relation" for owner, _id in chunk):
+            drop_equal_undirected(db, [label_of(db, to)[0]])
     return changed
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.base.watch import QUIET, Watch
+from workbench.storage.annotation.relations import ends_in_order
 from workbench.storage.connections import failures
 from workbench.storage.queries import search
 from workbench.storage.schema import foreign_keys
@@ -286,6 +287,7 @@ def copy_documents(
     conn = db.writer
     _prepare(conn, targets, skip, keys)
     added, kept = _add_known(conn, known) if known else (0, 0)
+    _drop_equal_relations(conn)
     row_counts = {
         table: conn.execute(f"select ifnull(max(rowid), 0) from staging.{table}").fetchone()[0]
         for table in _COPY
@@ -369,6 +371,16 @@ def _add_known(conn: sqlite3.Connection, known: Mapping[int, int]) -> tuple[int,
     )
     (added,) = conn.execute(f"select count(*) from {versions} on k.seq = v.doc").fetchone()
     return added, count - added
+
+
+def _drop_equal_relations(conn: sqlite3.Connection) -> None:
+    """Delete staged relations that equal an earlier one by the rules of their layer here."""
+    key = f"s.seq, s.layer, l.id, {ends_in_order('s.from_row', 's.to_row', label='l.id')}"
+    conn.execute(
+        "delete from staging.relation where rowid in (select rowid from (select s.rowid,"
+        f" row_number() over (partition by {key} order by s.rowid) as n from staging.relation s"
+        " join temp.label_id l on l.n = s.label) where n > 1)"
+    )
 
 
 def with_people(db: Database, people: Iterable[int]) -> set[int]:

@@ -14,7 +14,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from workbench.base.watch import QUIET, Watch
-from workbench.storage.annotation.relations import drop_equal_relations, hand_over
+from workbench.storage.annotation.relations import (
+    drop_equal_relations,
+    drop_equal_undirected,
+    hand_over,
+)
 from workbench.storage.documents.flags import REVIEWS
 from workbench.storage.labels import guidelines
 from workbench.storage.queries import search
@@ -558,6 +562,7 @@ def _delete_equal(db: Database, highest: int) -> None:
     newer = [id for (id,) in conn.execute("select distinct newer from temp.former_span") if id]
     if newer:
         drop_equal_relations(db, newer)
+    drop_equal_undirected(db, [id for (id,) in conn.execute("select id from temp.other_layer")])
 
 
 def _insert(conn: sqlite3.Connection, table: str, condition: str) -> None:
