@@ -4,6 +4,7 @@ for (const field of page.fields) {
   const area = make("textarea");
   Object.assign(area, {name: field.name, rows: 3, required: field.needed});
   if (field.list) area.dataset.list = 1;
+  if (field.json) area.dataset.json = 1;
   form.append(make("label", field.title, area));
 }
 form.append(make("button", page.predict));
@@ -40,6 +41,11 @@ function shown(answer) {
     parts.push(table(rows.map(([label, score]) =>
       [(chosen.includes(label) ? "● " : "") + label, percent(score)])));
   }
+  if (answer.relations) {
+    const points = [...answer.text], quote = span => points.slice(span.start, span.end).join("");
+    parts.push(table(answer.relations.map(relation => [quote(relation.from), relation.label,
+      quote(relation.to), percent(relation.score)])));
+  }
   if (answer.number != null) parts.push(make("p", String(answer.number)));
   if (answer.answers) parts.push(table(answer.answers.map(item =>
     [item.question, item.answer == null ? "–" : item.answer, percent(item.score)])));
@@ -48,13 +54,14 @@ function shown(answer) {
 form.addEventListener("submit", async event => {
   event.preventDefault();
   const body = {};
-  for (const field of form.querySelectorAll("textarea")) {
-    const lines = field.value.split("\n").map(line => line.trim()).filter(line => line);
-    if (field.dataset.list) body[field.name] = lines;
-    else if (field.value || field.required) body[field.name] = field.value;
-  }
   let raw;
   try {
+    for (const field of form.querySelectorAll("textarea")) {
+      const lines = field.value.split("\n").map(line => line.trim()).filter(line => line);
+      if (field.dataset.list) body[field.name] = lines;
+      else if (field.dataset.json) body[field.name] = JSON.parse(field.value);
+      else if (field.value || field.required) body[field.name] = field.value;
+    }
     const headers = {"Content-Type": "application/json"};
     const answer = await fetch("predict", {method: "POST", headers, body: JSON.stringify(body)});
     raw = await answer.json();

@@ -14,11 +14,13 @@ from workbench.text.fields import (
     LabelScores,
     Number,
     Prediction,
+    Relations,
     SpanScores,
     WordTag,
     WordTags,
 )
 from workbench.text.questions import Candidate, PredictedAnswer
+from workbench.text.relations import Relation
 from workbench.text.spans import Span
 
 LOCAL = "http://127.0.0.1"
@@ -67,6 +69,12 @@ def names(document):
     return Prediction((WordTags(tagged), SpanScores(tuple(spans))))
 
 
+def links(document):
+    """Each span is linked to the next one."""
+    pairs = zip(document.input_spans, document.input_spans[1:], strict=False)
+    return Relations(tuple(Relation("next", first, second, 0.9) for first, second in pairs))
+
+
 KINDS = {
     "classify": (classes, ("A", "other")),
     "pairs": (classes, ("A", "other")),
@@ -76,6 +84,8 @@ KINDS = {
     "similarity": (number, ()),
     "answer": (answers, ()),
     "tag": (names, ("PER",)),
+    "relations": (links, ("next",)),
+    "roles": (links, ("next",)),
 }
 
 

@@ -151,7 +151,7 @@ def test_other_sites_get_no_permission(client):
     assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
-@pytest.mark.parametrize("task", ["classify", "pairs", "choice", "answer", "tag"])
+@pytest.mark.parametrize("task", ["classify", "pairs", "choice", "answer", "tag", "relations"])
 def test_the_description_has_examples_that_are_answered(client, task):
     opened = client(task)
     api = opened.get("/openapi.json").json()

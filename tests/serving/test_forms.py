@@ -52,9 +52,40 @@ def test_pairs_choices_and_questions_have_fields_of_their_own(client):
     assert (answered["answers"][0]["answer"], answered["answers"][0]["start"]) == ("red", 7)
 
 
+def test_spans_of_a_text_are_connected(client):
+    spans = [{"start": 0, "end": 3, "label": "PER"}, {"start": 8, "end": 11, "label": "PER"}]
+
+    status, answer = ask(client("relations"), {"text": "Ada met Bob.", "spans": spans})
+
+    assert status == 200
+    (relation,) = answer["relations"]
+    assert (relation["from"], relation["to"], relation["label"]) == (*spans, "next")
+
+
+def test_spans_beyond_the_limit_are_refused(client):
+    spans = [{"start": 0, "end": 1, "label": "x"}] * 3
+
+    status, answer = ask(client("relations", spans=2), {"text": "a", "spans": spans})
+
+    assert (status, answer["error"]["code"]) == (413, "too_many_spans")
+
+
 @pytest.mark.parametrize(
     ("task", "body", "message"),
     [
+        ("relations", "a", "request: expected an object with text, spans."),
+        ("relations", {"text": "a"}, "request: spans is missing."),
+        (
+            "roles",
+            {"text": "a", "spans": [{"start": 0, "end": 2, "label": "x"}]},
+            "request.spans.0: expected an object with start, end and label, a range of the text "
+            "(0 to 1)",
+        ),
+        (
+            "relations",
+            {"text": "a", "spans": [{"start": 0, "end": 1, "label": "\ud800"}]},
+            "request.spans.0.label: not valid Unicode (a lone surrogate).",
+        ),
         ("classify", {"txt": "a"}, "request: text is missing."),
         ("classify", {"text": 7}, "request.text: expected a text."),
         ("classify", ["a", None], "texts.1: expected a text."),

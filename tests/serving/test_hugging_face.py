@@ -59,6 +59,21 @@ def test_a_parameter_without_effect_is_refused(client, parameters, message):
     assert ask(client(), "a", **parameters) == message
 
 
+@pytest.mark.parametrize(
+    ("task", "inputs", "message"),
+    [
+        (
+            "pairs",
+            {"source_sentence": "a", "sentences": ["b"]},
+            "This model predicts no similarity: inputs is not read.",
+        ),
+        ("relations", {"text": "a"}, "The inference API of Hugging Face has no relations."),
+    ],
+)
+def test_inputs_that_the_model_has_no_answer_for_are_refused(client, task, inputs, message):
+    assert ask(client(task), inputs) == message
+
+
 @pytest.fixture
 def inference(client, monkeypatch):
     """inference(task) → the client of huggingface_hub, whose requests end in this process."""

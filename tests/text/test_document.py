@@ -1,6 +1,7 @@
 import pytest
 
-from workbench.text.document import CHOICES, QUESTIONS, Document, text_hash, typed
+from workbench.text.document import CHOICES, QUESTIONS, Document, from_json, text_hash, typed
+from workbench.text.spans import Span
 
 
 def test_a_pair_has_both_texts_by_name_and_its_first_is_the_text():
@@ -48,3 +49,27 @@ def test_the_second_text_is_that_of_a_pair_or_has_choices_or_questions_on_lines(
     assert typed("a", "b").texts == (("text", "a"), ("text_b", "b"))
     assert typed("a", "b\n\nc", form=CHOICES, question="q").choices == ("b", "c")
     assert typed("a", " Who? \n\nWhere?", form=QUESTIONS).questions == ("Who?", "Where?")
+
+
+def test_spans_to_connect_are_read_where_the_model_reads_them():
+    raw = {"text": "Ada met Bob", "spans": [{"start": 0, "end": 3, "label": "PER", "score": 1}]}
+
+    assert from_json(raw, connects=True).input_spans == (Span(0, 3, "PER"),)
+    assert from_json(raw).input_spans == ()
+
+
+@pytest.mark.parametrize(
+    "spans",
+    [
+        None,
+        [3],
+        [{"start": 0, "end": 1}],
+        [{"start": 2, "end": 2, "label": "x"}],
+        [{"start": -1, "end": 1, "label": "x"}],
+        [{"start": 0, "end": 4, "label": "x"}],
+        [{"start": 0, "end": "1", "label": "x"}],
+    ],
+)
+def test_a_span_outside_the_text_is_an_error(spans):
+    with pytest.raises(ValueError, match=r"spans"):
+        from_json({"text": "abc", "spans": spans}, connects=True)

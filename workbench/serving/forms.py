@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.base.i18n import _
@@ -15,14 +15,17 @@ from workbench.tasks.spec import TaskInfo
 from workbench.text.document import (
     CHOICES,
     QUESTION,
+    SPANS,
     TEXT,
     TEXT_B,
     Document,
+    spans_from_json,
     with_choices,
     with_questions,
 )
 from workbench.text.fields import Prediction
 from workbench.text.result_view import answer_json
+from workbench.text.spans import Span
 
 Raw = Mapping[str, Any]
 LISTS = ("choices", "questions")
@@ -67,6 +70,8 @@ class Form:
             return (TEXT, "questions")
         if self.task.texts == CHOICES:
             return (TEXT, "choices")
+        if self.task.connects:
+            return (TEXT, SPANS)
         return (TEXT, TEXT_B)[: self.task.texts]
 
     @property
@@ -90,8 +95,11 @@ class Form:
                 _("{at}: {field!r} is not a field of a text.", at=at, field=str(unknown[0])),
                 _("This model reads: {fields}.", fields=", ".join(known)),
             )
-        values = {name: self._value(name, raw[name], f"{at}.{name}") for name in raw}
-        return self._checked(self._made(values), at)
+        spans = self._spans(raw, at) if self.task.connects else ()
+        values = {
+            name: self._value(name, raw[name], f"{at}.{name}") for name in raw if name != SPANS
+        }
+        return self._checked(replace(self._made(values), input_spans=spans), at)
 
     def _value(self, name: str, value: object, at: str) -> Any:
         if name not in LISTS:
@@ -102,13 +110,30 @@ class Form:
             raise too_many(len(value), self.limits)
         return [text_of(item, f"{at}.{number}") for number, item in enumerate(value)]
 
+    def _spans(self, raw: Raw, at: str) -> tuple[Span, ...]:
+        try:
+            spans = spans_from_json(raw, text_of(raw[TEXT], f"{at}.{TEXT}"))
+        except ValueError as error:
+            raise invalid(f"{at}.{error}") from error
+        if len(spans) > self.limits.spans:
+            message = _(
+                "{at} has too many spans: {count:,}. Most in one text: {limit:,}.",
+                at=at,
+                count=len(spans),
+                limit=self.limits.spans,
+            )
+            raise Refusal(413, "too_many_spans", message)
+        for number, span in enumerate(spans):
+            text_of(span.label, f"{at}.{SPANS}.{number}.label")
+        return spans
+
     def _made(self, values: Mapping[str, Any]) -> Document:
         key, text = values.get("key", ""), values[TEXT]
         if self.task.asks:
             return with_questions(key, text, values["questions"])
         if self.task.texts == CHOICES:
             return with_choices(key, text, values["choices"], values.get(QUESTION, ""))
-        return Document(key, tuple((name, values[name]) for name in self.fields))
+        return Document(key, tuple((name, values[name]) for name in self.fields if name in values))
 
     def _checked(self, document: Document, at: str) -> Document:
         longest, size = self.limits.characters, characters(document)

@@ -39,8 +39,13 @@ def read(raw: Raw, form: Form) -> Reading:
     inputs, parameters = raw["inputs"], raw.get("parameters") or {}
     kind = _kind(form)
     _check(parameters, kind)
+    if form.task.connects:
+        raise invalid(
+            _("The inference API of Hugging Face has no relations."),
+            _("Send {fields} instead of inputs.", fields=", ".join(form.fields)),
+        )
     if isinstance(inputs, Mapping) and "source_sentence" in inputs:
-        return _similarity(inputs, form)
+        return _similarity(inputs, form, kind)
     if isinstance(inputs, list):
         rows = [_own(item, f"inputs.{number}") for number, item in enumerate(inputs)]
         documents = form.documents(rows, "inputs")
@@ -76,8 +81,10 @@ def _own(item: object, at: str) -> object:
     return item
 
 
-def _similarity(inputs: Raw, form: Form) -> Reading:
+def _similarity(inputs: Raw, form: Form, kind: type[fields.Field]) -> Reading:
     """One number for each of the sentences."""
+    if kind is not Number:
+        raise invalid(_("This model predicts no similarity: {at} is not read.", at="inputs"))
     if not isinstance(inputs.get("sentences"), list):
         raise invalid(_("{at}: expected a list of texts.", at="inputs.sentences"))
     rows = [{TEXT: inputs["source_sentence"], TEXT_B: other} for other in inputs["sentences"]]

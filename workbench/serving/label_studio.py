@@ -102,6 +102,8 @@ def control_of(config: str, form: Form, labels: Sequence[str]) -> Control:
     """The control that fits what the model predicts, with most of its labels."""
     if form.task.texts == CHOICES:
         raise invalid(_("Label Studio has no tasks with texts to choose from."))
+    if form.task.connects:
+        raise invalid(_("The spans of a task cannot be read from Label Studio."))
     root = _parsed(config)
     texts = {item.get("name", ""): item for tag in TEXTS for item in root.iter(tag)}
     fitting = [

@@ -10,6 +10,7 @@ from typing import Any
 from workbench.base.i18n import _
 from workbench.base.paths import resource
 from workbench.serving.forms import LISTS, Form
+from workbench.text.document import SPANS
 
 
 def page(form: Form) -> str:
@@ -20,9 +21,16 @@ def page(form: Form) -> str:
         "question": _("Question"),
         "choices": _("Choices, one per line"),
         "questions": _("Questions, one per line"),
+        "spans": _("Spans: a JSON list of objects with start, end and label"),
     }
     fields = [
-        {"name": name, "title": titles[name], "needed": name in form.fields, "list": name in LISTS}
+        {
+            "name": name,
+            "title": titles[name],
+            "needed": name in form.fields,
+            "list": name in LISTS,
+            "json": name == SPANS,
+        }
         for name in (*form.fields, *form.optional)
         if name in titles
     ]
@@ -76,8 +84,11 @@ def setup() -> dict[str, Any]:
 def schema(form: Form) -> dict[str, Any]:
     """The request body and the responses of POST /predict, for what the model reads."""
     texts = {"type": "array", "items": {"type": "string"}}
+    place = {"start": {"type": "integer"}, "end": {"type": "integer"}, "label": {"type": "string"}}
+    span = {"type": "object", "properties": place, "required": list(place)}
+    spans = {"type": "array", "items": span, "maxItems": form.limits.spans}
     properties = {
-        name: texts if name in LISTS else {"type": "string"}
+        name: texts if name in LISTS else spans if name == SPANS else {"type": "string"}
         for name in (*form.fields, *form.optional)
     }
     document: dict[str, Any] = {
@@ -121,6 +132,10 @@ def _examples(form: Form) -> dict[str, Any]:
         "text_b": "The tram did not come on time.",
         "choices": ["It was early.", "It was late."],
         "questions": ["Which tram was late?"],
+        "spans": [
+            {"start": 4, "end": 6, "label": "LINE"},
+            {"start": 7, "end": 11, "label": "VEHICLE"},
+        ],
     }
     document = {name: values[name] for name in form.fields}
     inputs: object = document
@@ -130,17 +145,19 @@ def _examples(form: Form) -> dict[str, Any]:
         inputs = {"text": values["text"], "text_pair": values["text_b"]}
     elif len(form.fields) == 1:
         inputs = values["text"]
-    return {
+    examples: dict[str, Any] = {
         "one": {"summary": _("One text; the answer is an object"), "value": document},
         "many": {
             "summary": _("Several texts; the answer is a list"),
             "value": {"texts": [document, document]},
         },
-        "hugging_face": {
+    }
+    if not form.task.connects:
+        examples["hugging_face"] = {
             "summary": _("As the inference API of Hugging Face"),
             "value": {"inputs": inputs, "parameters": {}},
-        },
-    }
+        }
+    return examples
 
 
 def _answers() -> dict[str, Any]:

@@ -18,15 +18,16 @@ PORTS = 100  # tried from the first one on, unless `ServeSpec.exact`
 
 @dataclass(frozen=True)
 class ServeLimits(JsonRecord):
-    """body: bytes of a request. texts: in one request. characters: of one text. waiting: texts, and
-    waiting_characters, of all requests that are not answered yet. requests: that are read or
-    answered at the same time. seconds: to read a request, and to answer it. stopping: seconds to
-    answer what has arrived before a stop.
+    """body: bytes of a request. texts: in one request. characters: of one text. spans: of one text,
+    every pair of which is predicted. waiting: texts, and waiting_characters, of all requests that
+    are not answered yet. requests: that are read or answered at the same time. seconds: to read a
+    request, and to answer it. stopping: seconds to answer what has arrived before a stop.
     """
 
     body: int = 8 * 2**20
     texts: int = 1000
     characters: int = 200_000
+    spans: int = 100
     waiting: int = 5000
     waiting_characters: int = 20_000_000
     requests: int = 128

@@ -118,6 +118,7 @@ class TaskInfo(ABC):
     alone: it needs the head of a language model, so that it cannot share its encoder with other
     tasks of one training.
     asks: documents have questions, which the model answers (`Document.questions`).
+    connects: documents have spans, which the model connects (`Document.input_spans`).
     ordered: the labels of the layer are in an order; tables and probabilities keep it.
     for_pairs: the id of the task with the same outputs for two texts, "" if there is none.
     question: what it decides about a layer; runs of tasks with the same one can be compared. "" if
@@ -156,6 +157,7 @@ class TaskInfo(ABC):
     new_units: str = ""
     alone: bool = False
     asks: bool = False
+    connects: bool = False
     ordered: bool = False
     question: str = ""
     for_pairs: str = ""

@@ -17,6 +17,7 @@ if not TYPE_CHECKING:
 
 SPLITS = ("train", "dev", "test")
 TEXT_B = "text_b"
+SPANS = "spans"  # in JSON, those that a model connects
 QUESTION = "question"  # of a document with choices, beside the text that it is about
 CHOICE = "choice_"  # begins the names of the texts to choose from, numbered from 1
 CHOICES = 0  # form of documents with choices: these may be any number
@@ -158,11 +159,12 @@ def typed(text: str, text_b: str | None = None, *, form: int = 1, question: str 
     return Document("", ((TEXT, text), *(((TEXT_B, text_b),) if text_b is not None else ())))
 
 
-def from_json(raw: Mapping[str, object], *, form: int = 1) -> Document:
+def from_json(raw: Mapping[str, object], *, form: int = 1, connects: bool = False) -> Document:
     """A document from an object as `predict --json` prints it, of the form that a model reads.
 
     text, and text_b for pairs; a list `questions`, or one of `choices` (or choice_1, choice_2 …)
-    with a question; `key` is optional. Raises ValueError that says what is wrong.
+    with a question; where the model connects spans, a list of these, see `spans_from_json`; `key`
+    is optional. Raises ValueError that says what is wrong.
     """
     names = {TEXT: True, TEXT_B: form == 2, QUESTION: False}
     for name, needed in names.items():
@@ -175,7 +177,35 @@ def from_json(raw: Mapping[str, object], *, form: int = 1) -> Document:
         numbered = [raw[name] for name in raw if name.startswith(CHOICE)]
         choices = _texts({"choices": numbered, **raw}, "choices")
         return with_choices(key, text, choices, str(raw.get(QUESTION, "")))
-    return Document(key, ((TEXT, text), *(((TEXT_B, str(raw[TEXT_B])),) if form == 2 else ())))
+    texts = ((TEXT, text), *(((TEXT_B, str(raw[TEXT_B])),) if form == 2 else ()))
+    return Document(key, texts, input_spans=spans_from_json(raw, text) if connects else ())
+
+
+def spans_from_json(raw: Mapping[str, object], text: str) -> tuple[Span, ...]:
+    """The list `spans` of an object: start, end (code points of its text) and label of each.
+
+    Raises ValueError that says what is wrong.
+    """
+    spans = raw.get(SPANS)
+    if not isinstance(spans, list):
+        raise ValueError(_("{name!r} is missing or is not a list", name=SPANS))
+    return tuple(_span(span, number, text) for number, span in enumerate(spans))
+
+
+def _span(raw: object, number: int, text: str) -> Span:
+    if isinstance(raw, Mapping):
+        start, end, label = (raw.get(name) for name in ("start", "end", "label"))
+        are_offsets = type(start) is int and type(end) is int
+        if are_offsets and isinstance(label, str) and 0 <= start < end <= len(text):
+            return Span(start, end, label)
+    raise ValueError(
+        _(
+            "spans.{number}: expected an object with start, end and label, a range of the text "
+            "(0 to {n})",
+            number=number,
+            n=len(text),
+        )
+    )
 
 
 def _texts(raw: Mapping[str, object], name: str) -> list[str]:

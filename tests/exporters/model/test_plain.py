@@ -56,7 +56,15 @@ def rows_of(task):
         return rows, CHOICES
     if info.texts == 2:
         return [{"text": text, "text_b": text[::-1]} for text in TEXTS], 2
+    if info.connects:
+        return [{"text": text, "spans": spans_in(text)} for text in TEXTS], 1
     return [{"text": text} for text in TEXTS], 1
+
+
+def spans_in(text):
+    """The first three letters or fewer, and the rest."""
+    places = ((0, min(3, len(text))), (min(3, len(text)), len(text)))
+    return [{"start": a, "end": b, "label": "delay"} for a, b in places if a < b]
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +119,8 @@ def assert_alike(first, second):
 def test_the_program_of_every_task_gives_the_predictions_of_the_model(task, exported, ask):
     predictor, folder = exported(task)
     rows, form = rows_of(task)
-    documents = [from_json(row, form=form) for row in rows]
+    connects = predictor.task.info.connects
+    documents = [from_json(row, form=form, connects=connects) for row in rows]
 
     done = ask(folder, b"".join(json.dumps(row).encode() + b"\n" for row in rows), "--batch=3")
 
@@ -120,6 +129,19 @@ def test_the_program_of_every_task_gives_the_predictions_of_the_model(task, expo
     for answer, document, prediction in zip(answers_of(done), documents, expected, strict=True):
         own = json.loads(json.dumps({**dict(document.texts), **prediction.to_json()}))
         assert_alike(answer, own)
+
+
+@pytest.mark.parametrize("task", [id for id in TASKS if builtins().info("task", id).connects])
+def test_the_program_connects_the_spans_of_a_line(task, exported, ask):
+    _predictor, folder = exported(task)
+    rows, _form = rows_of(task)
+
+    done = ask(folder, json.dumps(rows[0]).encode() + b"\n" + b"The 42 tram\n{}\n")
+
+    first, text, empty = answers_of(done)
+    connected = [*first["relations"], *first["other_relations"]]
+    assert connected and all(row["from"] in rows[0]["spans"] for row in connected)
+    assert "no JSON object" in text["error"] and "'text' is missing" in empty["error"]
 
 
 def test_the_loading_code_asks_the_program(exported, tmp_path):

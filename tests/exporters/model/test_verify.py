@@ -4,11 +4,12 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from workbench.exporters.model import verify  # noqa: E402
+from workbench.exporters.model import proof, verify  # noqa: E402
 from workbench.models import folder as folders  # noqa: E402
 from workbench.models import spec  # noqa: E402
 from workbench.models.base import LoadOptions  # noqa: E402
 from workbench.tasks import model as networks  # noqa: E402
+from workbench.tasks import spec as tasks  # noqa: E402
 from workbench.tasks.predictor import Predictor  # noqa: E402
 from workbench.text.document import Document  # noqa: E402
 
@@ -44,3 +45,11 @@ def test_questions_about_a_text_of_several_windows_are_compared_window_by_window
 
     assert found.labels == 2  # all windows, so both answers
     assert found.equal_labels == 1.0 and found.largest_difference < 1e-4
+
+
+def test_unusual_texts_have_spans_where_the_model_connects_them():
+    unusual = proof.extremes(tasks.info("relations"), [], 32)
+
+    spans = [len(document.input_spans) for document in unusual]
+    assert (spans[0], spans[1]) == (0, 2) and all(count >= 2 for count in spans[1:])
+    assert not any(document.input_spans for document in proof.extremes(tasks.info("tag"), [], 32))

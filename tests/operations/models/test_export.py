@@ -14,6 +14,8 @@ from workbench.storage.runs import runs
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.fields import ClassScores, Prediction
+from workbench.text.relations import Relation
+from workbench.text.spans import Span
 
 
 @pytest.fixture
@@ -68,6 +70,28 @@ def test_the_stored_predictions_of_the_run_go_to_the_check(project, queue, tmp_p
     (line,) = lines
     assert json.loads(line)["prediction"]["scores"] == {"good": 0.75, "bad": 0.25}
     assert not Path(queue.jobs[0].spec.folder).exists()
+
+
+def test_spans_that_a_run_connects_go_to_the_check(project):
+    labels.add_layer(project, "names", "span", labels=("PER",))
+    labels.add_layer(project, "links", "relation", labels=("knows",))
+    ada, bob = Span(0, 3, "PER"), Span(8, 11, "PER")
+    with project.edit("Add documents"):
+        document = Document("r", (("text", "Ada met Bob"),), split="dev")
+        record = Record(
+            document,
+            {"names": "submitted", "links": "submitted"},
+            spans={"names": (ada, bob)},
+            relations={"links": (Relation("knows", ada, bob),)},
+        )
+        documents.add(project.db, [record], source_id=project.source("person"))
+
+    records = export.check_records(project, 1, "links")
+
+    (linked,) = [record for record in records if record.document.key == "r"]
+    places = [(span.start, span.end, span.label) for span in linked.document.input_spans]
+    assert places == [(0, 3, "PER"), (8, 11, "PER")]
+    assert len(linked.relations["links"]) == 1
 
 
 def test_the_card_gets_the_slices_of_dev_that_are_below_the_whole(project):

@@ -27,10 +27,13 @@ from workbench.text.document import (
     with_questions,
 )
 from workbench.text.fields import Prediction
+from workbench.text.segment import tokens_of
+from workbench.text.spans import Span
 
 TIMED, TIMED_TOGETHER, TOGETHER = 20, 64, 32  # texts alone and in batches, and a batch
 REPEATS = 3  # of each measurement of time
 ROUNDS = 2000  # of the bootstrap
+CONNECTED = 3  # words of an unusual text that a model of relations connects, with the whole text
 TEXTS = (
     "",
     "a",
@@ -59,7 +62,12 @@ def _in_form(info: TaskInfo, text: str) -> Document:
     if info.texts == CHOICES:
         return with_choices("", text, ("yes", text[:40] or "no"))
     pair = zip((TEXT, TEXT_B)[: info.texts], (text, text[::2] or "a"), strict=False)
-    return Document("", tuple(pair))
+    document = Document("", tuple(pair))
+    if not info.connects:
+        return document
+    words = [*tokens_of(document)[:CONNECTED], (0, len(text))]
+    spans = tuple(Span(start, end, "") for start, end in words if start < end)
+    return replace(document, input_spans=spans)
 
 
 def scored(

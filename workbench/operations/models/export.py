@@ -103,30 +103,32 @@ def _has_model(project: Project, run: Run) -> bool:
     return True
 
 
-def check_records(project: Project, texts: int) -> tuple[Record, ...]:
+def check_records(project: Project, texts: int, layer: str = "") -> tuple[Record, ...]:
     """Documents with their labels for the verification: dev and test documents with so many texts,
     at most 500, evenly sampled.
 
-    Any documents with so many texts if there are none.
+    Any documents with so many texts if there are none. layer: name of the one whose labels are
+    read, with the spans that it connects; "" for all labels, without such spans.
     """
     ids: list[int] = []
     for split in ("dev", "test"):
         ids += documents.ids(project.db, documents.Filter(split=split, texts=texts))
     ids = ids or list(documents.ids(project.db, documents.Filter(texts=texts)))
-    return _records(project, evenly(ids, exporters.MAX_VERIFICATION_TEXTS))
+    return _records(project, evenly(ids, exporters.MAX_VERIFICATION_TEXTS), layer)
 
 
 def calibration_records(
-    project: Project, texts: int, without: Sequence[Record] = ()
+    project: Project, texts: int, without: Sequence[Record] = (), layer: str = ""
 ) -> tuple[Record, ...]:
     """Documents with so many texts outside dev and test, and not `without`, evenly sampled, for
-    formats that measure labels while they are written. () if there are none.
+    formats that measure labels while they are written. () if there are none. layer: as for
+    `check_records`.
     """
     taken = {record.document.id for record in without}
     for split in ("train", "none"):
         ids = documents.ids(project.db, documents.Filter(split=split, texts=texts))
         left = [id for id in ids if id not in taken]
-        if records := _records(project, evenly(left, CALIBRATION_TEXTS)):
+        if records := _records(project, evenly(left, CALIBRATION_TEXTS), layer):
             return records
     return ()
 
@@ -137,8 +139,8 @@ def evenly(items: Sequence[Item], most: int) -> list[Item]:
     return [items[int(number * step)] for number in range(min(len(items), most))]
 
 
-def _records(project: Project, ids: Sequence[int]) -> tuple[Record, ...]:
-    records = documents.records(project.db, ids=ids)
+def _records(project: Project, ids: Sequence[int], layer: str) -> tuple[Record, ...]:
+    records = documents.records(project.db, ids=ids, layers=(layer,) if layer else None)
     return tuple(record for record in records if record.document.text.strip())
 
 
@@ -228,12 +230,12 @@ def _export(
     folder, layer = scratch.make("export"), run.layer if run is not None else ""
     try:
         texts_file = folder / "texts.jsonl"
-        records = check_records(project, texts)
+        records = check_records(project, texts, layer)
         dataset.write(texts_file, (), records, ids=True)
         chosen = [record.document for record in records]
         stored = _write_stored(project, run, chosen, folder / "predictions.jsonl") if run else ""
         others = folder / "calibration.jsonl"
-        dataset.write(others, (), calibration_records(project, texts, records), ids=True)
+        dataset.write(others, (), calibration_records(project, texts, records, layer), ids=True)
         spec = replace(
             spec,
             texts=str(texts_file),

@@ -23,7 +23,7 @@ from workbench.operations.runs.kinds import contract as kinds
 from workbench.serving.spec import LOOPBACK, PORT, READY, TARGET, ServerStats, ServeSpec
 from workbench.tasks import proofs
 from workbench.tasks import spec as tasks
-from workbench.text.document import CHOICES, TEXT, TEXT_B, Document
+from workbench.text.document import CHOICES, SPANS, TEXT, TEXT_B, Document
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -227,7 +227,7 @@ def title_of(weights: str) -> str:
 def example(project: Project, run: Run) -> dict[str, Any]:
     """A request about a document of the project: an object of the fields that the model reads."""
     info = tasks.info(str(run.spec["task"]))
-    records = export.check_records(project, info.texts)
+    records = export.check_records(project, info.texts, run.layer)
     if records:
         document = records[0].document
     else:
@@ -239,6 +239,11 @@ def example(project: Project, run: Run) -> dict[str, Any]:
         request["choices"] = list(document.choices)
     elif info.texts == 2:
         request[TEXT_B] = document.content(TEXT_B)
+    elif info.connects:
+        request[SPANS] = [
+            {"start": span.start, "end": span.end, "label": span.label}
+            for span in document.input_spans
+        ]
     return request
 
 

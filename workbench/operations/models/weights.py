@@ -81,7 +81,8 @@ def weights_table(
     try:
         texts, others = folder / "texts.jsonl", folder / "calibration.jsonl"
         dataset.write(texts, (), chosen, ids=True)
-        dataset.write(others, (), export.calibration_records(project, info.texts), ids=True)
+        calibration = export.calibration_records(project, info.texts, layer=layer.name)
+        dataset.write(others, (), calibration, ids=True)
         job = JobSpec(
             TARGET,
             {

@@ -126,6 +126,7 @@ class RelationTask(TaskInfo):
     """
 
     layer_kinds = ("relation",)
+    connects = True
     scores: tuple[ScoreInfo, ...] = (
         ScoreInfo("relation_precision", N_("Precision"), selects=False),
         ScoreInfo("relation_recall", N_("Recall"), selects=False),

@@ -37,6 +37,8 @@ class FolderInfo(ExporterInfo):
         if task.writes and not own_head:
             is_causal = task.hub_task == "text-generation"
             return (_ANSWERING_CODE if is_causal else _WRITING_CODE).format(folder=folder)
+        if task.connects:
+            return _CONNECTING_CODE.format(folder=folder)
         if own_head or not task.pipeline:
             several = {1: '"…"', CHOICES: '("…", "choice 1", "choice 2")'}
             text = several.get(task.texts, '("…", "…")')
@@ -74,6 +76,15 @@ from transformers import pipeline
 ask = pipeline("text-generation", model={folder!r})
 messages = [{{"role": "user", "content": "…"}}]
 print(ask(messages, max_new_tokens=64)[0]["generated_text"][-1]["content"])
+"""
+_CONNECTING_CODE = """import workbench
+from workbench.text.document import Document
+from workbench.text.spans import Span
+
+model = workbench.load_model({folder!r})
+spans = (Span(0, 3, "label"), Span(8, 11, "label"))  # of the text, to be connected
+document = Document("", (("text", "Ada met Bob."),), input_spans=spans)
+print(model.predict([document])[0].to_json())
 """
 _OWN_CODE = """import workbench
 

@@ -74,6 +74,8 @@ def _row(task: TaskInfo) -> str:
         row["choices"] = ["…", "…"]
     elif task.texts == 2:
         row["text_b"] = "…"
+    elif task.connects:
+        row["spans"] = [{"start": 0, "end": 1, "label": "…"}]
     return json.dumps(row, ensure_ascii=False)
 
 

@@ -49,7 +49,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         description=_(
             "Reads one text per line from standard input and writes one JSON object per line. A "
             "line can also be a JSON object: text, text_b for pairs, questions or choices (a "
-            "list) with a question. A wrong line is answered by an object with error and line."
+            "list) with a question, spans (a list of start, end, label) for relations. A wrong "
+            "line is answered by an object with error and line."
         ),
     )
     parser.add_argument(
@@ -112,6 +113,7 @@ def answers(
 def _read(line: bytes, number: int, info: TaskInfo) -> Document | ValueError:
     """The document of a line. A text may begin with a brace: it is an object if it can be one."""
     form = QUESTIONS if info.asks else info.texts
+    is_text = form == 1 and not info.connects
     line = line.removesuffix(b"\n").removesuffix(b"\r")
     try:
         text = line.decode("utf-8-sig" if number == 1 else "utf-8")
@@ -120,15 +122,15 @@ def _read(line: bytes, number: int, info: TaskInfo) -> Document | ValueError:
     try:
         raw = json.loads(text) if text.startswith("{") else None
     except (ValueError, RecursionError) as error:
-        if form != 1:
+        if not is_text:
             return ValueError(_("it is not valid JSON: {error}", error=error))
         raw = None
-    if form == 1 and not (isinstance(raw, dict) and TEXT in raw):
+    if is_text and not (isinstance(raw, dict) and TEXT in raw):
         raw = {TEXT: text}
     try:
         if raw is None:
             raise ValueError(_("it is no JSON object, which this task needs"))
-        return from_json(raw, form=form)
+        return from_json(raw, form=form, connects=info.connects)
     except ValueError as error:
         return error
 
