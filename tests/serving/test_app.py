@@ -125,7 +125,9 @@ def test_a_name_that_leads_to_this_computer_is_refused(client, host):
     assert error(answer) == (403, "host")
 
 
-@pytest.mark.parametrize("host", ["localhost:1", "127.0.0.1", "[::1]:80", "LOCALHOST"])
+@pytest.mark.parametrize(
+    "host", ["localhost:1", "127.0.0.1", "127.0.0.2:80", "[::1]:80", "LOCALHOST"]
+)
 def test_this_computer_has_several_names(client, host):
     assert client().get("/health", headers={"host": host}).status_code == 200
 

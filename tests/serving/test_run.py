@@ -13,7 +13,7 @@ from tests.serving import exports
 from workbench.base.errors import ModelError, SpecError
 from workbench.runtime.onnx_predictor import OnnxPredictor
 from workbench.serving import run as serving
-from workbench.serving.spec import ServeSpec
+from workbench.serving.spec import ServeLimits, ServeSpec
 from workbench.text.document import Document
 from workbench.text.result_view import answer_json
 
@@ -76,6 +76,23 @@ def test_a_used_port_is_replaced_by_the_next_free_one_unless_it_is_exact(folder)
             next(serving.run(exact.to_json(), None))
 
     assert port < reported[0]["port"] < port + 100
+
+
+def test_connections_that_send_no_request_are_closed_and_others_are_answered(folder):
+    def work(port):
+        address = "127.0.0.1", port
+        with (
+            socket.create_connection(address, 20) as silent,
+            socket.create_connection(address, 20) as partial,
+        ):
+            partial.sendall(b"POST /predict HTTP/1.1\r\nHost: 127.0.0.1\r\n")
+            label = ask(port, "/predict", "late")["label"]
+            return label, silent.recv(1), partial.recv(1)
+
+    limits = ServeLimits(seconds=1)
+    _reported, _stats, answer = driven(ServeSpec(str(folder), "first", port=0, limits=limits), work)
+
+    assert answer == ("delay", b"", b"")
 
 
 def test_parts_of_an_answer_are_sent_at_once():

@@ -27,12 +27,11 @@ from workbench.base.i18n import _
 from workbench.serving import forms, hugging_face, label_studio, pages
 from workbench.serving.batches import Batches, Predict, QueueFull, Stopping
 from workbench.serving.forms import Form, Reading, Refusal, invalid
-from workbench.serving.spec import ServeLimits, ServerStats
+from workbench.serving.spec import ServeLimits, ServerStats, is_loopback
 from workbench.tasks.spec import TaskInfo
 from workbench.version import __version__
 
 DRAINED = 64 * 2**20  # bytes of a body that is too long that are read before the answer
-LOCAL = ("127.0.0.1", "localhost", "[::1]")
 HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": (
@@ -288,7 +287,7 @@ class Guard:
             return Refusal(401, "token", _("The token is missing or wrong."), hint)
         host = headers.get(b"host", b"").decode("latin-1").lower()
         name = host if host.endswith("]") else host.rpartition(":")[0] or host
-        if name in LOCAL:
+        if is_loopback(name.removeprefix("[").removesuffix("]")):
             return None
         return Refusal(403, "host", _("The host {host!r} is not this computer.", host=host))
 

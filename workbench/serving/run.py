@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import socket
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -65,13 +65,14 @@ def run(
         try:
             host, port = listening.getsockname()[:2]
             message = yield {"kind": READY, "host": host, "port": port}
-            reported, at = service.stats(), loop.time()
+            reported, at, idle = service.stats(), loop.time(), Idle(spec.limits.seconds)
             message = (yield {"kind": "progress", **reported.to_json()}) or message
             while not serving.done():
                 if message == "stop" and not server.should_exit:
                     server.should_exit = True
                     loop.call_later(spec.limits.stopping, service.batches.give_up)
                 loop.run_until_complete(asyncio.wait({serving}, timeout=STEP))
+                idle.close(server.server_state.connections, loop.time())
                 changed = service.counts.is_newer(reported) and loop.time() - at >= OFTEN
                 if changed:
                     reported, at = service.stats(), loop.time()
@@ -82,6 +83,29 @@ def run(
             service.batches.give_up()
             loop.run_until_complete(asyncio.wait({serving}, timeout=CANCELLED))
     return service.stats().to_json()
+
+
+class Idle:
+    """Closes connections that have sent no complete head of a request for so many seconds: uvicorn
+    waits for it without limit, and each takes one of the files that the process may open.
+    """
+
+    def __init__(self, seconds: float):
+        self._seconds = seconds
+        self._since: dict[Any, float] = {}
+
+    def close(self, connections: Iterable[Any], now: float) -> None:
+        """connections: protocols of uvicorn that are open at the time `now`, in seconds."""
+        waiting = [item for item in connections if not _is_busy(item)]
+        self._since = {item: self._since.get(item, now) for item in waiting}
+        for item, since in self._since.items():
+            if now - since > self._seconds and item.transport is not None:
+                item.transport.close()
+
+
+def _is_busy(connection: Any) -> bool:
+    """Whether a request is being read or answered, as uvicorn tells when it stops."""
+    return connection.cycle is not None and not connection.cycle.response_complete
 
 
 def check_address(host: str, token: str) -> None:

@@ -133,7 +133,7 @@ def test_the_program_of_every_task_gives_the_predictions_of_the_model(task, expo
 
 @pytest.mark.parametrize("task", [id for id in TASKS if builtins().info("task", id).connects])
 def test_the_program_connects_the_spans_of_a_line(task, exported, ask):
-    _predictor, folder = exported(task)
+    predictor, folder = exported(task)
     rows, _form = rows_of(task)
 
     done = ask(folder, json.dumps(rows[0]).encode() + b"\n" + b"The 42 tram\n{}\n")
@@ -142,6 +142,10 @@ def test_the_program_connects_the_spans_of_a_line(task, exported, ask):
     connected = [*first["relations"], *first["other_relations"]]
     assert connected and all(row["from"] in rows[0]["spans"] for row in connected)
     assert "no JSON object" in text["error"] and "'text' is missing" in empty["error"]
+    documents = [from_json(row, connects=True) for row in rows]
+    checked = bundle.BundledPredictor(folder, folder).predict(documents)
+    for answer, expected in zip(checked, predictor.predict(documents), strict=True):
+        assert_alike(*(json.loads(json.dumps(item.to_json())) for item in (answer, expected)))
 
 
 def test_the_loading_code_asks_the_program(exported, tmp_path):

@@ -111,18 +111,28 @@ class BundledPredictor:
         importlib.invalidate_caches()
         try:
             self._document = _module("text.document").Document
+            self._span = _module("text.spans").Span
             self._predictor: Any = _module("runtime.onnx_predictor").OnnxPredictor.load(model)
         finally:
             sys.path.remove(str(folder))
 
     def predict(self, documents: Sequence[Document]) -> list[Prediction]:
         """One prediction per document, in order."""
-        theirs = [
-            self._document(item.key, item.texts, tokens=item.tokens, questions=item.questions)
-            for item in documents
-        ]
-        predictions = self._predictor.predict(theirs)
+        predictions = self._predictor.predict([self._theirs(item) for item in documents])
         return [Prediction.from_json(answer.to_json()) for answer in predictions]
+
+    def _theirs(self, document: Document) -> Any:
+        spans = (
+            self._span(span.start, span.end, span.label, span.field)
+            for span in document.input_spans
+        )
+        return self._document(
+            document.key,
+            document.texts,
+            tokens=document.tokens,
+            questions=document.questions,
+            input_spans=tuple(spans),
+        )
 
 
 def _module(name: str) -> Any:
