@@ -407,3 +407,29 @@ def test_working_as_gold_does_not_move_the_gold_of_layers(court):
 
     layers = stored_labels.layers(court.project.db)
     assert {layer.name: court.project.gold(layer.id) for layer in layers} == before
+
+
+def test_a_label_added_by_hand_goes_when_the_edited_decision_is_changed(court):
+    (id,) = court.say("topics", "marks", [[("a",), ()]])
+    topics = labels.layer_named(court.project, "topics")
+    court.begin()
+    court.decide(id, "edited")
+    annotate.set_class(court.project, id, topics.label("b").id)
+    assert court.gold(id)["topics"] == {"b"}
+
+    court.decide(id, 0)
+
+    assert court.gold(id)["topics"] == {"a"}
+
+
+def test_a_person_who_is_called_gold_already_labels_like_others(court):
+    people.change(court.project, court.persons[1].id, "gold")
+    (id,) = court.say("topic", "marks", [[("a",), ("b",)]])
+
+    assert [person.name for person in court.who()] == ["me", "gold"]
+    court.begin()
+    court.decide(id, 0)
+
+    assert adj.gold_person(court.project).name == "gold (2)"
+    assert court.gold(id)["topic"] == {"a"}
+    assert court.of(court.persons[1])[0]["topic"] == {"b"}

@@ -10,13 +10,16 @@ from tests.operations.people.test_agreement import TEXT
 from workbench.base.errors import SpecError
 from workbench.operations.annotation import annotate, relations
 from workbench.operations.people import adjudication as adj
+from workbench.operations.people import people
+from workbench.operations.people.differences import Disagreement, Mark, key_of
 from workbench.operations.schema import labels
 from workbench.project.check import check_open
-from workbench.storage.documents import documents
+from workbench.storage.documents import documents, notes
 from workbench.storage.labels import labels as stored_labels
 from workbench.storage.staging.record_writer import RecordWriter
 from workbench.text.dataset import Record
 from workbench.text.document import Document
+from workbench.text.labels import Label, Layer
 from workbench.text.relations import Relation
 from workbench.text.spans import Span
 
@@ -82,7 +85,7 @@ def test_relations_that_become_equal_by_a_decision_of_the_same_step_count_as_dec
     assert [item.layer.name for item in every] == ["names", "links"]
 
     decisions = [(item, 1) for item in every]
-    assert adj.decide_each(court.project, court.who(), court.layers(), decisions) == 2
+    assert adj.decide_each(court.project, court.who(), court.layers(), decisions) == (2, ())
 
     assert court.links(id) == [Relation("a", LONGER, BOB).place]
     assert court.sheet(id).open == 0 and check_open(court.project) == []
@@ -146,7 +149,7 @@ def test_relations_follow_decisions_on_spans_without_the_relation_layer(court):
 
     assert court.links(id) == [Relation("a", LONGER, BOB).place]
     assert court.sheet(id).done and court.links(not_begun) == []
-    assert adj.decide_alike(court.project, sheet, [sheet.differences[0]], 0) is None
+    assert adj.decide_alike(court.project, sheet, [sheet.differences[0]], 0) == ()
     assert court.links(not_begun) == [] and court.sheet(not_begun).open == 0
     assert adj.submit_decided(court.project, court.who(), court.layers()) == (1, ())
     assert court.links(not_begun) == [Relation("a", ADA, BOB).place]
@@ -300,3 +303,90 @@ def change(court, draw, id, names):
             )
     except SpecError:  # a relation whose spans are open
         assert item.layer.name == "links"
+
+
+def test_renaming_a_label_of_spans_keeps_decisions_and_notes_on_their_relations(court):
+    id = court.document(([ADA, BOB], [Relation("a", ADA, BOB)]), ([ADA, BOB], []))
+    noted = court.document(([ADA, BOB], []), ([ADA, BOB], [Relation("b", BOB, ADA)]), key="n")
+    court.begin()
+    court.take(id, "links", 0)
+    adj.discuss(court.project, court.sheet(noted).differences[0], "Of whom?")
+
+    names = labels.layer_named(court.project, "names")
+    labels.rename_label(court.project, names.label("a").id, "person")
+
+    assert court.sheet(id).open == 0
+    assert court.sheet(noted).differences[0].note == "Of whom?"
+
+
+def test_relations_by_hand_that_go_with_a_span_are_reported(court):
+    id = court.document(([ADA, BOB], []), ([BOB], []))
+    court.begin()
+    court.take(id, "names", 0)
+    links = labels.layer_named(court.project, "links")
+    ada, bob = sorted(documents.record(court.project.db, id).spans["names"], key=lambda s: s.start)
+    relations.add_relation(court.project, ada.id, bob.id, links.label("b").id)
+
+    sheet = court.sheet(id)
+    warnings = adj.decide(court.project, sheet, sheet.differences[0], 1)
+
+    assert court.links(id) == []
+    assert warnings == ("1 relation was deleted with its span.",)
+
+
+def test_relations_of_a_person_on_spans_of_gold_stay(court):
+    id = court.document(([ADA, BOB], None), ([LONGER, BOB], None))
+    court.begin()
+    court.take(id, "names", 0)
+    links = labels.layer_named(court.project, "links")
+    people.set_gold(court.project, links.id, court.persons[2].id)
+    people.work_as(court.project, court.persons[2].id)
+    ada, bob = sorted(documents.record(court.project.db, id).spans["names"], key=lambda s: s.start)
+    relations.add_relation(court.project, ada.id, bob.id, links.label("b").id)
+    with court.project.edit("Note"):
+        notes.add(court.project.db, id, "Who?", 1, ada.id)
+    start = dump(court.project)
+
+    court.take(id, "names", 1)
+    (own,) = court.of(court.persons[2])
+    assert own == {"links": {Relation("b", LONGER, BOB).place}}
+    (note,) = notes.of_documents(court.project.db, [id])
+    longer, _bob = documents.record(court.project.db, id).spans["names"]
+    assert note.span_id == longer.id
+
+    sheet = court.sheet(id)
+    warnings = adj.decide(court.project, sheet, sheet.differences[0], "neither")
+    assert warnings == ("1 relation was deleted with its span.",)
+    (note,) = notes.of_documents(court.project.db, [id])
+    assert note.span_id is None and check_open(court.project) == []
+    court.project.undo()
+    court.project.undo()
+    assert dump(court.project) == start and check_open(court.project) == []
+
+
+def test_decisions_of_earlier_versions_are_read_and_replaced(court):
+    id = court.document(([ADA, BOB], [Relation("a", ADA, BOB)]), ([ADA, BOB], []))
+    court.begin()
+    court.take(id, "links", 0)
+    (item,) = court.sheet(id).differences
+    with court.project.edit("Earlier version"):
+        court.project.db.writer.execute(
+            "update flag set name = replace(name, ?, ?)", (item.key, item.former_key)
+        )
+    assert court.sheet(id).open == 0
+
+    court.take(id, "links", "neither")
+    adj.undo_decision(court.project, court.sheet(id), item)
+
+    assert court.sheet(id).open == 1
+
+
+def test_the_keys_of_earlier_versions_are_those_that_they_wrote():
+    one, two = (Label(name, uid=digit * 16) for name, digit in zip("ab", "12", strict=True))
+    links = Layer("links", "relation", (one, two), id=1, uid="3" * 16)
+    ends = Mark(2, "a", 0, 3), Mark(2, "a", 8, 11)
+    item = Disagreement("missed", ((Mark(1, "a", 0, 11, ends=ends),), ()))
+
+    key = key_of(links, item, ["4" * 16, "5" * 16])
+
+    assert key == "da34c90bc43b20fe"  # as written on 2026-11-29

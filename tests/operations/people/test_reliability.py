@@ -170,7 +170,7 @@ def test_suggestions_are_taken_in_one_undo_step_and_decided_differences_are_not_
     listed = reliability.open_suggestions(*chosen, result)
     assert [difference.document_id for difference, _version in listed] == ids[:2]
     decisions = [(difference, version.take) for difference, version in listed]
-    assert adjudication.decide_each(*chosen, decisions) == 2
+    assert adjudication.decide_each(*chosen, decisions) == (2, ())
 
     assert [court.gold(id)["topic"] for id in ids] == [{"a"}, {"a"}, {"a"}]
     assert reliability.open_suggestions(*chosen, result) == []
@@ -193,6 +193,6 @@ def test_relations_whose_spans_are_open_are_left_open(court):
     every = [(difference, version.take) for difference, version in listed]
     assert [difference.layer.name for difference, _take in every] == ["names", "links"]
 
-    assert adjudication.decide_each(*chosen, every[1:]) == 0
-    assert adjudication.decide_each(*chosen, every[:1]) == 1
+    assert adjudication.decide_each(*chosen, every[1:]) == (0, ())
+    assert adjudication.decide_each(*chosen, every[:1]) == (1, ())
     assert court.sheet(id).open == 0  # the relations are equal now

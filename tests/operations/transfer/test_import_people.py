@@ -142,6 +142,18 @@ def test_the_ground_truth_among_several_annotations_is_the_curated_version(proje
     assert people.named(project, "gold") == adjudication.gold_person(project)
 
 
+def test_curated_labels_are_not_those_of_a_person_who_is_called_gold(project, bring):
+    bring({"x.json": STUDIO})
+    people.change(project, people.named(project, "Ada King").id, "gold")
+    before = of(project, "gold")
+    truth = annotation(5, region(0, 3, "PER"), ground_truth=True)
+
+    bring({"y.json": json.dumps([task(4, "Cleo met Dan", annotation(7), truth)])})
+
+    assert of(project, "gold") == before and adjudication.gold_person(project).name == "gold (2)"
+    assert of(project, "gold (2)") == {"4": ("submitted", [(0, 3, "PER")])}
+
+
 def test_people_of_one_name_are_told_apart_by_their_address(project, bring):
     other = {**ADA, "id": 5, "email": "king@example.org"}
 

@@ -219,7 +219,7 @@ def decide(
         sheet = _sheet(project, key, names, layer_names)
         if difference > len(sheet.differences):
             raise SpecError(_("{key} has no difference {n}.", key=key, n=difference))
-        every = [sheet.differences[difference - 1]]
+        every, warnings = [sheet.differences[difference - 1]], dict[str, None]()
         with opened.working(_("Adjudication"), quiet=as_json) as watch:
             if alike:
                 every += operations.equal_cases(
@@ -230,12 +230,15 @@ def decide(
                     operations.discuss(project, every[0], text)
                 if take == REOPEN:
                     for item in every:
-                        operations.undo_decision(project, sheet, item)
+                        warnings |= dict.fromkeys(operations.undo_decision(project, sheet, item))
                 else:
-                    operations.decide_alike(
-                        project, sheet, every, sheet.take_named(take), watch=watch
+                    named = sheet.take_named(take)
+                    warnings |= dict.fromkeys(
+                        operations.decide_alike(project, sheet, every, named, watch=watch)
                     )
         keys = operations.keys(project, every)
+    for warning in warnings:
+        note(warning)
     rows = [
         (keys[item.document_id], [_said(item, at) for at in range(len(sheet.annotators))])
         for item in every

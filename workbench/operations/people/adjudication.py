@@ -37,7 +37,7 @@ from workbench.storage.annotation import versions as stored
 from workbench.storage.documents import documents, flags
 from workbench.storage.labels import labels
 from workbench.storage.schema.values import name_in
-from workbench.text.labels import CURATED, Layer
+from workbench.text.labels import Layer
 from workbench.text.relations import span_layer
 from workbench.text.rows import row_id
 from workbench.text.sentences import SENTENCE, joined_over, unit_at, units_of
@@ -251,9 +251,7 @@ def layers_of(project: Project, persons: Sequence[Person]) -> tuple[Layer, ...]:
 
 def gold_person(project: Project) -> Person | None:
     """The person whose labels are the result; None before the first `begin`."""
-    every = people.every(project)
-    by_uid = next((person for person in every if person.uid == GOLD_UID), None)
-    return by_uid or next((person for person in every if person.name == CURATED), None)
+    return next((person for person in people.every(project) if person.uid == GOLD_UID), None)
 
 
 def _reader(project: Project, persons: Sequence[Person], layers: Sequence[Layer]) -> Reader:
@@ -613,7 +611,7 @@ def begin(
             versions += agreed.copied
             if agreed.written:
                 written.setdefault(surveyed.document_id, []).extend(agreed.written)
-    gold = gold_person(project) or people.add(project, CURATED, uid=GOLD_UID)
+    gold = gold_person(project) or people.add_gold(project)
     title = _("Begin adjudication")
     with project.edit(title, origin=origin, bulk=True, watch=watch.part(0.8, 1.0)):
         for layer in reader.layers:
@@ -675,25 +673,25 @@ def _with_relations(project: Project, reader: Reader) -> Reader:
 
 def decide(
     project: Project, sheet: Sheet, difference: Difference, take: Take, *, origin: object = None
-) -> None:
+) -> tuple[str, ...]:
     """Make what is taken gold, in one undo step. EDITED leaves gold at the place as it is, for
-    editing.
+    editing. Returns warnings: relations that were deleted, since their spans are not gold now.
 
     Raises WorkbenchError if the labels have changed since the sheet was read, or the decision is
     not possible; SpecError before `begin`, and for relations whose spans are open.
     """
     title = _("Adjudicate {layer}", layer=difference.layer.name)
-    _decide_one(project, sheet, difference, take, title, origin)
+    return _decide_one(project, sheet, difference, take, title, origin)
 
 
 def undo_decision(
     project: Project, sheet: Sheet, difference: Difference, *, origin: object = None
-) -> None:
-    """Open a difference again: its labels are taken out of gold, in one undo step. Raises as
-    `decide`.
+) -> tuple[str, ...]:
+    """Open a difference again: its labels are taken out of gold, in one undo step. Returns warnings
+    and raises as `decide`.
     """
     title = _("Reopen difference in {layer}", layer=difference.layer.name)
-    _decide_one(project, sheet, difference, None, title, origin)
+    return _decide_one(project, sheet, difference, None, title, origin)
 
 
 def decide_alike(
@@ -704,10 +702,11 @@ def decide_alike(
     *,
     origin: object = None,
     watch: Watch = QUIET,
-) -> None:
+) -> tuple[str, ...]:
     """Decide differences of any documents in the same way, in one undo step.
 
-    sheet: of any of them. Raises as `decide`; then nothing is decided. Cancelled through `watch`.
+    sheet: of any of them. Returns warnings and raises as `decide`; then nothing is decided.
+    Cancelled through `watch`.
     """
     if take == EDITED:
         raise SpecError(_("Labels can be edited in one document at a time."))
@@ -715,7 +714,8 @@ def decide_alike(
     title = ngettext("Adjudicate {n} case alike", "Adjudicate {n} cases alike", n)
     decisions = [(difference, take) for difference in differences]
     reader = _reader(project, sheet.annotators, sheet.layers)
-    _decide(project, reader, decisions, title, origin, watch)
+    _decided, warnings = _decide(project, reader, decisions, title, origin, watch)
+    return warnings
 
 
 def decide_each(
@@ -726,9 +726,9 @@ def decide_each(
     *,
     origin: object = None,
     watch: Watch = QUIET,
-) -> int:
-    """Decide differences of any documents, in one undo step. Returns how many were decided:
-    relations whose spans are open, or not gold, are left open.
+) -> tuple[int, tuple[str, ...]]:
+    """Decide differences of any documents, in one undo step. Returns how many were decided, and
+    warnings as `decide`: relations whose spans are open, or not gold, are left open.
 
     Raises as `decide`; then nothing is decided. Cancelled through `watch`.
     """
@@ -746,13 +746,15 @@ def _decide_one(
     take: Take | None,
     title: str,
     origin: object,
-) -> None:
+) -> tuple[str, ...]:
     reader = _with_relations(project, _reader(project, sheet.annotators, sheet.layers))
     id = difference.document_id
     former = sheet.case if row_id(sheet.document) == id else None
     case = reader.read(id, reader.states([id]), former).case
     with project.edit(title, origin=origin):
-        _writer(project, reader, sheet.layers).take(case, case.find(difference.key), take)
+        writer = _writer(project, reader, sheet.layers)
+        writer.take(case, case.find(difference.key), take)
+    return writer.warnings
 
 
 def _decide(
@@ -764,8 +766,10 @@ def _decide(
     watch: Watch,
     *,
     may_skip: bool = False,
-) -> int:
-    """Returns how many were decided. may_skip: leave out relations that cannot be decided yet."""
+) -> tuple[int, tuple[str, ...]]:
+    """Returns how many were decided, and warnings. may_skip: leave out relations that cannot be
+    decided yet.
+    """
     by_document: dict[int, list[tuple[Difference, Take | None]]] = {}
     for difference, take in decisions:
         by_document.setdefault(difference.document_id, []).append((difference, take))
@@ -788,21 +792,20 @@ def _decide(
                             raise
                     else:
                         decided += 1
-    return decided
+    return decided, writer.warnings
 
 
 def discuss(project: Project, difference: Difference, text: str, *, origin: object = None) -> None:
     """Note on a difference what is to be discussed; "" removes the note."""
-    text, name = " ".join(text.split())[:LONGEST_NOTE], f"{DISCUSS}{difference.key} "
-    before = flags.starting_with(project.db, name, difference.document_id)
-    if [flag.name for flag in before] == ([f"{name}{text}"] if text else []):
+    text, id = " ".join(text.split())[:LONGEST_NOTE], difference.document_id
+    before = cases.remarks(project, DISCUSS, [id]).get(id, {})
+    if text == next((before[key] for key in difference.keys if key in before), ""):
         return
     with project.edit(_("Note on a difference"), origin=origin):
-        flags.delete(project.db, [flag.id for flag in before])
+        cases.delete_remarks(project, DISCUSS, difference)
         if text:
-            flags.add(
-                project.db, difference.document_id, name + name_in(text), project.annotator_id
-            )
+            name = f"{DISCUSS}{difference.key} {name_in(text)}"
+            flags.add(project.db, id, name, project.annotator_id)
 
 
 def submit(project: Project, sheet: Sheet, *, origin: object = None) -> tuple[str, ...]:
@@ -873,7 +876,7 @@ def _outdated(project: Project, reader: Reader, ids: Sequence[int]) -> Iterator[
         decisions = cases.remarks(project, cases.DECIDED, page)
         decided = [id for id in page if id in decisions]
         for case in reader.cases(decided, reader.states(decided)):
-            keys = {difference.key for difference in case.differences}
+            keys = {key for difference in case.differences for key in difference.keys}
             if not keys.issuperset(decisions[case.document_id]) and writer.is_outdated(case):
                 yield case.document_id
 

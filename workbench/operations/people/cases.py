@@ -41,7 +41,8 @@ _Stored = tuple[str, int, tuple[Any, ...]]  # table, id, values of `stored.rows`
 class Difference:
     """A difference between versions of a layer of a document.
 
-    key: equal in other files, and as long as the same people say the same. start, end: code points
+    key: equal in other files, and as long as the same people say the same. former_key: of the same
+    difference in files of earlier versions, "" if it was not another. start, end: code points
     of the text `field` that the versions cover, None for labels of the whole document. versions:
     one per person, None for a person who did not submit the layer. note: what is to be discussed.
     """
@@ -56,6 +57,12 @@ class Difference:
     taken: Take | None = None
     note: str = ""
     field: str = TEXT
+    former_key: str = ""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Those under which decisions and notes may be stored."""
+        return (self.key, self.former_key) if self.former_key else (self.key,)
 
     def marks(self, take: Take) -> tuple[Mark, ...]:
         """The labels that a decision makes gold. Raises WorkbenchError if it is not possible."""
@@ -341,7 +348,7 @@ class Reader:
     def _decided(
         self, item: Difference, decisions: Mapping[str, str], notes: Mapping[str, str]
     ) -> Difference:
-        name, note = decisions.get(item.key, ""), notes.get(item.key, "")
+        name, note = _entry(decisions, *item.keys), _entry(notes, *item.keys)
         taken = self._take(name) if name else None
         if (taken, note) == (item.taken, item.note):
             return item
@@ -384,14 +391,18 @@ class Reader:
         decisions: Mapping[str, str],
         notes: Mapping[str, str],
     ) -> Difference:
-        key = compared.key_of(layer, raw, [person.uid for person in self.people])
+        uids = [person.uid for person in self.people]
+        number = self._spans_of.get(row_id(layer))
+        spans = next((of for of in self.layers if of.id == number), None)
+        key = compared.key_of(layer, raw, uids, spans)
+        former = "" if spans is None else compared.key_of(layer, raw, uids)
         placed = [m for v in raw.versions for m in v or () if m.start is not None]
         start = min((mark.offsets[0] for mark in placed), default=None)
         end = max((mark.offsets[1] for mark in placed), default=None)
         field = placed[0].field if placed else TEXT
-        taken = self._take(decisions.get(key, ""))
+        taken, note = self._take(_entry(decisions, key, former)), _entry(notes, key, former)
         return Difference(
-            key, id, layer, raw.kind, start, end, raw.versions, taken, notes.get(key, ""), field
+            key, id, layer, raw.kind, start, end, raw.versions, taken, note, field, former
         )
 
     def _take(self, name: str) -> Take | None:
@@ -440,6 +451,10 @@ def _answer(
     return Mark(layer, question, start, end, field=field, value=attrs or "", id=id)
 
 
+def _entry(by_key: Mapping[str, str], *keys: str) -> str:
+    return next((by_key[key] for key in keys if key in by_key), "")
+
+
 def remarks(project: Project, prefix: str, ids: Sequence[int]) -> dict[int, dict[str, str]]:
     """Document → key of a difference → the rest of the name of its newest flag."""
     rows: dict[int, dict[str, str]] = {}
@@ -447,6 +462,13 @@ def remarks(project: Project, prefix: str, ids: Sequence[int]) -> dict[int, dict
         key, _space, rest = flag.name.removeprefix(prefix).partition(" ")
         rows.setdefault(flag.document_id, {})[key] = rest
     return rows
+
+
+def delete_remarks(project: Project, prefix: str, difference: Difference) -> None:
+    """Delete the flags of a difference whose names start with this. Within an edit."""
+    for key in difference.keys:
+        rows = flags.starting_with(project.db, f"{prefix}{key} ", difference.document_id)
+        flags.delete(project.db, [flag.id for flag in rows])
 
 
 def relation(layer: Layer, label: str, ends: tuple[Mark, Mark]) -> Mark:
@@ -495,11 +517,18 @@ def _resolved_end(end: Mark, case: LayerCase, gold: Sequence[Mark]) -> Mark | No
         chosen: Sequence[Mark] = [mark for mark in gold if mark not in case.agreed]
     else:
         chosen = difference.marks(difference.taken)
-    if end in chosen:
-        return end
+    return nearest(end, chosen)
+
+
+def nearest(end: Mark, chosen: Sequence[Mark]) -> Mark | None:
+    """The span that is in the place of another: the equal one, else that which overlaps it most."""
     best = max(
         chosen,
-        key=lambda mark: (compared.shared_chars(mark, end), mark.label == end.label),
+        key=lambda mark: (
+            mark == end,
+            compared.shared_chars(mark, end),
+            mark.label == end.label,
+        ),  # fmt: skip
         default=None,
     )
     return best if best is not None and compared.shared_chars(best, end) else None

@@ -15,6 +15,7 @@ from typing import Literal
 from workbench.base.i18n import N_
 from workbench.text import labels as kinds
 from workbench.text.labels import Layer
+from workbench.text.relations import directed
 from workbench.text.spans import TEXT
 
 Kind = Literal["boundary", "label", "missed", "value"]
@@ -394,15 +395,27 @@ def common_chains(versions: Iterable[Version]) -> tuple[Mark, ...]:
 # ---------------------------------------------------------------- decisions
 
 
-def key_of(layer: Layer, difference: Disagreement, people: Sequence[str]) -> str:
+def key_of(
+    layer: Layer, difference: Disagreement, people: Sequence[str], spans: Layer | None = None
+) -> str:
     """16 hex digits that tell a difference from the others of its document.
 
-    people: the uid of each. Equal in other files and for the same people in another order.
+    people: the uid of each. spans: the layer whose spans relations connect. Equal in other files,
+    for the same people in another order and under other names of labels. Without `spans`, names of
+    their labels matter, as in the keys of relations that earlier versions wrote.
     """
     uids = {label.name: label.uid for label in layer.labels}
+    of_ends = {label.name: label.uid for label in spans.labels} if spans is not None else {}
+
+    def end(mark: Mark) -> tuple[object, ...]:
+        return mark.ranges, of_ends.get(mark.label, mark.label)
 
     def content(mark: Mark) -> tuple[object, ...]:
-        return *mark.place[:-2], uids.get(mark.label, mark.label), mark.chain or 0, mark.place[-1]
+        ends: object = mark.place[-1]
+        if spans is not None and mark.ends is not None:
+            one, other = map(end, mark.ends)
+            ends = (one, other) if directed(layer, mark.label) else sorted((one, other))
+        return *mark.place[:-2], uids.get(mark.label, mark.label), mark.chain or 0, ends
 
     versions = sorted(
         (uid, sorted(map(content, version)))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.base.errors import SpecError
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.operations.people import cases
 from workbench.operations.people.cases import (
     DECIDED,
@@ -55,6 +55,20 @@ class GoldWriter:
         self._layers = set(map(row_id, layers))
         self._source: int | None = None
         self._writer: RecordWriter | None = None
+        self._lost = 0  # relations that were deleted with spans
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What decisions have deleted besides the labels of the differences."""
+        if not self._lost:
+            return ()
+        return (
+            ngettext(
+                "{n} relation was deleted with its span.",
+                "{n} relations were deleted with their spans.",
+                self._lost,
+            ),
+        )
 
     # ------------------------------------------------------------ decisions
 
@@ -70,8 +84,10 @@ class GoldWriter:
             between = [of for of in between if row_id(of.layer) in begun]
         before = [self._expected(case, of) for of in between]
         present = [set(self._marks(case, of.layer)) for of in between]
+        moved: Mapping[Mark, Mark] = {}
         if take != EDITED:
-            self._replace(case, difference, () if take is None else difference.marks(take))
+            chosen = () if take is None else difference.marks(take)
+            moved = self._replace(case, difference, chosen)
         elif layer.traits.asks:
             self._keep_question(case, difference)
         self._decide(case, difference, take)
@@ -79,7 +95,7 @@ class GoldWriter:
             now = self._reader.case(case.document_id)
             case.layers = now.layers
             for of, expected, rows in zip(between, before, present, strict=True):
-                self._follow(case, case.layers[row_id(of.layer)], expected, rows)
+                self._follow(case, case.layers[row_id(of.layer)], expected, rows, moved)
         self._draft(case, layer, reopen=take is None)
 
     def start(self, case: Case, layers: Iterable[int] | None = None) -> None:
@@ -138,11 +154,14 @@ class GoldWriter:
         rows = self._reader.marks([case.document_id], [self._gold])
         return rows.get((case.document_id, row_id(layer), self._gold), [])
 
-    def _replace(self, case: Case, difference: Difference, chosen: Sequence[Mark]) -> None:
+    def _replace(
+        self, case: Case, difference: Difference, chosen: Sequence[Mark]
+    ) -> Mapping[Mark, Mark]:
+        """Returns the spans of gold that others have replaced, with those."""
         layer, of = difference.layer, case.layers[row_id(difference.layer)]
         if layer.traits.asks:
             self._answer(case, difference, chosen)
-            return
+            return {}
         gold, every = self._marks(case, layer), list(difference.every_mark)
         target = set(chosen)
         if of.spans is not None:
@@ -156,18 +175,44 @@ class GoldWriter:
             added = [mark for mark in chosen if mark not in gold]
         else:
             gone, added = gold, [mark for mark in chosen if mark not in gold]
-        self._delete(layer, [mark for mark in gone if mark not in target])
+        gone = [mark for mark in gone if mark not in target]
+        if gone and layer.traits.table == kinds.TABLES[kinds.SPANS]:
+            self._add(case, layer, added)
+            return self._replace_spans(case, layer, gone, chosen)
+        self._delete(layer, gone)
         self._add(case, layer, added)
+        return {}
+
+    def _replace_spans(
+        self, case: Case, layer: Layer, gone: Sequence[Mark], chosen: Sequence[Mark]
+    ) -> Mapping[Mark, Mark]:
+        """Delete spans of gold. What others have on them, such as relations, goes to the chosen
+        span in the same place, which gold has already.
+        """
+        ids = {mark.id for mark in gone}
+        left = [mark for mark in self._marks(case, layer) if mark.id not in ids and mark in chosen]
+        moved = [(mark, cases.nearest(mark, left)) for mark in gone]
+        self._lost += stored.replace_spans(
+            self._db,
+            {row_id(mark): None if to is None else row_id(to) for mark, to in moved},
+            annotator_id=self._gold,
+            layer_ids=[row_id(of.layer) for of in self._relation_cases(case, layer)],
+        )
+        return {mark: to for mark, to in moved if to is not None}
 
     @staticmethod
     def _is_of(mark: Mark, difference: Difference, of: LayerCase, every: Iterable[Mark]) -> bool:
         """Whether a label of gold came from a difference: a version, or what replaced it."""
         if mark in every:
             return True
-        if difference.taken != EDITED or mark in of.agreed or mark.start is None:
+        if difference.taken != EDITED or mark in of.agreed:
             return False
-        others = (m for d in of.differences if d.key != difference.key for m in d.every_mark)
-        return _overlap(difference, mark) and mark not in others
+        others = [item for item in of.differences if item.key != difference.key]
+        if any(mark in item.every_mark for item in others):
+            return False
+        if mark.start is None:  # a label of the document: of the last difference that was edited
+            return all(item.taken != EDITED for item in others)
+        return _overlap(difference, mark)
 
     def _delete(self, layer: Layer, marks: Iterable[Mark]) -> None:
         ids = [mark.id for mark in marks if mark.id is not None]
@@ -213,11 +258,9 @@ class GoldWriter:
 
     def _decide(self, case: Case, difference: Difference, take: Take | None) -> None:
         """Remember the decision as a flag of the document."""
-        name = f"{DECIDED}{difference.key} "
-        before = flags.starting_with(self._db, name, case.document_id)
-        flags.delete(self._db, [flag.id for flag in before])
+        cases.delete_remarks(self._project, DECIDED, difference)
         if take is not None:
-            name += self._reader.take_name(take)
+            name = f"{DECIDED}{difference.key} {self._reader.take_name(take)}"
             flags.add(self._db, case.document_id, name, self._project.annotator_id)
         of = case.layers[row_id(difference.layer)]
         of.differences = tuple(
@@ -335,10 +378,18 @@ class GoldWriter:
         return self._ends(case, of, of.decided())
 
     def _follow(
-        self, case: Case, of: LayerCase, before: dict[Mark, Mark | None], present: set[Mark]
+        self,
+        case: Case,
+        of: LayerCase,
+        before: Mapping[Mark, Mark | None],
+        present: Iterable[Mark],
+        moved: Mapping[Mark, Mark],
     ) -> None:
         """Connect the relations of a layer to the spans that are gold now. Decisions whose spans
         are not gold any more are open again.
+
+        before: relations of people and of gold; present: all of gold. moved: spans of gold, and
+        those that have replaced them.
         """
         now = self._expected(case, of)
         former = {mark for mark in before.values() if mark is not None}
@@ -351,11 +402,16 @@ class GoldWriter:
             if mark is not None and mark not in rows and (mark in present or mark not in former)
         ]
         gone = [mark for mark in present if mark not in former and mark not in rows]
-        by_hand = self._ends(case, of, sorted(gone, key=lambda mark: mark.place))
+        gold = self._spans(case, of)
+        by_hand = {
+            mark: self._in_gold(of, _connecting(mark, moved), gold)
+            for mark in sorted(gone, key=lambda mark: mark.place)
+        }
         again = [mark for mark in by_hand.values() if mark is not None and mark not in rows]
         missing += [mark for mark in dict.fromkeys(again) if mark not in missing]
         self._add(case, of.layer, missing)
         lost = [mark for mark, end in by_hand.items() if end is None]
+        self._lost += len(lost)
         for difference in of.differences:
             if difference.taken == EDITED:
                 is_open = any(_overlap(difference, mark) for mark in lost)
@@ -366,6 +422,14 @@ class GoldWriter:
             if is_open:
                 self._decide(case, difference, None)
                 self._draft(case, of.layer, reopen=True)
+
+
+def _connecting(mark: Mark, moved: Mapping[Mark, Mark]) -> Mark:
+    """A relation with the spans that have replaced its own."""
+    if mark.ends is None:
+        return mark
+    first, second = (moved.get(end, end) for end in mark.ends)
+    return replace(mark, ends=(first, second))
 
 
 def _is_unresolved(mark: Mark, of: LayerCase) -> bool:

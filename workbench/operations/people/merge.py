@@ -414,7 +414,9 @@ class _Plan:
             )
         return labels.add_layer(
             self.project.db,
-            self._free(other.name, {layer.name for layer in labels.layers(self.project.db)}),
+            operations.free_name(
+                other.name, {layer.name for layer in labels.layers(self.project.db)}
+            ),
             other.kind,
             texts=other.texts,
             guideline=other.guideline,
@@ -434,7 +436,7 @@ class _Plan:
             if known is not None:
                 ids[row_id(label)], names[label.name] = row_id(known), known.name
                 continue
-            name = self._free(label.name, {*here.names, *names.values()})
+            name = operations.free_name(label.name, {*here.names, *names.values()})
             key = label.key if may_be_key(label.key, used) else ""
             used.add(key)
             ids[row_id(label)] = labels.add_label(
@@ -461,19 +463,14 @@ class _Plan:
     def _add_person(self, person: Person) -> int:
         taken = {other.name for other in operations.every(self.project)}
         looks = {"initials": person.initials, "colour": person.colour}
-        return people.add(self.project.db, self._free(person.name, taken), uid=person.uid, **looks)
+        return people.add(
+            self.project.db, operations.free_name(person.name, taken), uid=person.uid, **looks
+        )
 
     @staticmethod
     def _new_uid(uid: str, taken: set[str]) -> str:
         """The uid of the other file, so that a second merge finds it again; "" if it is taken."""
         return "" if uid in taken else uid
-
-    @staticmethod
-    def _free(name: str, taken: set[str]) -> str:
-        number, free = 2, name
-        while free in taken:
-            free, number = f"{name} ({number})", number + 1
-        return free
 
     # ------------------------------------------------------------ what is done
 
@@ -572,7 +569,7 @@ class _Plan:
             if known is None
         ]
         new = [layer.name for layer, here in self.pairs if here is None]
-        renamed = [(name, self._free(name, names)) for name in new if name in names]
+        renamed = [(name, operations.free_name(name, names)) for name in new if name in names]
         return MergePreview(
             dict(matches.counts),
             matches.changed,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from workbench.base.errors import SpecError
@@ -15,6 +15,7 @@ from workbench.storage.annotation.people import Person as Person
 from workbench.storage.annotation.people import initials_of as initials_of
 from workbench.storage.labels import labels
 from workbench.storage.schema.values import new_uid
+from workbench.text.labels import CURATED
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
@@ -146,6 +147,19 @@ def add(
     return next(person for person in every(project) if person.id == id)
 
 
+def add_gold(project: Project) -> Person:
+    """Add the person whose labels are the result of adjudication, as `add`. A person with this name
+    who has labels is somebody else; one without is the result from now on.
+    """
+    persons = {person.name: person for person in every(project)}
+    person, labelling = persons.get(CURATED), store.labelling(project.db)
+    if person is None or person.id in labelling or person.id == project.annotator_id:
+        return add(project, free_name(CURATED, persons), uid=GOLD_UID)
+    with project.write():
+        store.become(project.db, person.id, replace(person, uid=GOLD_UID))
+    return next(person for person in every(project) if person.uid == GOLD_UID)
+
+
 def change(project: Project, id: int, name: str, *, initials: str = "", colour: str = "") -> None:
     """Set name, initials and colour; cannot be undone. Raises SpecError as `add`."""
     name = _free(project, name, besides=id)
@@ -220,6 +234,14 @@ def set_gold(project: Project, layer_id: int, id: int, *, origin: object = None)
     title = _("Gold of {layer} is by {name}", layer=name, name=person.name)
     with project.edit(title, origin=origin):
         labels.update_layer(project.db, layer_id, gold=id)
+
+
+def free_name(name: str, taken: Container[str]) -> str:
+    """The name, with a number if it is taken."""
+    number, free = 2, name
+    while free in taken:
+        free, number = f"{name} ({number})", number + 1
+    return free
 
 
 def _free(project: Project, name: str, besides: int | None = None) -> str:

@@ -90,13 +90,9 @@ def annotators(
     if names is None:
         return None
     ids = {person.name: person.id for person in people.every(project)}
-    if (gold := adjudication.gold_person(project)) is not None:
-        ids[CURATED] = gold.id
-    uids = {CURATED: adjudication.GOLD_UID}
-    return {
-        n: ids.get(name) or store.add(project.db, name, uid=uids.get(name, ""))
-        for n, name in names.items()
-    }
+    if CURATED in names.values():
+        ids[CURATED] = (adjudication.gold_person(project) or people.add_gold(project)).id
+    return {n: ids.get(name) or store.add(project.db, name) for n, name in names.items()}
 
 
 def set_gold(project: Project, targets: Targets, labelled: set[int]) -> list[str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from workbench.base.watch import QUIET, Watch
+from workbench.storage.annotation.annotations import reset_untouched
+from workbench.storage.annotation.relations import hand_over
 from workbench.storage.connections.database import Database
 from workbench.storage.schema.values import Row, ids_in, now
 
@@ -158,6 +160,37 @@ def _copy(
             f" select {uid[1]}document_id, layer_id, :by, :source, {selected} {where} order by id",
             values,
         )
+
+
+def replace_spans(
+    db: Database,
+    successors: Mapping[int, int | None],
+    *,
+    annotator_id: int,
+    layer_ids: Iterable[int],
+) -> int:
+    """Delete spans (id → the one in its place, if any); returns how many relations go with them.
+
+    Relations, notes and flags go to the span in its place, notes and flags without one to the
+    document. Relations of the annotator in these layers are deleted too, without being counted.
+    """
+    own = f"annotator_id = ? and layer_id {_IN}"
+    ends = f"(from_span {_IN} or to_span {_IN})"
+    every, gone = ids_in(successors), ids_in(id for id, to in successors.items() if to is None)
+    values = annotator_id, ids_in(layer_ids), every, every
+    db.writer.execute(f"delete from relation where {own} and {ends}", values)
+    hand_over(db, [(id, to) for id, to in successors.items() if to is not None])
+    for table in ("note", "flag"):
+        db.writer.execute(f"update {table} set span_id = null where span_id {_IN}", (gone,))
+    touched = db.writer.execute(
+        "select document_id, layer_id, annotator_id, count(*) from relation"
+        f" where {ends} group by document_id, layer_id, annotator_id",
+        (gone, gone),
+    ).fetchall()
+    delete(db, "span", successors)
+    for document, layer, annotator, _count in touched:
+        reset_untouched(db, [document], layer, annotator)
+    return sum(count for *_place, count in touched)
 
 
 def delete(db: Database, table: str, ids: Iterable[int]) -> None:

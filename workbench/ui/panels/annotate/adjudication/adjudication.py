@@ -460,12 +460,15 @@ class AdjudicationTool(Tool):
             if self._attempt(adjudication.decide, self.sheet, self.current, take):
                 self._go_on()
 
-    def _attempt(self, act: Callable[..., None], *args: Any) -> bool:
-        """Change the project; False after an error, which is shown."""
+    def _attempt(self, act: Callable[..., tuple[str, ...] | None], *args: Any) -> bool:
+        """Change the project and show warnings; False after an error, which is shown."""
         try:
-            return self.session.attempt(partial(_done, act), *args) is not None
+            warnings = self.session.attempt(partial(_warnings, act), *args)
         finally:
             self._after = None
+        if warnings:
+            self.context.note(" ".join(warnings), undo=True)
+        return warnings is not None
 
     def _decide_alike(self, sheet: Sheet, differences: Sequence[Difference], take: Take) -> None:
         work = partial(
@@ -474,9 +477,9 @@ class AdjudicationTool(Tool):
         done = partial(self._decided_alike, len(differences))
         self.context.task(ALIKE, work, done, writes=True, title=_("Deciding equal cases…"))
 
-    def _decided_alike(self, count: int, _result: object) -> None:
+    def _decided_alike(self, count: int, warnings: Sequence[str]) -> None:
         message = ngettext("Decided {n:,} difference.", "Decided {n:,} differences alike.", count)
-        self.context.note(message, undo=True)
+        self.context.note(" ".join((message, *warnings)), undo=True)
         self._go_on()
 
     def _go_on(self) -> None:
@@ -593,10 +596,12 @@ class AdjudicationTool(Tool):
         done = partial(self._took_all, len(rows))
         self.context.task(ALIKE, work, done, writes=True, title=_("Taking suggestions…"))
 
-    def _took_all(self, count: int, decided: int) -> None:
+    def _took_all(self, count: int, result: tuple[int, Sequence[str]]) -> None:
+        decided, warnings = result
         messages = [
-            ngettext("Decided {n:,} difference.", "Decided {n:,} differences.", decided)
-        ]  # fmt: skip
+            ngettext("Decided {n:,} difference.", "Decided {n:,} differences.", decided),
+            *warnings,
+        ]
         if left := count - decided:
             messages.append(
                 ngettext(
@@ -862,9 +867,11 @@ def _place(case: Difference) -> Place:
     return case.document_id, case.key
 
 
-def _done(act: Callable[..., None], *args: Any, **named: Any) -> bool:
-    act(*args, **named)
-    return True
+def _warnings(
+    act: Callable[..., tuple[str, ...] | None], *args: Any, **named: Any
+) -> tuple[str, ...]:
+    """What is returned, without None, which tells `_attempt` that there was an error."""
+    return act(*args, **named) or ()
 
 
 def _is_done(row: adjudication.DocumentRow) -> bool:
