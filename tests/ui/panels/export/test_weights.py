@@ -46,12 +46,16 @@ def test_rows_appear_as_they_are_measured_and_stay_with_the_run(app, panel, qtbo
     panel.state.weights.queue.worker = worker
     qtbot.mouseClick(named(panel, "Measure", QPushButton), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: panel.state.weights.rows == (FULL,))
-    assert named(panel, "Cancel measuring", QPushButton).isEnabled()
+    cancel = named(panel, "Cancel measuring", QPushButton)
+    assert cancel.isEnabled() and panel.view.window().focusWidget() is cancel
     gate.set()
     qtbot.waitUntil(lambda: panel.state.weights.table is not None)
+    assert panel.view.window().focusWidget() is named(panel, "Measure again", QPushButton)
 
     table = named(panel, "Smaller weights", QTableView)
     cells = [table.model().index(1, column).data() for column in range(7)]
+    header = table.model().headerData(4, Qt.Orientation.Horizontal)
+    assert header == "Equal labels"
     assert cells[2:5] == ["3.0", "1.6", "58 of 60"] and cells[5].startswith("78.0")
     assert "2 of 60 labels change" in panel.state.weights.sentence
     assert named(panel, "Measure again", QPushButton).isEnabled()

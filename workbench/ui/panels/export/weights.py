@@ -65,8 +65,11 @@ class WeightsCard(QFrame):
         self._progress.setVisible(busy)
         self._stage.setText(state.stage)
         self._meter.set(state.share)
+        had_focus = self._start.hasFocus() or self._cancel.hasFocus()
         self._cancel.setVisible(busy)
         self._start.setVisible(not busy)
+        if had_focus:  # else Qt would pass it to the server's buttons
+            (self._cancel if busy else self._start).setFocus()
         self._start.set_text(_("Measure again") if state.table else _("Measure"))
         self._save.setVisible(state.table is not None and not busy)
         self._table.setVisible(some)
@@ -104,7 +107,12 @@ class WeightsCard(QFrame):
             "bytes": {"width": 76},
             "ms_1": {"title": _("ms (1)"), "width": 64, "digits": 1},
             "ms_32": {"title": _("ms (32)"), "width": 78, "digits": 1},
-            "equal_share": {"width": 108, "kind": ValueKind.COUNT, "tip": self._equal_tip},
+            "equal_share": {
+                "title": described["equal_share"].title,  # counts, not a percentage
+                "width": 108,
+                "kind": ValueKind.COUNT,
+                "tip": self._equal_tip,
+            },
             "score": {"width": None, "display": self._score_text},
             "change": {"width": 72, "display": self._change_text, "right": True},
         }
