@@ -199,8 +199,13 @@ def test_help_and_wrong_options(exported, ask):
 def test_a_missing_package_and_a_damaged_folder_are_named(exported, ask, tmp_path):
     _predictor, folder = exported("pairs")
 
-    done = ask(folder, b"", path=tmp_path)
-    assert done.returncode == 1 and b"The package numpy is missing: pip install" in done.stderr
+    for name in sorted(PACKAGES):  # one after the other is installed
+        done = ask(folder, b"", path=tmp_path)
+        missing = f"The package {name} is missing: pip install -r requirements.txt"
+        assert done.returncode == 1 and done.stderr.decode().splitlines() == [missing]
+        (tmp_path / f"{name}.py").write_text("")
+    for name in PACKAGES:
+        (tmp_path / f"{name}.py").unlink()
 
     (tmp_path / "predict.py").write_text((folder / "predict.py").read_text())
     (tmp_path / bundle.PACKAGE).symlink_to(folder / bundle.PACKAGE)

@@ -53,12 +53,16 @@ def write(
 _START = '''"""Runs the model in this folder: python {program} --help"""
 
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 folder = str(Path(__file__).resolve().parent)
 sys.path.insert(0, folder)
 if sys.version_info < (3, 11):
     sys.exit("{program} needs Python 3.11 or later.")
+for name in ("numpy", "onnxruntime", "tokenizers"):
+    if find_spec(name) is None:
+        sys.exit(f"The package {{name}} is missing: pip install -r requirements.txt")
 try:
     from {module} import main
 except ModuleNotFoundError as error:
