@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from workbench.base import paths
+from workbench.base.errors import ExportFailed
 from workbench.operations.models import export
 from workbench.operations.schema import labels
 from workbench.project.project import Project
@@ -70,6 +71,16 @@ def test_the_stored_predictions_of_the_run_go_to_the_check(project, queue, tmp_p
     (line,) = lines
     assert json.loads(line)["prediction"]["scores"] == {"good": 0.75, "bad": 0.25}
     assert not Path(queue.jobs[0].spec.folder).exists()
+
+
+def test_a_folder_that_is_not_empty_is_named_before_a_job_starts(project, queue, tmp_path):
+    (run,) = runs.all(project.db)
+    (tmp_path / "mine.txt").write_text("keep")
+
+    with pytest.raises(ExportFailed, match="is not empty"):
+        export.export_run(project, queue, run, tmp_path, ("hf",))
+
+    assert not queue.jobs
 
 
 def test_spans_that_a_run_connects_go_to_the_check(project):

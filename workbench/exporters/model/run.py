@@ -4,7 +4,6 @@ moves the folder to the target.
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -25,6 +24,7 @@ from workbench.exporters.model.spec import (
     ExportSpec,
     LanguageModelInfo,
     check_fit,
+    check_target,
     draft_of,
     exporter_info,
 )
@@ -270,35 +270,6 @@ def golds_of(path: str, layer: str, info: TaskInfo) -> dict[int, Any]:
 
 
 # ---------------------------------------------------------------- the target folder
-
-
-def check_target(out: Path) -> None:
-    """Raises ExportFailed if the target cannot be used."""
-    nearest = next(path for path in (out, *out.parents) if path.exists())
-    if not nearest.is_dir():
-        raise ExportFailed(
-            _("{path} is a file, not a folder.", path=nearest),
-            hint=_("Choose a folder that is empty or does not exist yet."),
-        )
-    if out.is_dir() and (entries := sorted(path.name for path in out.iterdir())):
-        raise ExportFailed(
-            _("The folder {out} is not empty (it contains {found!r}).", out=out, found=entries[0]),
-            hint=_("Choose an empty or a new folder."),
-        )
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        probe = out.parent / f".{out.name}.probe-{os.getpid()}"
-        probe.mkdir()
-        probe.rmdir()
-    except OSError as error:
-        raise ExportFailed(
-            _(
-                "{parent} cannot be written: {strerror}.",
-                parent=out.parent,
-                strerror=error.strerror or error,
-            ),
-            hint=_("Choose another folder."),
-        ) from error
 
 
 def check_space(out: Path, needed: int) -> None:

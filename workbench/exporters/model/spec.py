@@ -6,6 +6,7 @@ A format has a light part, an `ExporterInfo`, named `info` in the index, and a h
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -181,6 +182,35 @@ def draft_of(out: Path, job: Path) -> Path:
     in one step.
     """
     return out.with_name(f".{out.name}.partial-{job.name}")
+
+
+def check_target(out: Path) -> None:
+    """Raises ExportFailed if the target cannot be used."""
+    nearest = next(path for path in (out, *out.parents) if path.exists())
+    if not nearest.is_dir():
+        raise ExportFailed(
+            _("{path} is a file, not a folder.", path=nearest),
+            hint=_("Choose a folder that is empty or does not exist yet."),
+        )
+    if out.is_dir() and (entries := sorted(path.name for path in out.iterdir())):
+        raise ExportFailed(
+            _("The folder {out} is not empty (it contains {found!r}).", out=out, found=entries[0]),
+            hint=_("Choose an empty or a new folder."),
+        )
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        probe = out.parent / f".{out.name}.probe-{os.getpid()}"
+        probe.mkdir()
+        probe.rmdir()
+    except OSError as error:
+        raise ExportFailed(
+            _(
+                "{parent} cannot be written: {strerror}.",
+                parent=out.parent,
+                strerror=error.strerror or error,
+            ),
+            hint=_("Choose another folder."),
+        ) from error
 
 
 def loading_code(format: str, folder: Path | str, task: str, *, own_head: bool = False) -> str:

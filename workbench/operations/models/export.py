@@ -227,6 +227,7 @@ def _export(
     watch: Watch,
 ) -> ExportResult:
     exporters.check_fit(spec.model, spec.formats)
+    exporters.check_target(Path(spec.out))  # before a worker is started, which takes seconds
     folder, layer = scratch.make("export"), run.layer if run is not None else ""
     try:
         texts_file = folder / "texts.jsonl"

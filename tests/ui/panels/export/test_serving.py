@@ -5,9 +5,9 @@ import json
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QPushButton
+from PySide6.QtWidgets import QLabel, QLineEdit, QPlainTextEdit, QPushButton
 
-from tests.ui.panels.export.test_view import named
+from tests.ui.panels.export.test_view import named, visible
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import Signal
 from workbench.operations.models import serving
@@ -17,7 +17,7 @@ from workbench.serving.spec import ServerStats
 class FakeServer:
     """A server that answers at once."""
 
-    address, message, token = "http://127.0.0.1:8770", "", ""
+    address, message, token, name = "http://127.0.0.1:8770", "", "", "second"
 
     def __init__(self):
         self.changed, self.running = Signal(), True
@@ -32,6 +32,10 @@ class FakeServer:
 def panel(app, exportable_file):
     assert app.open_project(exportable_file, page="export")
     return app.window.panel("export")
+
+
+def labels(panel):
+    return [item for item in visible(panel) if isinstance(item, QLabel)]
 
 
 def test_a_server_is_started_tried_and_stopped(panel, qtbot, monkeypatch):
@@ -56,6 +60,7 @@ def test_a_server_is_started_tried_and_stopped(panel, qtbot, monkeypatch):
     assert started == [("second", "fp32")]
     assert named(panel, "Address", QLineEdit).text() == "http://127.0.0.1:8770"
     assert named(panel, "Stop the server", QPushButton).hasFocus()
+    assert any(widget.text().startswith("second  ·  since") for widget in labels(panel))
 
     qtbot.mouseClick(named(panel, "Try it", QPushButton), clicked)
     qtbot.waitUntil(lambda: bool(state.answer))

@@ -148,4 +148,4 @@ def _stats(server: Server) -> str:
     requests = ngettext("{n} request", "{n} requests", stats.requests, n=stats.requests)
     ms = _("ms per request: {ms:.0f}", ms=stats.milliseconds) if stats.requests else ""
     memory = _("{size} of memory", size=formats.size(stats.memory)) if stats.memory else ""
-    return "  ·  ".join(item for item in (since, requests, ms, memory) if item)
+    return "  ·  ".join(item for item in (server.name, since, requests, ms, memory) if item)
