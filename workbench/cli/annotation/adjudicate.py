@@ -93,8 +93,10 @@ def _show_overview(overview: Overview) -> None:
     if overview.agreed:
         say(
             ngettext(
-                "{n:,} document without a difference is not gold yet: `adjudicate begin`",
-                "{n:,} documents without a difference are not gold yet: `adjudicate begin`",
+                "{n:,} document has layers without differences that are not gold yet:"
+                " `adjudicate begin`",
+                "{n:,} documents have layers without differences that are not gold yet:"
+                " `adjudicate begin`",
                 overview.agreed,
             )
         )
@@ -122,8 +124,8 @@ def begin(file: Path, names: tuple[str, ...], layer_names: tuple[str, ...], as_j
     else:
         say(
             ngettext(
-                "{n:,} document taken without a decision",
-                "{n:,} documents taken without a decision",
+                "{n:,} document has layers without differences, which are gold now",
+                "{n:,} documents have layers without differences, which are gold now",
                 n,
             )
         )

@@ -25,6 +25,8 @@ CELL = Qt.ItemDataRole.UserRole
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()  # parent of all cells
 CELL_HEIGHT = 26  # pixels at 100%
+NAMES_WIDTH = 120  # pixels at 100% that names of rows may always take
+NAMES_SHARE = 0.4  # of the table: the most that names of rows take
 PADDING, NAME_PADDING = 12, 14  # pixels beside the text of a cell; with columns of own widths
 
 
@@ -78,6 +80,7 @@ class HeatTable(QTableView):
         for header in (self.horizontalHeader(), self.verticalHeader()):
             header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
             header.setHighlightSections(True)
+            header.setTextElideMode(Qt.TextElideMode.ElideRight)
             header.setMinimumSectionSize(
                 min(theme.px(self._style.least), header.minimumSectionSize())
             )
@@ -130,6 +133,8 @@ class HeatTable(QTableView):
         head.setDefaultSectionSize(min(max(longest, least), theme.px(style.most)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        most = max(theme.px(NAMES_WIDTH), int(NAMES_SHARE * self.width()))
+        self.verticalHeader().setMaximumWidth(most)
         super().resizeEvent(event)
         if self.currentIndex().isValid():
             self.scrollTo(self.currentIndex())

@@ -53,12 +53,13 @@ if TYPE_CHECKING:
 TWO_COLUMNS_WIDTH = 1000  # pixels at 100% from which cards are in two columns
 VALUE, WITH_RUNS = 2, 3  # columns of the table of measures
 CHART = 220  # height of the plot over time, pixels at 100%
-NUMBERS, TEXTS = 86, 108  # widths of columns of reports, pixels at 100%
+NUMBERS, TEXTS = 96, 108  # widths of columns of reports, pixels at 100%
 LINES = 8  # of the table of measures; more scroll
 LISTED = 300  # least height of the list of documents, pixels at 100%
 WIDE = 1500  # width from which values with and without runs have bars, pixels at 100%
 NARROW_VALUES = 142  # width of a value without its bar, pixels at 100%
 VALUES = 230  # width of a value with its bar, pixels at 100%
+KEY = 140  # most width of a key, pixels at 100%
 VERSION = 200  # most width of what one has labelled, pixels at 100%
 Measured = tuple["Agreement", "Value"]
 
@@ -110,7 +111,7 @@ class PeopleView(QFrame):
         values, pairs, differ, listed = self._build_cards()
         upper = row((values, 3), (pairs, 2), gap=12)
         middle = row((differ, 2), (listed, 3), gap=12)
-        lower = row((self._time_cards(), 1), (self._people_cards(), 1), gap=12)
+        lower = row((self._time_cards(), 2), (self._people_cards(), 3), gap=12)
         self._rows = [layout_of(part) for part in (upper, middle, lower)]
         self._whole = scrolled(column(upper, (middle, 1), lower, gap=12))
         act = state.context.app.act
@@ -498,7 +499,7 @@ def _document_columns(names: tuple[str, ...]) -> tuple[Column, ...]:
 
     width = 110 if len(names) <= 3 else 84
     return (
-        Column(_("Key"), lambda row: row[1].key, 72),
+        Column(_("Key"), lambda row: row[1].key, 84, most=KEY),
         Column(_("Text"), lambda row: row[1].text, tip=lambda row: row[1].text, prose=True),
         *(
             Column(
