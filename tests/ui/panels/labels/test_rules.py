@@ -49,4 +49,4 @@ def test_the_dialog_saves_direction_and_pairs_and_the_page_tells_of_them(state, 
         "undirected": ["knows"],
         "pairs": {"wears": [["PER", "T-SHIRT"]]},
     }
-    assert state.kind_text == "Connects spans of the layer names; 1 label has rules."
+    assert state.kind_text == "Connects spans of the layer names; 2 labels have rules."

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.base.events import concerns
@@ -266,6 +266,11 @@ class DocumentPane(QFrame):
         """Whether the texts to choose from are side by side where there is room."""
         layer = self.session.choice_layer
         return layer is not None and layer.traits.compares
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A click beside the text is one into it: keys are keys of labels then."""
+        super().mousePressEvent(event)
+        self.focus_text()
 
     def focus_text(self, text: QWidget | None = None) -> None:
         """Focus a text, by default the last focused one, or the tokens shown instead of it."""

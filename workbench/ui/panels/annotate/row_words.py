@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
 from workbench.text.labels import Label
+from workbench.text.relations import directed
 from workbench.text.scale import shortest
 from workbench.ui.style import formats
 
@@ -46,7 +47,11 @@ class RowWords:
             return named[1]
         if (ends := getattr(row, "ends", None)) is not None:
             text = self._session.shown_doc.document.text
-            return " → ".join(" ".join(text[span.start : span.end].split()) for span in ends)
+            entry = self._session.label_of.get(row.label_id or 0)
+            has_direction = entry is None or directed(entry[0], entry[1].name)
+            return (" → " if has_direction else " – ").join(
+                " ".join(text[span.start : span.end].split()) for span in ends
+            )
         if row.start is None or row.end is None:
             if question:
                 return _("no answer in the text")

@@ -17,7 +17,7 @@ from workbench.operations.schema import guideline, guideline_page, label_groups
 from workbench.operations.schema import labels as operations
 from workbench.project import backup
 from workbench.text.labels import LABEL_TABLES, LAYER_KINDS, TEXT, Layer
-from workbench.text.relations import Pair, pairs, span_layer
+from workbench.text.relations import Pair, directed, pairs, span_layer
 from workbench.text.rows import row_id
 from workbench.text.scale import Scale
 from workbench.text.snap import snap_of
@@ -193,7 +193,10 @@ class LabelsState(State):
             self.update(kind_text="")
         elif traits.between_spans:
             of = span_layer(layer.layer)
-            rules = sum(bool(pairs(layer.layer, name)) for name in layer.layer.names)
+            rules = sum(
+                bool(pairs(layer.layer, name)) or not directed(layer.layer, name)
+                for name in layer.layer.names
+            )
             message = ngettext(
                 "Connects spans of the layer {layer}; {n} label has rules.",
                 "Connects spans of the layer {layer}; {n} labels have rules.",

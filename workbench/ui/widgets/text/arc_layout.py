@@ -27,7 +27,7 @@ class TextArc(NamedTuple):
 
     `tint` is an argument of `theme.label_colours`; `directed` draws an arrow at the end. `names`
     are the names of both spans; `allowed`: the rules of the layer allow it; `kind`: RELATION,
-    SUGGESTED or PREDICTED.
+    SUGGESTED or PREDICTED; `short`: the label where there is no room for all of it.
     """
 
     from_span: Range
@@ -39,6 +39,7 @@ class TextArc(NamedTuple):
     names: tuple[tuple[str, int], ...] = ()
     allowed: bool = True
     kind: str = RELATION
+    short: str = ""
 
     @property
     def dashed(self) -> bool:

@@ -105,7 +105,10 @@ class ArcPainter:
         self, painter: QPainter, line_arc: LineArc, x: float, bottom: float, *, chosen: bool
     ) -> None:
         room = line_arc.right - line_arc.left - 12
-        full = ("" if line_arc.arc.allowed else "⚠ ") + line_arc.arc.label
+        sign = "" if line_arc.arc.allowed else "⚠ "
+        full = sign + line_arc.arc.label
+        if line_arc.arc.short and self._metrics.horizontalAdvance(full) > room:
+            full = sign + line_arc.arc.short
         leaves = line_arc.from_x is None or line_arc.to_x is None
         if room < _LEAST_LABEL or (leaves and self._metrics.horizontalAdvance(full) > room):
             return  # an arc that leaves the line has a label on the other line, too

@@ -1,8 +1,9 @@
 """Choosing one of several texts by keys and mouse."""
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLineEdit
 
 from workbench.base.errors import WorkbenchError
 from workbench.operations.annotation import annotate, document_view, suggestion_edits
@@ -41,6 +42,19 @@ def view(asked, state, open_view):
 
 def chosen(state):
     return [number for number, choice in enumerate(state.choices.choices, 1) if choice.chosen]
+
+
+def test_a_click_beside_the_choices_lets_number_keys_choose(view, state):
+    search = next(field for field in view.findChildren(QLineEdit) if field.isVisible())
+    search.setFocus()
+    last = rows(view)[-1]
+    below = last.mapTo(view, QPoint(20, last.height() + 60))
+
+    QTest.mouseClick(view.childAt(below), Qt.MouseButton.LeftButton)
+
+    assert view.window().focusWidget() is view.first
+    QTest.keyClick(view.first, Qt.Key.Key_2)
+    assert chosen(state) == [2]
 
 
 def test_a_number_key_chooses_and_undo_takes_it_back(view, state, asked, filled):

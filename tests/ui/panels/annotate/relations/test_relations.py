@@ -6,10 +6,11 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
-from workbench.operations.annotation import annotate, questions, suggestion_edits
+from workbench.operations.annotation import annotate, questions, relation_rules, suggestion_edits
 from workbench.operations.schema import labels
 from workbench.storage.annotation.suggestions import NewSuggestion, field_of_ends
 from workbench.text.spans import Span
+from workbench.ui.panels.annotate.row_words import RowWords
 
 Key, SHIFT = Qt.Key, Qt.KeyboardModifier.ShiftModifier
 
@@ -243,6 +244,22 @@ def shown(view):
     return [(item.arc.label, item.arc.dashed) for item in line.arcs]
 
 
+def shown_suggestions(view):
+    words = RowWords(view.state.session)
+    return [words.text(row) for row in view.state.session.suggestions]
+
+
+def test_a_suggested_relation_without_a_direction_has_no_arrow(linked, view):
+    links = next(layer for layer in labels.layers(linked) if layer.name == "links")
+    relation_rules.set_rules(linked, links.id, spans="names", undirected=["knows"], pairs={})
+    ends = Span(0, 3, "PER"), Span(8, 11, "PER")
+    row = NewSuggestion(1, links.id, links.label("knows").id, field=field_of_ends(ends), score=0.9)
+
+    suggestion_edits.add_suggestions(linked, None, [row], kind="rule", ref="r")
+
+    assert shown_suggestions(view) == ["Ada – Bob"]
+
+
 def test_a_suggested_relation_is_a_dashed_arc_and_accepted_by_its_key(linked, view):
     links = next(layer for layer in labels.layers(linked) if layer.name == "links")
     ends = Span(0, 3, "PER"), Span(15, 20, "LOC")
@@ -250,6 +267,7 @@ def test_a_suggested_relation_is_a_dashed_arc_and_accepted_by_its_key(linked, vi
     suggestion_edits.add_suggestions(linked, None, [row], kind="rule", ref="r")
 
     assert shown(view) == [("in · 0.91 ?", True)]
+    assert shown_suggestions(view) == ["Ada → Paris"]
     press(view, Key.Key_A)
 
     assert relations(view) == [("Ada", "in", "Paris")]

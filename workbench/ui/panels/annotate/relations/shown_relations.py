@@ -97,7 +97,10 @@ class ShownArcs:
         text = "" if score is None else f" · {formats.decimal(score, 2)}"
         first, second = ((span.start, span.end) for span in ends)
         has_direction = known is None or directed(known[0], title)
-        return TextArc(first, second, f"{title}{text} ?", tint, id, has_direction, kind=kind)
+        return TextArc(
+            first, second, f"{title}{text} ?", tint, id, has_direction, kind=kind,
+            short=f"{title} ?",
+        )  # fmt: skip
 
     def _make(self, row: RelationRow, span: SpanRow, other: SpanRow) -> TextArc:
         known = self.tool.session.label_of.get(row.label_id) if row.label_id is not None else None
