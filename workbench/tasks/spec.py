@@ -244,6 +244,15 @@ class TaskInfo(ABC):
     ) -> Prepared:
         """The model inputs of the documents."""
 
+    def count_inputs(
+        self, preparer: Preparer, documents: Sequence[Document], max_length: int
+    ) -> int:
+        """Items that the documents make in a training: those of `prepare`, or one each if all
+        inputs of a document are read in one batch.
+        """
+        prepared = self.prepare(preparer, documents, max_length)
+        return len(documents) if prepared.is_joint else len(prepared.inputs)
+
     def reading(self, options: Mapping[str, Any]) -> Self:
         """The task with the settings of a run that change its inputs."""
         return self

@@ -11,7 +11,7 @@ from tests import flair_models, tiny_elmo, tiny_models, vector_files  # noqa: E4
 from workbench.base import paths  # noqa: E402
 from workbench.base.records import to_plain  # noqa: E402
 from workbench.models import spec as models  # noqa: E402
-from workbench.operations.runs import run_results, train  # noqa: E402
+from workbench.operations.runs import run_results, train, training_data  # noqa: E402
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.run_settings import differing  # noqa: E402
 from workbench.operations.schema import labels as schema  # noqa: E402
@@ -20,6 +20,7 @@ from workbench.storage.runs import runs  # noqa: E402
 from workbench.text.dataset import Record, read  # noqa: E402
 from workbench.text.document import Document  # noqa: E402
 from workbench.text.questions import Question  # noqa: E402
+from workbench.text.relations import Relation  # noqa: E402
 from workbench.text.spans import Span  # noqa: E402
 from workbench.training import loop, prepare  # noqa: E402
 from workbench.training.plan import Plan  # noqa: E402
@@ -27,6 +28,7 @@ from workbench.training.spec import TrainSpec  # noqa: E402
 
 LONG = "the tram from harbour gate is late and full . " * 4
 TEXTS = ("Ada met Bob.", "Zürich am See", LONG, LONG.upper(), "电车又晚点了。" * 9, "thank you !")
+LETTERS = Span(2, 3, "a"), Span(3, 4, "b")
 SPLITS = ("train", "train", "dev")
 BARE = str(paths.resource("models") / "bilstm")
 MAKERS = {
@@ -46,12 +48,17 @@ def filled(project):
         schema.add_layer(project, name, kind, labels=("a", "b"))
     schema.add_layer(project, "qa", "answer")
     schema.add_layer(project, "chains", "cluster", labels=("m",))
+    schema.add_layer(project, "links", "relation", labels=("near",))
     records = [
         Record(
             Document(f"d{number}", (("text", f"{number} {text}"),), SPLITS[number % 3]),
-            dict.fromkeys(("topic", "names", "qa", "chains"), "submitted"),
+            dict.fromkeys(("topic", "names", "qa", "chains", "links"), "submitted"),
             {"topic": ("ab"[number % 2],)},
-            {"names": (Span(0, 1, "ab"[number % 2]),), "chains": (Span(0, 1, "m", chain=1),)},
+            {
+                "names": (Span(0, 1, "ab"[number % 2]), *LETTERS),
+                "chains": (Span(0, 1, "m", chain=1),),
+            },
+            relations={"links": (Relation("near", *LETTERS),)},
             questions={
                 "qa": (Question("Who?", ((0, 1),)), *[Question("?", (), True)] * (number % 2))
             },
@@ -107,6 +114,8 @@ def test_inputs_are_counted_as_the_worker_makes_them(
         ("answer", "qa", {"max_length": 32}),
         ("spans", "names", {"segmenter": "characters"}),
         ("coreference", "chains", {"max_length": 24}),
+        ("relations", "links", {}),
+        ("relations", "links", {"pair_reading": "spans", "max_length": 24}),
         ("tag", "names", {"method": "gradual", "epochs": 2, "learning_rate": 0.02}),
     ],
 )
@@ -118,6 +127,29 @@ def test_each_task_and_method_is_planned_as_the_worker_would(
     prepared = train.prepare(filled, spec_of(model, task, layer, **options))
 
     assert prepared.settings == resolved_by_the_worker(prepared, tmp_path / "run", monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("task", "layer", "options"),
+    [("relations", "links", {}), ("tag", "names", {"max_length": 24, "batch_size": 2})],
+)
+def test_the_settings_that_are_displayed_before_the_start_count_all_inputs(
+    task, layer, options, filled, tmp_path
+):
+    model = tiny_models.make(tmp_path / "model", "bert")
+    spec, card = spec_of(model, task, layer, **options), models.card(model)
+    plan = training_data.plan(filled, task, layer)
+    check = training_data.check_texts(
+        filled, task, plan.layer, model, max_length=options.get("max_length"),
+        model_length=card.max_length, settings=train.with_models(spec).all_options,
+    )  # fmt: skip
+
+    displayed = train.settings_plan(spec, card, plan, check=check)
+
+    assert displayed.steps_per_epoch == pytest.approx(
+        train.prepare(filled, spec).settings.steps_per_epoch, rel=0.1
+    )
+    assert displayed.steps_per_epoch > train.settings_plan(spec, card, plan).steps_per_epoch
 
 
 @pytest.mark.parametrize("width", [None, 300])

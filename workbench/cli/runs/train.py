@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from workbench.base.options import Option
     from workbench.jobs.queue import Job
     from workbench.models.spec import ModelInfo
+    from workbench.operations.runs.training_data import TextCheck
     from workbench.storage.runs.runs import Run
+    from workbench.text.labels import Layer
 
     TaskType = click.ParamType[str]
 else:
@@ -269,7 +271,8 @@ def _plan(opened: CommandSession, spec: TrainSpec, card: ModelInfo, as_json: boo
     )
     if data.problem:
         raise WorkbenchError(data.problem)
-    plan = operations.settings_plan(spec, card, data)
+    check = _check(opened, spec, card, data.layer) if data.layer else training_data.NO_CHECK
+    plan = operations.settings_plan(spec, card, data, check=check)
     steps = rates.layer_steps(spec, plan, card.layers)
     if as_json:
         return emit({"plan": to_plain(plan), "used": dict(data.used), "rates": steps.to_json()})
@@ -326,15 +329,7 @@ def _started(opened: CommandSession, spec: TrainSpec, card: ModelInfo) -> Run:
     layer, remark = training_data.choose_layer(opened.project, spec.task, spec.layer or None)
     if remark:
         note(remark)
-    check = training_data.check_texts(
-        opened.project,
-        spec.task,
-        layer,
-        card.path,
-        max_length=spec.option("max_length"),
-        model_length=card.max_length,
-        settings=operations.with_models(spec).all_options,
-    )
+    check = _check(opened, spec, card, layer)
     exact = None
     if not spec.info.windows:
         about = {"max_length": spec.option("max_length"), "model_length": card.max_length}
@@ -346,13 +341,28 @@ def _started(opened: CommandSession, spec: TrainSpec, card: ModelInfo) -> Run:
     if check.words is not None and spec.option(segmenters.OPTION) == segmenters.DEFAULT:
         note(_("Warning: {warning}", warning=check.words.message))
     data = training_data.plan(opened.project, spec.task, spec.layer or None)
-    settings = operations.settings_plan(spec, card, data)
-    forecast = operations.forecast(spec, card, settings, check.longest, check.windows)
+    settings = operations.settings_plan(spec, card, data, check=check)
+    forecast = operations.forecast(spec, card, settings, check)
     if message := forecast.sentence():
         note(message)
     if warning := operations.memory_warning(spec, forecast):
         note(_("Warning: {warning}", warning=warning))
     return operations.start(opened.project, opened.queue, spec)
+
+
+def _check(opened: CommandSession, spec: TrainSpec, card: ModelInfo, layer: Layer) -> TextCheck:
+    from workbench.operations.runs import train as operations
+    from workbench.operations.runs import training_data
+
+    return training_data.check_texts(
+        opened.project,
+        spec.task,
+        layer,
+        card.path,
+        max_length=spec.option("max_length"),
+        model_length=card.max_length,
+        settings=operations.with_models(spec).all_options,
+    )
 
 
 def _ended(opened: CommandSession, run: Run, stopping: str) -> Run:

@@ -32,7 +32,14 @@ from workbench.operations.runs.devices import wanted_device as wanted_device
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.kinds.train.info import INFO
 from workbench.operations.runs.run_folders import JOB_OF
-from workbench.operations.runs.training_data import DataPlan, LabelTally, choose_layer, count_inputs
+from workbench.operations.runs.training_data import (
+    NO_CHECK,
+    DataPlan,
+    LabelTally,
+    TextCheck,
+    choose_layer,
+    count_inputs,
+)
 from workbench.pretraining.spec import adaptation_rate
 from workbench.project import snapshot
 from workbench.project.snapshot import Snapshot
@@ -79,13 +86,20 @@ def options(task: str, method: str | None = None, family: str = "") -> tuple[Opt
 
 
 def settings_plan(
-    spec: TrainSpec, model: ModelInfo, data: DataPlan, items: int | None = None
+    spec: TrainSpec,
+    model: ModelInfo,
+    data: DataPlan,
+    items: int | None = None,
+    *,
+    check: TextCheck = NO_CHECK,
 ) -> SettingsPlan:
     """Every automatic setting resolved from the card of the model and the training data.
 
     items: inputs of the model (`training_data.count_inputs`). Without them, as before the choices
-    are final, each document counts as one: tags of long texts will need more steps.
+    are final, they are estimated from `check`.
     """
+    if items is None:
+        items = max(1, round(data.used["train"] * check.per_document))
     family = registry().info("family", model.family) if model.family else None
     width = family.trained_width(model, spec.all_options) if family is not None else model.width
     return resolve(
@@ -101,11 +115,10 @@ def settings_plan(
 
 
 def forecast(
-    spec: TrainSpec, model: ModelInfo, settings: SettingsPlan, longest: int, windows: int = 1
+    spec: TrainSpec, model: ModelInfo, settings: SettingsPlan, check: TextCheck = NO_CHECK
 ) -> Forecast:
-    """longest: tokens of the longest input, 0 if it is not known. windows: see `TextCheck`."""
-    length = min(settings.max_length, longest or settings.max_length)
-    return spec.forecast(model, settings.batch_size * windows, length)
+    length = min(settings.max_length, check.longest or settings.max_length)
+    return spec.forecast(model, settings.batch_size * check.windows, length)
 
 
 def memory_warning(spec: TrainSpec, needed: Forecast) -> str:

@@ -34,6 +34,8 @@ from workbench.training.spec import limited
 if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo
     from workbench.project.project import Project
+    from workbench.runtime.inputs import Preparer
+    from workbench.tasks.spec import TaskInfo
     from workbench.text.dataset import Record
     from workbench.text.document import Document
     from workbench.training.spec import TrainSpec
@@ -394,8 +396,6 @@ def count_inputs(project: Project, spec: TrainSpec, model: ModelInfo, ids: Seque
     family = registry().info("family", model.family)
     preparer = family.trained_preparer(Path(model.path), spec.all_options)
     length = input_length(spec.option("max_length"), model.max_length)
-    reads_words = isinstance(preparer, WordPreparer)  # of which a part may read fewer subwords
-    room = 0 if reads_words else length - preparer.added - 3  # see `cut_texts.count_cut`
     count = 0
     for start in range(0, len(ids), PAGE):
         page = ids[start : start + PAGE]
@@ -403,15 +403,17 @@ def count_inputs(project: Project, spec: TrainSpec, model: ModelInfo, ids: Seque
             record.document
             for record in documents.records(project.db, layers=(spec.layer,), ids=page)
         ]
-        long = [document for document in sampled if not _is_short(document, room)]
-        prepared = spec.info.prepare(preparer, segmenters.segmented(long, spec.segmenter), length)
-        inputs = len(long) if prepared.is_joint else len(prepared.inputs)
+        long = [document for document in sampled if not _is_short(document, preparer, length)]
+        segmented = segmenters.segmented(long, spec.segmenter)
+        inputs = spec.info.count_inputs(preparer, segmented, length)
         count += len(sampled) - len(long) + inputs
     return count
 
 
-def _is_short(document: Document, room: int) -> bool:
+def _is_short(document: Document, preparer: Preparer, length: int) -> bool:
     """Whether it is one input for sure: an ASCII character is at most one subword."""
+    reads_words = isinstance(preparer, WordPreparer)  # of which a part may read fewer subwords
+    room = 0 if reads_words else length - preparer.added - 3  # see `cut_texts.count_cut`
     text, has_parts = document.text, document.questions or document.input_spans
     return not has_parts and text.isascii() and len(text) <= room
 
@@ -424,6 +426,7 @@ class TextCheck:
     subwords; `in_parts`: spans of the layer in several parts; `words`: about the words of texts
     without spaces, None where no words are read or their texts have tokens. longest: tokens of the
     longest input. windows: inputs of the longest text, if all of them are read in one batch.
+    per_document: mean number of items that a document makes in a training.
     """
 
     texts: int
@@ -434,9 +437,13 @@ class TextCheck:
     words: segmenters.SegmenterAdvice | None = None
     longest: int = 0
     windows: int = 1
+    per_document: float = 1.0
 
+
+NO_CHECK = TextCheck(0, 0.0, 0.0, 0)
 
 UNKNOWN_LIMIT = 0.1
+COUNTED = 30  # about so many texts are tokenized to count the inputs of a document
 SAMPLE = 300  # maximum number of texts tokenized; about 0.1 s
 
 
@@ -478,7 +485,21 @@ def check_texts(
     windows = max(1, len(prepared.inputs)) if prepared.is_joint else 1
     share = cut / max(1, len(inputs))
     most = int(max(prepared.lengths, default=0))
-    return TextCheck(len(inputs), unknown, share, length, in_parts, words, most, windows)
+    per_document = _per_document(info, sample, preparer, length)
+    return TextCheck(
+        len(inputs), unknown, share, length, in_parts, words, most, windows, per_document
+    )
+
+
+def _per_document(
+    info: TaskInfo, sample: Sequence[Document], preparer: Preparer, length: int
+) -> float:
+    if not info.windows or not sample:
+        return 1.0
+    chosen = sample[:: max(1, len(sample) // COUNTED)]
+    long = [document for document in chosen if not _is_short(document, preparer, length)]
+    items = len(chosen) - len(long) + info.count_inputs(preparer, long, length)
+    return items / len(chosen)
 
 
 def _sample(project: Project, layer: Layer) -> list[Document]:

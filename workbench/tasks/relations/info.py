@@ -294,6 +294,15 @@ class RelationsInfo(RelationTask):
             preparer, documents, max_length, context=self.context, **self.positions_by
         )
 
+    def count_inputs(
+        self, preparer: Preparer, documents: Sequence[Document], max_length: int
+    ) -> int:
+        from workbench.runtime import pairs
+
+        if self.pair_reading != MARKERS:
+            return super().count_inputs(preparer, documents, max_length)
+        return sum(max(1, len(pairs.pairs(document, self.longest))) for document in documents)
+
     def decode(
         self,
         logits: Sequence[Mapping[str, np.ndarray]],
@@ -405,8 +414,8 @@ def _shares_ends(relation: Relation, mine: Relation) -> bool:
 def _listed(text: str, relations: Sequence[Relation]) -> str:
     """At most MAX_LISTED relations: a table cell cannot show thousands."""
     listed = ", ".join(
-        f"{relation.label} (“{_words(text, relation.from_span)} → "
-        f"{_words(text, relation.to_span)}”)"
+        f"{relation.label} (“{_words(text, relation.from_span)} {'→' if relation.directed else '–'}"
+        f" {_words(text, relation.to_span)}”)"
         for relation in relations[:MAX_LISTED]
     )
     if len(relations) > MAX_LISTED:

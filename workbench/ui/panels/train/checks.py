@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from workbench.operations.runs.block_states import MarkedBlock
-    from workbench.operations.runs.training_data import DataPlan
+    from workbench.operations.runs.training_data import DataPlan, TextCheck
     from workbench.project.project import Project
     from workbench.training.plan import Plan as Settings
     from workbench.training.spec import TrainSpec
@@ -158,41 +158,46 @@ def text_check(
 
 
 def defaults_text(
-    project: Project, spec: TrainSpec, plan: DataPlan, card: ModelInfo, longest: int, windows: int
+    project: Project,
+    spec: TrainSpec,
+    plan: DataPlan,
+    card: ModelInfo,
+    check: TextCheck,
 ) -> str:
     """The automatic settings of `spec` for the documents of `plan`, the estimated time, and what
-    the method trains and takes. longest: tokens of the longest input, 0 if it is not known;
-    windows: see `TextCheck`.
+    the method trains and takes.
     """
-    settings = train.settings_plan(spec, card, plan)
+    settings = train.settings_plan(spec, card, plan, check=check)
     steps = settings.steps
     time = time_text(project, spec.task, spec.model_name, steps, settings.batch_size)
     first = " ".join(filter(None, (settings.first_stage(), settings_text(settings), time)))
-    forecast = train.forecast(spec, card, settings, longest, windows)
+    forecast = train.forecast(spec, card, settings, check)
     trained = train.method_problem(spec, card) or forecast.sentence()
     more = _("Each epoch also has the batches of the other layers.") if spec.others else ""
     return "\n".join(filter(None, (first, more, trained)))
 
 
-def memory_warning(
-    spec: TrainSpec, plan: DataPlan, card: ModelInfo, longest: int, windows: int
-) -> str:
+def memory_warning(spec: TrainSpec, plan: DataPlan, card: ModelInfo, check: TextCheck) -> str:
     """What is said beside the start if memory will be short, else ""."""
-    settings = train.settings_plan(spec, card, plan)
-    return train.memory_warning(spec, train.forecast(spec, card, settings, longest, windows))
+    settings = train.settings_plan(spec, card, plan, check=check)
+    return train.memory_warning(spec, train.forecast(spec, card, settings, check))
 
 
-def layer_rates(spec: TrainSpec, plan: DataPlan, card: ModelInfo) -> LayerRates | None:
+def layer_rates(
+    spec: TrainSpec, plan: DataPlan, card: ModelInfo, check: TextCheck
+) -> LayerRates | None:
     """Learning rates of each layer over the run; None if the settings do not fit the model."""
     try:
-        return layer_steps(spec, train.settings_plan(spec, card, plan), card.layers)
+        return layer_steps(spec, train.settings_plan(spec, card, plan, check=check), card.layers)
     except SpecError:  # more frozen layers than the model has: the run reports the error
         return None
 
 
-def blocks(spec: TrainSpec, plan: DataPlan, card: ModelInfo) -> tuple[MarkedBlock, ...]:
+def blocks(
+    spec: TrainSpec, plan: DataPlan, card: ModelInfo, check: TextCheck
+) -> tuple[MarkedBlock, ...]:
     """What the run does with each block of the model. Not for the main thread."""
-    epochs = train.settings_plan(spec, card, plan).epochs
+    epochs = train.settings_plan(spec, card, plan, check=check).epochs
     return block_states.marked(spec, card, epochs)
 
 

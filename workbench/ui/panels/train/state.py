@@ -83,8 +83,7 @@ class TrainState(State):
         self.warnings: tuple[str, ...] = ()
         # on texts without spaces, see `choices.WordAdvice`
         self.words: SegmenterAdvice | None = None
-        self.longest = 0  # tokens of the longest input, in a sample
-        self.windows = 1  # inputs of the longest text in one batch
+        self.check = training_data.NO_CHECK  # of a sample of the texts
         self.unlearned = ""  # layers that can be labelled, but not used for training
         self.live: JobProgress | None = None
         self.waiting = 0
@@ -332,13 +331,12 @@ class TrainState(State):
         settled = self._settled()
         if settled is None:
             return ""
-        return checks.defaults_text(self.project, *settled, self.longest, self.windows)
+        return checks.defaults_text(self.project, *settled, self.check)
 
     def memory_warning(self) -> str:
         """What is said beside the start if memory will be short, else ""."""
         settled = self._settled()
-        sizes = self.longest, self.windows
-        return checks.memory_warning(*settled, *sizes) if settled else ""
+        return checks.memory_warning(*settled, self.check) if settled else ""
 
     def ask_map(self, show: Callable[[Any], None], fail: Callable[[Exception], None]) -> None:
         """Compute what a run with these choices does with each block, off the main thread."""
@@ -346,12 +344,14 @@ class TrainState(State):
         if settled is None:
             fail(SpecError(_("First choose data and settings that can be trained.")))
             return
-        self.context.task("model-map", partial(checks.blocks, *settled), show, failed=fail)
+        self.context.task(
+            "model-map", partial(checks.blocks, *settled, self.check), show, failed=fail
+        )
 
     def layer_rates(self) -> LayerRates | None:
         """Learning rates of each layer over a run with these choices; None if they do not fit."""
         settled = self._settled()
-        return checks.layer_rates(*settled) if settled else None
+        return checks.layer_rates(*settled, self.check) if settled else None
 
     @property
     def frozen(self) -> int | None:
@@ -407,8 +407,7 @@ class TrainState(State):
         def done(counted: Any) -> None:
             plan, check, warnings = counted
             self._plan_of = task, layer
-            self.longest = check.longest if check is not None else 0
-            self.windows = check.windows if check is not None else 1
+            self.check = check or training_data.NO_CHECK
             self.update(plan=plan, warnings=warnings, words=check and check.words)
             self._start_after_count()
             if check is not None and card is not None:
@@ -433,7 +432,10 @@ class TrainState(State):
 
     def _counted_by(self) -> tuple[object, ...]:
         """The settings on which the numbers of documents and the checks of the texts depend."""
-        own = (self.values.get(option.name) for option in family_options(self.family))
+        options = list(family_options(self.family))
+        if self.task and tasks.info(self.task).windows:  # of which some say what an input is
+            options += tasks.info(self.task).options
+        own = (self.values.get(option.name) for option in options)
         limit = self._number("train_limit")
         fold = self.settings.get("fold", "")
         sampled = (self.seed, self.settings.get("train_sample")) if limit or fold else None
