@@ -6,7 +6,8 @@ from tests import tiny_models
 from workbench.text import dataset
 from workbench.text.dataset import Dataset, Record
 from workbench.text.document import Document
-from workbench.text.labels import Layer
+from workbench.text.labels import Label, Layer
+from workbench.text.spans import Span
 from workbench.training import finetuning, loop, view
 from workbench.training.spec import TrainSpec
 
@@ -56,6 +57,21 @@ def test_tags_stand_at_the_subwords_that_are_trained(shown, tags, tiny_model):
         found = [unit["target"] for unit in row["units"]]
         assert found[0] is None is found[-1] and "B-PER" in found
         assert row["notes"] == {}
+
+
+def test_spans_and_chains_are_named_as_they_are_learned(shown, tags, tiny_model, tmp_path):
+    text = "Ada met Bob."
+    mentions = Span(0, 3, "m", chain=1), Span(8, 11, "m", chain=1), Span(4, 7, "m", chain=2)
+    record = Record(
+        Document("1", (("text", text),), "train", id=1), {"c": "submitted"}, spans={"c": mentions}
+    )
+    data = Dataset((Layer("c", "cluster", (Label("m"),)),), (record,))
+
+    chains = shown(TrainSpec("coreference", "c", str(tiny_model)), data)
+    spans = shown(TrainSpec("spans", "s", str(tiny_model), options={"batch_size": 4}), tags)
+
+    assert [row["notes"]["chains"] for row in chains] == ["ada = bob; met"]
+    assert any("PER: " in row["notes"]["spans"] for row in spans)
 
 
 def test_a_class_and_its_weight_belong_to_the_whole_text(shown, classes, tiny_model):

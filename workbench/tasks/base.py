@@ -286,6 +286,15 @@ class Task(ABC):
     ) -> dict[str, list[np.ndarray]]:
         """Targets by name, one array per input; those of tokens (T, …) are padded with IGNORED."""
 
+    def notes(
+        self, targets: Mapping[str, np.ndarray], labels: Sequence[str], pieces: Sequence[str]
+    ) -> dict[str, str]:
+        """What is learned of an input where no token has a target of its own, by name, for display.
+
+        targets: of this input. pieces: its subwords.
+        """
+        return {}
+
     def sampled(
         self, features: Features, options: Mapping[str, Any], rng: np.random.Generator
     ) -> Features:

@@ -16,7 +16,7 @@ from workbench.models.base import Encoder, LoadOptions
 from workbench.runtime.preparers.replies import REPLIED
 from workbench.runtime.preparers.subwords import Subwords
 from workbench.tasks import model as networks
-from workbench.tasks.base import IGNORED, Features
+from workbench.tasks.base import IGNORED, Features, Task
 from workbench.text.dataset import read
 from workbench.training import batches, prepare
 from workbench.training.events import LogMessage
@@ -65,7 +65,7 @@ def show_batch(
     predicted = frozenset(task.loss_targets.values())
     first, *others = [
         [
-            _row(features, encoder, int(position), names, predicted, task.criterion.weights)
+            _row(features, encoder, int(position), names, predicted, task, labels)
             for position in features.positions(chosen)
         ]
         for chosen in drawn
@@ -80,9 +80,11 @@ def _row(
     position: int,
     names: Sequence[str],
     averaged: frozenset[str],
-    weights: Sequence[float],
+    task: Task,
+    labels: Sequence[str],
 ) -> dict[str, Any]:
-    """averaged: names of the targets that a loss is averaged over. weights: of the outputs."""
+    """averaged: names of the targets that a loss is averaged over."""
+    weights = task.criterion.weights
     encoded = features.prepared.inputs[position]
     document = features.prepared.documents[int(features.prepared.owner[position])]
     targets: list[str | None] = [None] * len(encoded)
@@ -109,6 +111,8 @@ def _row(
     if (replied := encoded.arrays.get(REPLIED)) is not None:
         targets = [piece if on else None for piece, on in zip(pieces, replied, strict=True)]
     units = [{"input": a, "target": b} for a, b in zip(pieces, targets, strict=True)] + written
+    own = {name: rows[position] for name, rows in features.targets.items()}
+    notes.update(task.notes(own, labels, pieces))
     texts = [text for _name, text in document.texts]
     return {"document": document.key, "texts": texts, "units": units, "notes": notes}
 

@@ -23,7 +23,7 @@ from workbench.text.document import Document  # noqa: E402
 from workbench.text.labels import Label, Layer  # noqa: E402
 from workbench.text.relations import Relation  # noqa: E402
 from workbench.text.spans import Span  # noqa: E402
-from workbench.training import loop  # noqa: E402
+from workbench.training import loop, view  # noqa: E402
 from workbench.training.spec import TrainSpec  # noqa: E402
 
 LABELS = ("drives", "met")
@@ -120,6 +120,35 @@ def test_eight_documents_are_learned_read_back_and_exported(reading, model, tmp_
         assert [r.score for r in ours.relations] == pytest.approx(
             [r.score for r in theirs.relations], abs=1e-4
         )
+
+
+@pytest.mark.parametrize(
+    ("reading", "expected"),
+    [
+        ("markers", [{"relation": "none"}, {"relation": "drives"}]),
+        ("spans", [{"pairs": "2", "relations": "drives: ada → tram"}]),
+    ],
+)
+def test_the_first_batch_shows_which_relations_are_learned(reading, expected, model, tmp_path):
+    written(tmp_path, records()[1:2])
+    options = {"pair_reading": reading, "batch_size": 2}
+    spec = TrainSpec("relations", "r", str(model), options=options)
+    work = view.show_batch({"spec": spec.to_json(), "data": str(tmp_path / "data.jsonl")}, tmp_path)
+
+    *_events, batch = results_of(work)
+
+    notes = [row["notes"] for row in batch["rows"]]
+    assert sorted(notes, key=str) == sorted(expected, key=str)
+
+
+def results_of(work):
+    """What a job reports, and its result."""
+    while True:
+        try:
+            yield next(work)
+        except StopIteration as end:
+            yield end.value
+            return
 
 
 def _onnx(folder, documents, tmp_path):

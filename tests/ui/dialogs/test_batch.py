@@ -35,7 +35,9 @@ def test_units_show_what_was_done_to_them_and_batches_can_be_turned(look, qtbot)
         "the [MASK] → tram (masked) sea → is (replaced by a random token)"
     )
     assert state.shown[0].title == "Input 1  ·  next sentence: random"
-    assert dialog._message.text() == "Batch 1 of the run: 1 inputs, loss at 2 positions."
+    assert dialog._message.text() == (
+        "Batch 1 of the run: 1 input. The loss is taken at 2 positions."
+    )
 
     dialog._next.click()
     assert len(state.shown) == 2 and not dialog._next.isEnabled()

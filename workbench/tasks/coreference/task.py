@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from workbench.base.i18n import _
 from workbench.models.base import Encoder
 from workbench.runtime import chains
 from workbench.runtime.inputs import Prepared
@@ -77,6 +78,20 @@ class Coreference(Task):
             mentions[begin] = np.array(learned, np.int64).reshape(-1, 4)
         return {START: start, "firsts": firsts, "lasts": lasts, "forms": forms,
                 "mentions": mentions}  # fmt: skip
+
+    def notes(
+        self, targets: Mapping[str, np.ndarray], labels: Sequence[str], pieces: Sequence[str]
+    ) -> dict[str, str]:
+        """The chains of a document, with their mentions in its first window."""
+        if not targets[START]:
+            return {}
+        firsts, lasts = targets["firsts"], targets["lasts"]
+        chains_of: dict[int, list[str]] = {}
+        for first, further, _label, chain in targets["mentions"].tolist():
+            if first + further < len(firsts):
+                words = " ".join(pieces[firsts[first] : lasts[first + further] + 1])
+                chains_of.setdefault(chain, []).append(words)
+        return {"chains": "; ".join(" = ".join(words) for words in chains_of.values()) or _("none")}
 
     def losses(
         self, model: Model, logits: Mapping[str, Tensor], targets: Mapping[str, Tensor]

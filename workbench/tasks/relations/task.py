@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from workbench.base.i18n import _
 from workbench.models.base import Encoder, States
 from workbench.runtime import pairs
 from workbench.runtime.inputs import Prepared
@@ -98,6 +99,20 @@ class RelationExtraction(Task):
         width = 1 + pairs.ROLES[info.pair_reading]
         return {"pairs": [np.array(some, np.int64).reshape(-1, width) for some in rows]}
 
+    def notes(
+        self, targets: Mapping[str, np.ndarray], labels: Sequence[str], pieces: Sequence[str]
+    ) -> dict[str, str]:
+        names = (_("none"), *labels)
+        rows = targets["pairs"].tolist()
+        if len(rows) == 1:
+            return {"relation": names[rows[0][-1]]}
+        related = [
+            f"{names[number]}: {_span(pieces, tokens[:2])} → {_span(pieces, tokens[2:])}"
+            for *tokens, number in rows
+            if number
+        ]
+        return {"pairs": str(len(rows)), "relations": "; ".join(related) or _("none")}
+
     def sampled(
         self, features: Features, options: Mapping[str, Any], rng: np.random.Generator
     ) -> Features:
@@ -148,6 +163,11 @@ class RelationExtraction(Task):
 
 def _reading(options: Mapping[str, Any]) -> str:
     return str(options.get(READING.name) or READING.default)
+
+
+def _span(pieces: Sequence[str], tokens: Sequence[int]) -> str:
+    """The subwords of a span from its first and last token."""
+    return " ".join(pieces[tokens[0] : tokens[-1] + 1])
 
 
 def _place(pair: tuple[Span, Span]) -> tuple[int, ...]:

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from workbench.base.i18n import _
 from workbench.models.base import Encoder
 from workbench.runtime.inputs import Prepared
 from workbench.tasks.base import IGNORED, Loss, Model, Targets, Task, usual_count
@@ -79,6 +80,16 @@ class SpanClassification(Task):
                 row = np.array([[first, further, number[label]]], np.int64)
                 spans[begin + window] = np.concatenate([spans[begin + window], row])
         return {"firsts": firsts, "lasts": lasts, "spans": spans}
+
+    def notes(
+        self, targets: Mapping[str, np.ndarray], labels: Sequence[str], pieces: Sequence[str]
+    ) -> dict[str, str]:
+        firsts, lasts = targets["firsts"], targets["lasts"]
+        spans = [
+            f"{labels[label]}: {' '.join(pieces[firsts[first] : lasts[first + further] + 1])}"
+            for first, further, label in targets["spans"].tolist()
+        ]
+        return {"spans": "; ".join(spans) or _("none")}
 
     def losses(
         self, model: Model, logits: Mapping[str, Tensor], targets: Mapping[str, Tensor]

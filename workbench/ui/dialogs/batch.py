@@ -72,14 +72,19 @@ class BatchDialog(Dialog):
         inputs = state.shown
         predicted = sum(input_.predicted for input_ in inputs)
         message = ngettext(
-            "Batch {number} of the run: {inputs} inputs, loss at {n} position.",
-            "Batch {number} of the run: {inputs} inputs, loss at {n} positions.",
-            predicted,
+            "Batch {number} of the run: {n} input.",
+            "Batch {number} of the run: {n} inputs.",
+            len(inputs),
             number=formats.count(state.number + 1),
-            inputs=formats.count(len(inputs)),
+            n=formats.count(len(inputs)),
+        )
+        at_positions = ngettext(
+            "The loss is taken at {n} position.",
+            "The loss is taken at {n} positions.",
+            predicted,
             n=formats.count(predicted),
         )
-        self._message.setText(message)
+        self._message.setText(f"{message} {at_positions}" if predicted else message)
         if state.balance:
             self._rows.addWidget(_balance(state))
         for input_ in inputs[:MAX_INPUTS_SHOWN]:
@@ -97,7 +102,7 @@ class BatchDialog(Dialog):
 def _row(input_: Input) -> QFrame:
     units = [Unit(text, target, what) for text, target, what in input_.units]
     flow = UnitFlow(_("Model input: {input}", input=input_.title), units, input_.spans)
-    parts: list[QWidget] = [words(input_.title, "small", weight=600)]
+    parts: list[QWidget] = [words(input_.title, "small", wrap=True, weight=600)]
     if input_.original:
         parts.append(_named(_("Original text"), words(input_.original, "small", "text", wrap=True)))
     parts.append(_named(_("What the model gets"), flow))
