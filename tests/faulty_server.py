@@ -45,15 +45,16 @@ def trickling(handler):
 
 
 def events(*parts, end=True):
-    """A reply that is sent in parts: objects, or lines as they are."""
+    """A reply that is sent in parts: objects, or lines or bytes as they are."""
 
     def answer(handler):
         handler.send_response(200)
         handler.send_header("Content-Type", "text/event-stream")
         handler.end_headers()
         for part in parts:
-            line = part if isinstance(part, str) else json.dumps(part)
-            handler.wfile.write(f"data: {line}\n\n".encode())
+            line = part if isinstance(part, str | bytes) else json.dumps(part)
+            sent = line if isinstance(line, bytes) else line.encode()
+            handler.wfile.write(b"data: " + sent + b"\n\n")
             handler.wfile.flush()
         if end:
             handler.wfile.write(b"data: [DONE]\n\n")

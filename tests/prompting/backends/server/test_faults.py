@@ -9,10 +9,19 @@ from tests.faulty_server import JSON, completion, cut, events, slow, trickling
 from workbench.base.errors import ModelError
 from workbench.base.settings import Settings
 from workbench.prompting import servers
+from workbench.prompting.backends.server import scoring
 from workbench.prompting.backends.server.backend import ServerBackend
+from workbench.prompting.backends.server.client import RequestFailed
 from workbench.prompting.backends.spec import GENERATE, STREAM
-from workbench.prompting.generation import CANCELLED, FAILED, STOP, GenerationRequest
-from workbench.prompting.servers import Probe, Server
+from workbench.prompting.generation import (
+    CANCELLED,
+    FAILED,
+    STOP,
+    USER,
+    GenerationRequest,
+    Message,
+)
+from workbench.prompting.servers import FORMAT, Probe, Server
 
 pytestmark = pytest.mark.timeout(30)
 
@@ -23,10 +32,11 @@ def serving(monkeypatch):
     monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.01)
     opened = []
 
-    def open_(answer, *, time_limit=5.0, concurrency=1):
+    def open_(answer, *, time_limit=5.0, concurrency=1, constraints=()):
         context = faulty_server.faulty_server(answer)
         server = context.__enter__()
-        probes = {"m": Probe(frozenset((GENERATE, STREAM)))}
+        can = frozenset((GENERATE, STREAM))
+        probes = {"m": Probe(can, constraints=frozenset(constraints))}
         listed = Server(
             server.address, probes=probes, time_limit=time_limit, concurrency=concurrency
         )
@@ -103,6 +113,49 @@ def test_a_wrong_reply_fails_alone_with_a_message(serving, wrong, says):
 
     assert (first.text, last.text) == ("ok", "ok")
     assert bad.finish == FAILED and says in bad.error
+
+
+@pytest.mark.parametrize(
+    "number", [10**400, 10**30, float("nan"), True, -1], ids="huge large nan bool negative".split()
+)
+def test_numbers_of_a_server_that_are_none_are_not_used(serving, number):
+    place = {"token": "a", "id": number, "logprob": number, "top_logprobs": []}
+    usage = {"prompt_tokens": number, "completion_tokens": number}
+    whole = {**completion("ok", logprobs={"content": [place]}), "usage": usage}
+    _server, backend = serving(lambda _n, _p, _b: whole)
+
+    (reply,) = backend.generate(asked("a"))
+
+    assert (reply.text, reply.prompt_tokens, reply.reply_tokens) == ("ok", 0, 0)
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        {"id": 1, "piece": 2**62},
+        {"id": 1, "piece": 100_000_000},
+        {"id": float("inf"), "piece": "1"},
+        {"id": 1, "piece": [256]},
+        {"id": 1, "piece": ["a"]},
+        {"id": 1, "piece": {"0": 1}},
+        {"id": 1, "piece": "\ud800"},
+    ],
+)
+def test_tokens_of_a_server_that_are_none_are_refused(serving, token):
+    _server, backend = serving(lambda _n, _p, _b: {"tokens": [token]})
+
+    with pytest.raises(RequestFailed, match="no tokens of a text"):
+        backend._client.run(scoring.tokenize(backend._client, "1"))
+
+
+def test_choices_in_json_that_is_nested_too_deeply_are_left_as_they_are(serving):
+    reply = {"choices": [{"message": {"content": "[" * 100_000}, "finish_reason": "stop"}]}
+    _server, backend = serving(lambda _n, _p, _b: reply, constraints={FORMAT})
+    request = GenerationRequest(messages=(Message(USER, "x"),), choices=("a", "b"))
+
+    (answer,) = backend.chat([request])
+
+    assert answer.text == "[" * 100_000
 
 
 def test_a_server_that_fails_on_and_on_is_given_up(serving):
@@ -185,11 +238,13 @@ def test_a_stream_gives_tokens_and_its_reply(serving):
     ("answer", "says"),
     [
         (events(part("a"), "{no json"), "not JSON"),
+        (events(part("a"), "[" * 100_000), "not JSON"),
+        (events(part("a"), b"\xff\xfe"), "not JSON"),
         (events(part("a"), {"error": {"message": "out of memory"}}), "out of memory"),
         ((500, JSON, b"{}"), "Error 500"),
         (events(*[part("a" * 1000)] * 2000), "longer than"),
     ],
-    ids=["json", "error", "status", "long"],
+    ids=["json", "deep", "bytes", "error", "status", "long"],
 )
 def test_a_stream_that_fails_keeps_what_came_and_says_why(serving, answer, says):
     _server, backend = serving(lambda _n, _p, _b: answer)

@@ -260,7 +260,8 @@ def _finished(reply: Reply, request: GenerationRequest, body: Mapping[str, Any])
     if request.begin and request.messages:
         reply = replace(reply, text=reply.text.removeprefix(request.begin))
     if request.choices and "response_format" in body:
-        with suppress(ValueError, TypeError, KeyError):  # it was cut off
+        # it was cut off, or is no such object
+        with suppress(ValueError, TypeError, KeyError, RecursionError):
             reply = replace(reply, text=str(json.loads(reply.text)[_ANSWER]), tokens=())
     return reply
 

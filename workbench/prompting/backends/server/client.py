@@ -130,7 +130,8 @@ class Client:
                 return await work
         except (openai.OpenAIError, httpx2.HTTPError, TimeoutError) as error:
             raise self._failure(error) from error
-        except json.JSONDecodeError as error:  # in the middle of a stream
+        # in the middle of a stream
+        except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
             raise _no_json() from error
 
     def _failure(self, error: Exception) -> RequestFailed:

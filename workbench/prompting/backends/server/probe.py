@@ -12,7 +12,12 @@ from typing import Any
 from workbench.prompting import keys, servers
 from workbench.prompting.backends.server import scoring
 from workbench.prompting.backends.server.client import Client, RequestFailed
-from workbench.prompting.backends.server.replies import first_choice, text_of, tokens_of
+from workbench.prompting.backends.server.replies import (
+    MOST_TOKENS,
+    first_choice,
+    text_of,
+    tokens_of,
+)
 from workbench.prompting.backends.spec import (
     CHAT,
     GENERATE,
@@ -80,7 +85,7 @@ def _context(model: Mapping[str, Any]) -> int:
     """As llama.cpp and vLLM tell it."""
     meta = model.get("meta")
     value = model.get("max_model_len") or (meta.get("n_ctx") if isinstance(meta, dict) else 0)
-    return value if isinstance(value, int) and value > 0 else 0
+    return value if isinstance(value, int) and 0 < value <= MOST_TOKENS else 0
 
 
 async def of_model(client: Client, model: str) -> Probe:
@@ -194,7 +199,7 @@ async def _streams(client: Client, path: str, body: dict[str, Any]) -> bool:
 def _is_example(text: str) -> bool:
     try:
         return bool(json.loads(text) == {WORD: WORD})
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 

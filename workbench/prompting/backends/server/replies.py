@@ -11,6 +11,8 @@ from workbench.base.i18n import _
 from workbench.prompting.backends.server.client import RequestFailed
 from workbench.prompting.generation import LENGTH, STOP, Reply, ReplyToken
 
+MOST_TOKENS = 10**9  # of a prompt or a reply; a server that counts more does not count
+
 
 @dataclass(frozen=True, slots=True)
 class SentToken:
@@ -112,9 +114,13 @@ def _others(raw: object) -> tuple[tuple[str, float], ...]:
 
 
 def _number(raw: object) -> float | None:
-    return float(raw) if isinstance(raw, int | float) and math.isfinite(raw) else None
+    try:
+        number = float(raw) if isinstance(raw, int | float) else math.nan
+    except OverflowError:  # an integer of hundreds of digits
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _count(usage: Mapping[str, Any], name: str) -> int:
     value = usage.get(name)
-    return value if isinstance(value, int) and value >= 0 else 0
+    return value if type(value) is int and 0 <= value <= MOST_TOKENS else 0

@@ -131,12 +131,14 @@ async def tokenize(client: Client, text: str) -> list[tuple[int, bytes]]:
     sent = await client.post(f"/..{TOKENIZE}", body)
     try:
         return [(int(token["id"]), _bytes(token["piece"])) for token in sent["tokens"]]
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise RequestFailed(_("The server returns no tokens of a text.")) from None
 
 
 def _bytes(piece: Any) -> bytes:
     """Of a text, or of a list of numbers where it is a part of a character."""
+    if isinstance(piece, int):  # of which `bytes` would make so many zeros
+        raise TypeError(piece)
     return piece.encode() if isinstance(piece, str) else bytes(piece)
 
 
