@@ -36,6 +36,18 @@ def test_a_sample_that_cannot_be_read_lowers_the_agreement():
     assert result.no_answer == ""
 
 
+def test_samples_that_cannot_be_read_lower_the_agreement_on_labels_spans_and_answers():
+    bob = (8, 11)
+
+    several = voted(Target(LABELS, ("x", "y")), ("x",), UNREAD, UNREAD, UNREAD)
+    spans = voted(Target(SPANS, ("PER",), text=TEXT), (Span(*bob, "PER"),), UNREAD, UNREAD, UNREAD)
+    answers = voted(Target(ANSWER, text=TEXT, question="Who?"), bob, UNREAD, (), UNREAD)
+
+    assert several.labels == ("x",) and several.required(LabelScores).as_dict()["x"] == 0.25
+    assert [(span.start, span.score) for span in spans.spans] == [(8, 0.25)]
+    assert answers.required(Answers).to("Who?").score == 0.25
+
+
 def test_if_no_sample_can_be_read_there_is_no_answer():
     result = voted(TOPICS, UNREAD, Reading(no_answer="empty"))
 

@@ -74,7 +74,7 @@ def _field(target: Target, readings: Sequence[Reading]) -> Field:
     if target.output == CLASS:
         return _classes(target, cast(list[str], values), len(readings))
     if target.output == LABELS:
-        return _labels(target, cast(list[tuple[str, ...]], values))
+        return _labels(target, cast(list[tuple[str, ...]], values), len(readings))
     if target.output == NUMBER:
         return Number(cast(float, winner(values)))
     return _spans(cast(list[tuple[Span, ...]], values), len(readings))
@@ -103,11 +103,14 @@ def _tied(scores: dict[str, float], best: float) -> bool:
     return sum(math.isclose(score, best) for score in scores.values()) > 1
 
 
-def _labels(target: Target, values: Sequence[tuple[str, ...]]) -> LabelScores:
-    """Each label is decided on its own; one in half of the samples as in the first."""
-    shares = [sum(label in value for value in values) / len(values) for label in target.labels]
-    above = math.nextafter(HALF, 1)
-    thresholds = (HALF if label in values[0] else above for label in target.labels)
+def _labels(target: Target, values: Sequence[tuple[str, ...]], samples: int) -> LabelScores:
+    """Each label is decided on its own, by the samples that were read; one in half of them as in
+    the first.
+    """
+    shares = [sum(label in value for value in values) / samples for label in target.labels]
+    half = HALF * len(values) / samples
+    above = math.nextafter(half, 1)
+    thresholds = (half if label in values[0] else above for label in target.labels)
     return LabelScores(target.labels, tuple(shares), tuple(thresholds))
 
 
@@ -115,7 +118,7 @@ def _spans(values: Sequence[tuple[Span, ...]], samples: int) -> SpanScores:
     """Each span is decided on its own, as labels are; those of one reply have no score."""
     counts = Counter(span for value in values for span in value)
     chosen = (
-        replace(span, score=count / len(values) if samples > 1 else None)
+        replace(span, score=count / samples if samples > 1 else None)
         for span, count in counts.items()
         if 2 * count > len(values) or (2 * count == len(values) and span in values[0])
     )
@@ -125,10 +128,10 @@ def _spans(values: Sequence[tuple[Span, ...]], samples: int) -> SpanScores:
 def _answer(target: Target, readings: Sequence[Reading]) -> PredictedAnswer:
     values = cast(list[Range | tuple[()]], _values(readings))
     counts, best = Counter(values), winner(values)
-    null = counts[()] / len(values)
+    null = counts[()] / len(readings)
     ranges = [value for value in sorted(counts, key=lambda value: value != best) if value]
     candidates = tuple(
-        Candidate(start, end, counts[start, end] / len(values)) for start, end in ranges
+        Candidate(start, end, counts[start, end] / len(readings)) for start, end in ranges
     )
     text = target.text[slice(candidates[0].start, candidates[0].end)] if candidates else ""
     gap = null - (candidates[0].score if candidates else 0.0)
