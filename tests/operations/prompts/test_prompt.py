@@ -415,6 +415,17 @@ def test_a_cancelled_prompt_leaves_no_run_and_a_failed_one_says_why(project, que
     assert failed.status == "failed" and failed.result["message"] == "No memory."
 
 
+def test_a_prompt_that_is_stopped_before_its_first_answer_leaves_no_run(project, queue, topics):
+    wiring = wire(project, queue)
+    prompt.run(project, queue, spec(calibration="none"))
+    queue.jobs[-1].start()
+
+    queue.jobs[-1].end("stopped", {"n": 0, "seconds": 1.0})
+    wiring.close()
+
+    assert not runs.all(project.db)
+
+
 @pytest.fixture
 def partly(project, queue, topics):
     """partly(status) → a run whose worker ended after two of four documents."""

@@ -244,6 +244,16 @@ def test_a_conversation_is_sent_as_messages_with_what_restricts_it(tmp_path, wri
     assert replies(tmp_path) == {0: ["Late?"]}
 
 
+def test_a_job_that_is_stopped_while_the_model_is_loaded_asks_nothing(tmp_path, writing):
+    job = serve.answer_prompts(writing(Writer(), "a", "b"), tmp_path)
+    assert next(job)["kind"] == "log"
+
+    with pytest.raises(StopIteration) as end:
+        job.send("stop")
+
+    assert end.value.value["n"] == 0 and transcript.answers(tmp_path) == {}
+
+
 def test_a_stopped_job_goes_on_where_it_ended_and_asks_again_what_failed(tmp_path, writing):
     first, second = Writer(given=2, fails=("b",)), Writer()
     texts = ("a", "b", "c", "d")

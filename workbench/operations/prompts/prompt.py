@@ -396,10 +396,12 @@ def host(project: Project, spec: PromptSpec) -> JobSpec:
 def ended(project: Project, run_id: int, event: Finished) -> None:
     """Store the answers and scores of the worker as rows.
 
-    Whatever the end, the project keeps the answers that arrived; a run that was cancelled before
-    the first one is deleted.
+    Whatever the end, the project keeps the answers that arrived; a run that was cancelled or
+    stopped before the first one is deleted.
     """
     answered = _remember(project, paths.run_folder(project.path, run_id))
+    if event.status == "stopped" and not answered:
+        event = replace(event, status="cancelled")
     if event.status in ("done", "stopped") and event.result:
         _store(project, run_id, event)
     elif event.status == "cancelled" and not answered:

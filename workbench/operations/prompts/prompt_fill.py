@@ -62,11 +62,8 @@ class PromptPreview:
     messages: (role, content) of a conversation. left_out: the examples that did not fit.
     characters: how many the text lost at its end. Without candidates, for an answer that the model
     writes, `label` is "", the key of the only prompt; requests: what is sent then, one per sample.
-    selected: the examples, the most important first, and why.
-    messages: (role, content) of a conversation. left_out: the examples that did not fit, and
-    left_out_keys those of their documents. characters: how many the text lost at its end. Without
-    candidates, for an answer that the model writes, `label` is "", the key of the only prompt;
-    requests: what is sent then, one per sample.
+    selected: the examples, the most important first, and why. left_out_keys: those of the documents
+    of `left_out`.
     """
 
     text: str

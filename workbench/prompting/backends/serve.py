@@ -62,8 +62,8 @@ def answer_prompts(
     ):
         earlier, before = sent.seconds, sent.counts["n"]
         ready = cpu
-        if sent.open:
-            yield {"kind": "log", "line": _("loading {model}", model=params["model"])}
+        loading = {"kind": "log", "line": _("loading {model}", model=params["model"])}
+        if sent.open and (yield loading) != "stop":
             with closing(load(params)) as backend:
                 ready = time.process_time()
                 yield from _answered(backend, sent, params.get("decoding") or {})

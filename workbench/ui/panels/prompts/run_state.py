@@ -182,7 +182,7 @@ class RunState(State):
         self.update(can_resume=any(prompt.can_resume(self.project, run) for run in left))
         if self.can_resume and live.status == "cancelled":
             live.message = left[0].failure.message
-        if live.status == "cancelled" and not self.can_resume:
+        if not left or (live.status == "cancelled" and not self.can_resume):
             self.update(live=None)
         self.context.commands_changed()
 
