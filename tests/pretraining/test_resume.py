@@ -91,28 +91,37 @@ def test_the_continued_pretraining_equals_the_uninterrupted_one(
     )
 
 
-@pytest.mark.parametrize("stage", [Adapting, Step])
-def test_a_training_continues_in_the_stage_that_it_had_reached(
-    stage,
-    classes,  # noqa: F811
-    texts,  # noqa: F811
-    tmp_path,
-):
-    spec = TrainSpec("classify", "c", str(AWD_LSTM), options={
-        "adapt_epochs": 1, "epochs": 3, "device": "cpu", "precision": "fp32", "batch_size": 4,
-    }, allow_pickle=True)  # fmt: skip
-    whole, expected = finish(adapt_and_train(spec, classes, tmp_path / "whole", texts=texts))
+@pytest.fixture
+def adapted(classes, texts, tmp_path):  # noqa: F811
+    """adapted(epochs) → the training after an adaptation: `work(name, resume=…)` trains it in a
+    folder of this name, and the result of the uninterrupted one in `whole`.
+    """
 
-    work = adapt_and_train(spec, classes, tmp_path / "cut", texts=texts)
-    events = []
-    for event in work:
+    def adapted(epochs):
+        spec = TrainSpec("classify", "c", str(AWD_LSTM), options={
+            "adapt_epochs": 1, "epochs": epochs, "device": "cpu", "precision": "fp32",
+            "batch_size": 4,
+        }, allow_pickle=True)  # fmt: skip
+
+        def work(name, **options):
+            return adapt_and_train(spec, classes, tmp_path / name, texts=texts, **options)
+
+        return work, finish(work("whole"))[1]
+
+    return adapted
+
+
+@pytest.mark.parametrize("stage", [Adapting, Step])
+def test_a_training_continues_in_the_stage_that_it_had_reached(stage, adapted, tmp_path):
+    work, expected = adapted(3)
+
+    events, begun = [], work("cut")
+    for event in begun:
         events.append(event)
         if isinstance(event, StateSaved) and sum(isinstance(e, stage) for e in events):
             break
-    work.close()
-    rest, result = finish(
-        adapt_and_train(spec, classes, tmp_path / "cut", texts=texts, resume=True)
-    )
+    begun.close()
+    rest, result = finish(work("cut", resume=True))
 
     assert [event.adapting for event in rest if isinstance(event, Resumed)] == (
         [True, False] if stage is Adapting else [False]
@@ -123,22 +132,14 @@ def test_a_training_continues_in_the_stage_that_it_had_reached(
     assert Path(result.adaptation.path).is_dir()
 
 
-def test_an_adaptation_whose_result_is_damaged_continues_from_its_state(
-    classes,  # noqa: F811
-    texts,  # noqa: F811
-    tmp_path,
-):
-    spec = TrainSpec("classify", "c", str(AWD_LSTM), options={
-        "adapt_epochs": 1, "epochs": 1, "device": "cpu", "precision": "fp32", "batch_size": 4,
-    }, allow_pickle=True)  # fmt: skip
-    _whole, expected = finish(adapt_and_train(spec, classes, tmp_path / "whole", texts=texts))
+def test_an_adaptation_whose_result_is_damaged_continues_from_its_state(adapted, tmp_path):
+    work, expected = adapted(1)
 
-    work = adapt_and_train(spec, classes, tmp_path / "cut", texts=texts)
-    next(event for event in work if isinstance(event, Step))
-    work.close()
+    begun = work("cut")
+    next(event for event in begun if isinstance(event, Step))
+    begun.close()
     (tmp_path / "cut/adapted.json").write_text('{"pa')
-    work = adapt_and_train(spec, classes, tmp_path / "cut", texts=texts, resume=True)
-    _rest, result = finish(work)
+    _rest, result = finish(work("cut", resume=True))
 
     assert files(tmp_path / "cut" / "model") == files(tmp_path / "whole" / "model")
     assert result.adaptation.after == expected.adaptation.after

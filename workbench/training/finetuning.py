@@ -531,7 +531,7 @@ class FineTuning:
     # ------------------------------------------------------------ state
 
     def header(self) -> StateHeader:
-        settings = {**self.options, **self.plan.__dict__}
+        settings = {**self._named_models(), **self.plan.__dict__}
         fixed = {name: value for name, value in settings.items() if name not in MAY_CHANGE}
         return StateHeader(
             self.state.step,
@@ -543,6 +543,15 @@ class FineTuning:
             settings=resume.plain({"task": self.spec.task, "seed": self.seed, **fixed}),
             versions=prepare.versions(),
         )
+
+    def _named_models(self) -> dict[str, Any]:
+        """The options with names for paths of models, which may move before a run is continued."""
+
+        def named(path: str) -> ModelInfo:
+            return ModelInfo(Path(path).name, Path(path).name)
+
+        family = registry().info("family", self.model.encoder.info.family)
+        return family.resolved(self.options, named)
 
     @cached_property
     def data_fingerprint(self) -> str:

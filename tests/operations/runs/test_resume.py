@@ -1,7 +1,9 @@
 """Runs that continue from their state, in their own row."""
 
 import json
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +12,7 @@ from workbench.base.errors import SpecError, WorkbenchError
 from workbench.jobs import events
 from workbench.operations.experiments import experiment
 from workbench.operations.experiments.experiment import Cell, Experiment
+from workbench.operations.models import installed
 from workbench.operations.runs import results, resume, run_recorder, train, training_curves
 from workbench.storage.documents import documents
 from workbench.storage.runs import runs
@@ -142,6 +145,47 @@ def test_a_continued_run_that_is_cancelled_before_it_begins_is_as_it_was(project
     wired._over(train.job_of(wired, project, run.id), events.Finished("cancelled"))
 
     assert results.run(project, run.id) == run
+
+
+@pytest.mark.parametrize("refused", [True, False], ids=["refused", "cancelled"])
+def test_a_run_that_was_not_continued_keeps_the_result_of_its_worker(
+    project, wired, begin, refused
+):
+    run = begin(end="stop")
+    path = paths.run_folder(project.path, run.id) / "result.json"
+    path.write_text('{"kind": "finished", "status": "stopped"}')
+    if refused:
+        refuse(project, run)
+
+    go_on(project, wired, run)
+    assert not path.exists()
+    if refused:
+        follow(project, wired, run)
+    else:
+        wired._over(train.job_of(wired, project, run.id), events.Finished("cancelled"))
+
+    assert path.read_text() == '{"kind": "finished", "status": "stopped"}'
+
+
+def test_a_training_finds_the_models_of_its_settings_again_where_they_are_now(
+    project, wired, tiny_model, tmp_path
+):
+    part = Path(shutil.copytree(tiny_model, tmp_path / "here" / "part"))
+    installed.add(part)
+    spec = TrainSpec(
+        "classify", "topic", installed.find("bilstm").path, "bilstm", family="bilstm",
+        options={**FAST, "embeddings": "words+part", "lstm_width": 8}, name="first",
+    )  # fmt: skip
+    run = follow(project, wired, train.start(project, wired, spec), "stop", 4)
+    installed.remove(part)
+    with pytest.raises(WorkbenchError, match="There is no model 'part'"):
+        shutil.move(part.parent, tmp_path / "there")
+        resume.prepare(project, run)
+
+    installed.add(tmp_path / "there" / "part")
+    go_on(project, wired, run)
+
+    assert follow(project, wired, run).status == "done"
 
 
 def refuse(project, run):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 from workbench.base import paths
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.i18n import _, ngettext
+from workbench.base.registry import registry
 from workbench.base.terms import term
 from workbench.jobs import events
 from workbench.jobs.process import is_worker
 from workbench.jobs.spec import JobSpec
+from workbench.operations.models import installed
 from workbench.operations.runs import new_runs, sources
 from workbench.storage.runs import runs
 from workbench.training import states
@@ -23,11 +26,12 @@ from workbench.training.general import EPOCHS
 if TYPE_CHECKING:
     from workbench.jobs.events import Event, Finished
     from workbench.jobs.queue import Queue
+    from workbench.models.spec import ModelInfo
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
     from workbench.training.states import StateHeader
 
-EVENTS = "events.jsonl"
+EVENTS, RESULT = "events.jsonl", "result.json"
 MOST_EPOCHS = int(EPOCHS.high or 0)
 
 
@@ -157,8 +161,22 @@ def _here(
         params["teaching"] = {**teaching, **{name: present(teaching[name]) for name in names}}
     if model := str(params["spec"].get("model", "")):
         name = str(run.spec.get("model_name", ""))
-        params["spec"] = {**params["spec"], "model": sources.present(project, model, name)}
+        options = _present_models(project, params)
+        model = sources.present(project, model, name)
+        params["spec"] = {**params["spec"], "model": model, "options": options}
     return params
+
+
+def _present_models(project: Project, params: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a job with the present paths of the models that they name."""
+    options: dict[str, Any] = dict(params["spec"].get("options") or {})
+    if "task" not in params["spec"] or not (family := params["spec"].get("family")):
+        return options
+
+    def find(path: str) -> ModelInfo:
+        return installed.find(sources.present(project, path, ""))
+
+    return registry().info("family", family).resolved(options, find)
 
 
 def _with_texts(project: Project, params: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -205,7 +223,15 @@ def start(project: Project, queue: Queue, prepared: ResumedTraining) -> Run:
         str(other.id): {"status": other.status, "spec": other.spec, "scores": other.scores}
         for other in present
     }
-    params = {**prepared.job.params, "before": {"resumed": _resumed(earlier), "runs": before}}
+    result = paths.run_folder(project.path, run.id) / RESULT  # the queue deletes it
+    params = {
+        **prepared.job.params,
+        "before": {
+            "resumed": _resumed(earlier),
+            "runs": before,
+            "result": result.read_text(encoding="utf-8") if result.is_file() else "",
+        },
+    }
     with project.write(_("Continue run")):
         for other in present:
             runs.update(project.db, other.id, spec=_spec(other, epochs))
@@ -275,8 +301,14 @@ def _resumed(reported: Iterable[Event]) -> int:
 
 
 def restore(project: Project, params: Mapping[str, Any]) -> None:
-    """Set a run, and those on other layers, to what they were before its job was queued."""
-    before = params["before"]["runs"]
+    """Set a run, and those on other layers, to what they were before its job was queued, and write
+    the result of its last job again.
+    """
+    before, result = params["before"]["runs"], params["before"].get("result")
+    if result:
+        with suppress(OSError):  # the row has what was recorded of it
+            path = paths.run_folder(project.path, params["run"]["id"]) / RESULT
+            path.write_text(result, encoding="utf-8")
     with project.write():
         for run in runs.all(project.db):
             if values := before.get(str(run.id)):

@@ -325,7 +325,7 @@ def _stopped_with_checkpoint(project: Project, run_id: int) -> Finished | None:
 
 
 def _result_file(project: Project, run_id: int) -> Finished | None:
-    path = paths.run_folder(project.path, run_id) / "result.json"
+    path = paths.run_folder(project.path, run_id) / resume.RESULT
     try:
         event = from_json(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError):
