@@ -551,7 +551,8 @@ class FineTuning:
             return ModelInfo(Path(path).name, Path(path).name)
 
         family = registry().info("family", self.model.encoder.info.family)
-        return family.resolved(self.options, named)
+        options: dict[str, Any] = family.resolved(self.options, named)
+        return options
 
     @cached_property
     def data_fingerprint(self) -> str:

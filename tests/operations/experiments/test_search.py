@@ -350,6 +350,14 @@ def test_the_verdict_warns_of_the_best_of_many(queue, begin):
     assert verdict.default == work.score_of(work.cells[0])
 
 
+def test_the_verdict_says_that_the_defaults_are_as_good(project, queue, begin):
+    work = run(begin(trials=2), queue, lambda job: finish(job, 0.5))
+
+    assert work.verdict().sentence.endswith("No trial is better than the defaults.")
+    columns = {column.key: column for column in work.columns()}
+    assert columns["minutes"].value(again(project, work).cells[0]) == 1.0  # of its run
+
+
 def test_importance_needs_ten_trials(queue, begin):
     work = run(begin(), queue)
 

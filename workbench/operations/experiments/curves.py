@@ -347,7 +347,7 @@ def reason(row: CurveRow, needed: ReadOff) -> str:
             low=rounded(needed.low),
         )
     return _(
-        "The target lies beyond the {reach}-fold of the largest measured number of labels.",
+        "It would need more than {reach} times the largest measured number of labels.",
         reach=learning_curve.REACH,
     )
 

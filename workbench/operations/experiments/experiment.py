@@ -125,6 +125,12 @@ class Experiment:
         return sum(cell.spec is not None for cell in self.cells)
 
     @property
+    def lacks_runs(self) -> bool:
+        """Whether runs of cells were deleted."""
+        ids = {run.id for run in runs.all(self.project.db)}
+        return any(cell.run is not None and cell.run.id not in ids for cell in self.cells)
+
+    @property
     def running(self) -> tuple[Cell, ...]:
         """The cells whose runs are computed."""
         return tuple(cell for cell in self.cells if cell.status == RUNNING)

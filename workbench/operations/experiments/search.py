@@ -511,7 +511,7 @@ class Search(Experiment):
             *(self._column(item) for item in self.spec.varied),
             Column(
                 _("Minutes"),
-                lambda cell: cell.seconds / 60 if cell.seconds else None,
+                _minutes,
                 kind=ValueKind.NUMBER,
                 digits=1,
                 key="minutes",
@@ -659,7 +659,7 @@ def _sentence(search: Search, best: TrialCell | None, interval: tuple[float, flo
         n,
     )
     sentences = [first.format(**about), second]
-    if default is not None and (default > value) is not tasks.is_error(search.score):
+    if default is not None and (default == value or (default > value) is search.maximize):
         sentences.append(_("No trial is better than the defaults."))
     return " ".join(sentences)
 
@@ -685,6 +685,12 @@ def _defaults(spec: SearchSpec) -> TrialCell:
 
 def _name(cell: TrialCell) -> str:
     return str(cell.number) if cell.number else cell.title
+
+
+def _minutes(cell: TrialCell) -> float | None:
+    """That a trial took; of the defaults, which are not stored as a trial, those of their run."""
+    seconds = cell.seconds or (cell.run.seconds if cell.run and cell.status == DONE else None)
+    return seconds / 60 if seconds else None
 
 
 def _status(cell: TrialCell) -> str:

@@ -176,7 +176,8 @@ def _present_models(project: Project, params: Mapping[str, Any]) -> dict[str, An
     def find(path: str) -> ModelInfo:
         return installed.find(sources.present(project, path, ""))
 
-    return registry().info("family", family).resolved(options, find)
+    resolved: dict[str, Any] = registry().info("family", family).resolved(options, find)
+    return resolved
 
 
 def _with_texts(project: Project, params: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:

@@ -153,14 +153,27 @@ class ExperimentState(State):
         left = work.seconds_left if work and done < n else None
         live = JobProgress(0, "", title if n else "", status=status, ending=ending)
         live.step, live.total, live.seconds_left = done, n, left or 0.0
-        failed = [
-            _("{rung}, seed {seed}: {message}", rung=cell.title, **vars(cell))
-            for cell in self.cells
-            if cell.status == FAILED
-        ]
         error = self.error or (work.error if work else "")
-        live.message = "\n".join(filter(None, (error, *failed[:3])))
+        live.message = "\n".join(filter(None, (error, *self._failures()[:3])))
         return live
+
+    def _failures(self) -> list[str]:
+        """Why runs have failed; a reason that several share is said once."""
+        reasons: dict[str, list[Cell]] = {}
+        for cell in self.cells:
+            if cell.status == FAILED:
+                reasons.setdefault(cell.message, []).append(cell)
+        return [
+            ngettext(
+                "{rung}, seed {seed}: {message}",
+                "{n} runs failed: {message}",
+                len(cells),
+                rung=cells[0].title,
+                seed=cells[0].seed,
+                message=message,
+            )
+            for message, cells in reasons.items()
+        ]
 
     def is_live(self, job: Job) -> bool:
         """Whether a job computes a run of the experiment."""

@@ -117,6 +117,8 @@ class TrainPanel(Panel):
         if spec is not None or model or experiment or source is not None:
             self.pretrain.show(False)
             self.experiments.show(bool(experiment), experiment, spec if experiment else None)
+        elif self.experiments.shown and not pretrain:
+            self.experiments.refresh()  # labels and runs may have changed on other pages
         if pretrain:
             self.experiments.show(False)
             self.pretrain.show(True)

@@ -78,6 +78,19 @@ def test_with_a_teacher_each_system_is_trained_without_and_with_it(page, app, qt
     assert titles == ["small without a teacher", "small with a teacher", "Teacher: big"]
 
 
+def test_runs_that_were_added_on_another_page_are_offered_on_the_return(page, app):
+    app.window.go("results")
+    with app.project.write():
+        layer = labels.layer_by_name(app.project.db, "class")
+        spec = {"task": "classify", "layer": "class", "model": "m", "model_name": "m"}
+        run_folders.add_run(app.project, "new", status="done", layer_id=layer.id, spec=spec)
+    assert page.experiments.part(REPEAT).addable == ()
+
+    app.window.go("train")
+
+    assert [run.name for run in page.experiments.part(REPEAT).addable] == ["new"]
+
+
 def shown_runs(view):
     """Of the table of runs, [] before it is shown."""
     tables = [table for table in view.findChildren(CellTable) if table.isVisible()]

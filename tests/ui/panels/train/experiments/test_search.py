@@ -7,11 +7,14 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
 
 from workbench.jobs import threads
+from workbench.operations.experiments import experiment, search
 from workbench.operations.experiments.search import Importance, Verdict
 from workbench.operations.experiments.search_study import Trial
 from workbench.storage.runs.runs import Run
 from workbench.ui.panels.train.experiments import search_state
+from workbench.ui.panels.train.experiments.side import ExperimentSide
 from workbench.ui.panels.train.experiments.state import SEARCH
+from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.charts.parallel_plot import ParallelPlot
 from workbench.ui.widgets.charts.row_plot import RowPlot
 from workbench.ui.widgets.tables.table import Table
@@ -125,6 +128,52 @@ def test_a_setting_can_be_added_and_removed(page, qtbot):
     qtbot.waitUntil(lambda: named(page.view, QWidget, "Remove Training documents") is not None)
     named(page.view, QWidget, "Remove Training documents").click()
     assert "train_limit" not in {row.name for row in state.ranges}
+
+
+def test_a_failed_trial_says_so_with_its_reason_and_one_score_has_ticks_around_it(ended):
+    state = state_of(ended)
+    failed, first = state.work.cells[2], state.work.cells[1]
+    failed.status, failed.run, failed.message = "failed", None, "Out of memory."
+    assert state.text_of(failed) == "failed"
+
+    state.work.cells = (state.work.cells[0], first, failed)
+    assert state.scales[-1].low < state.work.score_of(first) < state.scales[-1].high
+    state.changed.emit(frozenset({"work"}))
+    table = named(ended.view, Table, "Trials")
+    tips = [table.rows_model.columns[1].tip(row) for row in table.rows()]
+    assert "Out of memory." in tips
+
+
+def test_what_is_going_on_and_why_it_ended_is_visible_without_scrolling(ended, app, qtbot):
+    state = state_of(ended)
+    app.window.resize(1280, 800)
+    for cell in state.work.cells[2:6]:
+        cell.status, cell.run, cell.message = "failed", None, "Out of memory."
+    state.work.status, state.work.error = "paused", "Labels were changed."
+    state.changed.emit(frozenset({"work"}))
+
+    assert state.live.message == "Labels were changed.\n4 runs failed: Out of memory."
+    (side,) = ended.view.findChildren(ExperimentSide)
+    callouts = [item for item in side.findChildren(Callout) if item.isVisible()]
+    qtbot.waitUntil(lambda: bool(callouts) and not callouts[-1].visibleRegion().isEmpty())
+    assert len(callouts) == 1
+
+
+def test_runs_that_were_deleted_on_another_page_are_gone_on_the_return(ended, app, qtbot):
+    state = state_of(ended)
+    experiment.keep(app.project, search.FILE, "search-1", state.work.spec.to_json())
+    state.new()  # reads the searches
+    state.open("search-1")
+    qtbot.waitUntil(lambda: state.work is not None)
+    work = state.work
+    deleted = replace(run(99, 0.5), spec=work.spec.base.to_json())
+    work.cells[0].run, work.cells[0].status = deleted, "done"
+
+    app.window.go("results")
+    app.window.go("train")
+
+    qtbot.waitUntil(lambda: state.work is not None and state.work is not work)
+    assert state.name == "search-1" and state.work.cells[0].run is None
 
 
 def test_a_line_and_its_row_are_selected_together(ended, qtbot):

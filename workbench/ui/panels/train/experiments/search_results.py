@@ -203,7 +203,14 @@ class SearchResults(QFrame):
         trial, score, *settings, minutes, _status, _run = self.state.columns
         columns = [
             Column.of(trial, 100, icon=_icon, sort=lambda cell: cell.number, right=True),
-            Column.of(score, 92, display=self.state.text_of, sort=score.value, right=True),
+            Column.of(
+                score,
+                92,
+                display=self.state.text_of,
+                sort=score.value,
+                right=True,
+                tip=lambda cell: cell.message,
+            ),
             *(
                 Column.of(item, 70, sort=_order(item), right=True, tip=_named(item))
                 for item in settings

@@ -48,6 +48,7 @@ SUGGEST, OPEN, JUDGE, WEIGH = "search-ranges", "search-open", "search-verdict", 
 TRIALS, MINUTES = "trials", "minutes"  # budgets
 REPEAT = "repeat"  # the experiment of seeds and folds
 MOST_SEED = 2**31 - 1
+SHARE_AROUND = 0.1  # of a score that all trials have, above and below it on its axis
 
 
 @dataclass(frozen=True)
@@ -210,6 +211,8 @@ class SearchState(ExperimentState):
             self.choose(layer=next(iter(layers), ("", 0))[0])
         elif not self.name:
             self._plan()
+        elif self.work is not None and self.work.lacks_runs:
+            self.open(self.name)
 
     @property
     def searches(self) -> tuple[str, ...]:
@@ -593,6 +596,8 @@ class SearchState(ExperimentState):
     def text_of(self, cell: TrialCell) -> str:
         """The score of a trial, or how far it is."""
         score = self.work.score_of(cell) if self.work else None
+        if cell.status == FAILED:
+            return _("failed")
         return self.progress_text(cell) if score is None else self.score_text(score)
 
     @property
@@ -618,10 +623,12 @@ class SearchState(ExperimentState):
         if work is None:
             return ()
         scores = [score for cell in work.trials if (score := work.score_of(cell)) is not None]
+        low, high = min(scores, default=0.0), max(scores, default=1.0)
+        around = abs(low) * SHARE_AROUND if low == high else 0.0
         last = Scale(
             tasks.score_title(work.score),
-            min(scores, default=0.0),
-            max(scores, default=1.0),
+            low - around,
+            high + around,
             percent=not tasks.is_error(work.score),
         )
         settings = [

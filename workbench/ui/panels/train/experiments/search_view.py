@@ -17,11 +17,10 @@ from workbench.ui.panels.train.experiments.search_results import SearchResults
 from workbench.ui.panels.train.experiments.search_state import MINUTES, TRIALS, SearchState
 from workbench.ui.panels.train.experiments.side import ExperimentSide
 from workbench.ui.style import escaping, theme
-from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.controls.button import Button, Segments, icon_button
 from workbench.ui.widgets.controls.field import TitledField, combo, fill
 from workbench.ui.widgets.controls.words import call, words
-from workbench.ui.widgets.layout import clear, column, row, side_by_side
+from workbench.ui.widgets.layout import clear, row, side_by_side
 from workbench.ui.widgets.layout import fill as fill_with
 from workbench.ui.widgets.text import context_menu
 
@@ -39,7 +38,7 @@ class SearchView(View):
     def __init__(self, state: SearchState):
         super().__init__(state)
         self._results, self._ranges = SearchResults(state), RangeFields(state)
-        self._counts, self._error = words("", "small", "muted"), Callout(tone="warn")
+        self._counts = words("", "small", "muted")
         self._build_choices()
         self._build_budget()
         choices = (
@@ -50,8 +49,7 @@ class SearchView(View):
             self._budget_row,
             self._keeps_all,
         )
-        runs = column(self._counts, self._error)
-        self._side = ExperimentSide(state, _("Search"), choices, runs)
+        self._side = ExperimentSide(state, _("Search"), choices, self._counts)
         fill_with(self, side_by_side(self._side, self._results, width=448, most=560))
 
     def _build_choices(self) -> None:
@@ -154,7 +152,6 @@ class SearchView(View):
         self._new.setVisible(bool(state.name))
         self._counts.setText(state.counts)
         self._counts.setVisible(bool(state.counts))
-        self._error.set(state.error, "warn")
 
 
 class RangeFields(QFrame):

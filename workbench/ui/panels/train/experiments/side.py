@@ -1,4 +1,4 @@
-"""The left side of an experiment's page: choices, its runs and how far they are, its buttons."""
+"""The left side of an experiment's page: choices and runs; below, how far they are, and buttons."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from workbench.ui.widgets.controls.button import Button
 from workbench.ui.widgets.controls.field import TitledField
 from workbench.ui.widgets.controls.spin import SpinBox
 from workbench.ui.widgets.controls.words import words
+from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.job_view import JobView
-from workbench.ui.widgets.layout import bar, clear, column, fill, layout_of, line, scrolled
+from workbench.ui.widgets.layout import clear, column, fill, layout_of, line, scrolled
 from workbench.ui.widgets.tables.table import Column, Table
 
 if TYPE_CHECKING:
@@ -73,11 +74,9 @@ class ExperimentSide(QFrame):
             *self._choices,
             *views,
             line(),
-            self._job,
             words(message, "small", "muted", wrap=True),
             runs,
             self._missing,
-            self._job.message,
             None,
             gap=12,
             margins=(16, 14, 16, 14),
@@ -86,8 +85,12 @@ class ExperimentSide(QFrame):
         self.setMinimumWidth(400)
         self.setMaximumWidth(620)
         # a second click on Start, which is hidden then, must not press Pause or Cancel
-        buttons = bar(*actions, cancel, pause, None, self._start, margins=(16, 10, 16, 10))
-        fill(self, (scrolled(middle), 1), buttons, gap=0)
+        buttons = flow(*actions, cancel, pause, None, self._start)
+        # not scrolled: what is going on stays visible in a small window
+        foot = column(
+            self._job, self._job.message, buttons, gap=10, margins=(16, 10, 16, 10), part="bar"
+        )
+        fill(self, (scrolled(middle), 1), foot, gap=0)
 
     def _choose_cluster(self) -> None:
         self._state.choose_cluster(self._run_on.text(), self._at_once.value())
