@@ -92,6 +92,8 @@ class Service:
         self.form = Form(model.info, name, limits)
         self.counts, self._memory = Counts(), memory
         self.batches = Batches(model.predict, limits)
+        self._limits: set[asyncio.Timeout] = set()  # of requests that are being read
+        self._stopped = False
         self.app: ASGIApp = Guard(self._routes(), token)
 
     def stats(self) -> ServerStats:
@@ -164,8 +166,7 @@ class Service:
         except QueueFull:
             raise self._busy() from None
         except Stopping:
-            message = _("The server is stopping.")
-            raise Refusal(503, "stopping", message, _("Start it again.")) from None
+            raise self._ending() from None
         except Refusal:
             raise
         except TimeoutError:
@@ -185,6 +186,16 @@ class Service:
         counts.texts += len(reading.documents)
         counts.durations.append(time.monotonic() - began)
         return response
+
+    def stop_reading(self) -> None:
+        """Refuse requests that are still being sent. Called in the event loop."""
+        self._stopped = True
+        for limit in self._limits:
+            limit.reschedule(0)
+
+    def _ending(self) -> Refusal:
+        message = _("The server is stopping.")
+        return Refusal(503, "stopping", message, _("Start it again."))
 
     def _busy(self) -> Refusal:
         message = _("Too many requests are waiting.")
@@ -208,9 +219,15 @@ class Service:
             message = _("Content-Type is {kind!r}, expected application/json.", kind=kind)
             raise Refusal(415, "content_type", message)
         try:
-            async with asyncio.timeout(self.limits.seconds):
-                body = await self._bytes(request)
+            async with asyncio.timeout(self.limits.seconds) as limit:
+                self._limits.add(limit)
+                try:
+                    body = await self._bytes(request)
+                finally:
+                    self._limits.discard(limit)
         except TimeoutError:
+            if self._stopped:
+                raise self._ending() from None
             raise Refusal(408, "timeout", _("The request did not arrive in time.")) from None
         try:
             return json.loads(body)

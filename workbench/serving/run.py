@@ -20,6 +20,7 @@ from workbench.serving.spec import PORTS, READY, ServeSpec, is_loopback
 
 STEP = 0.2  # seconds between two looks at whether to stop
 OFTEN = 1.0  # seconds between two reports of changed statistics
+ARRIVING = 1.0  # seconds for requests that are being sent when it is stopped
 REFUSING = 5.0  # seconds for the answers to what is given up
 CANCELLED = 3.0  # seconds to answer what has arrived before a cancellation
 
@@ -70,6 +71,7 @@ def run(
             while not serving.done():
                 if message == "stop" and not server.should_exit:
                     server.should_exit = True
+                    loop.call_later(ARRIVING, service.stop_reading)
                     loop.call_later(spec.limits.stopping, service.batches.give_up)
                 loop.run_until_complete(asyncio.wait({serving}, timeout=STEP))
                 idle.close(server.server_state.connections, loop.time())

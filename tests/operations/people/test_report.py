@@ -8,8 +8,8 @@ import pytest
 
 from tests.operations.people.test_agreement import ADA, BOB, ROME, Team, add_run
 from workbench.base.errors import SpecError
-from workbench.operations.people import agreement, report, verdict
-from workbench.operations.people.agreement import PERSON, Value
+from workbench.operations.people import adjudication, agreement, report, verdict
+from workbench.operations.people.agreement import PERSON, RUN, Value
 from workbench.operations.schema import labels
 from workbench.text.spans import Span
 
@@ -40,6 +40,17 @@ def test_the_csv_has_every_value_in_a_row(team, tmp_path):
     assert by_name["pair", "me – tuned <b>", "observed_agreement", ""]["value"] == "0.75"
     assert by_name["progress", "Ben", "submitted", ""]["value"] == "4"
     assert by_name["speed", "Ben", "per_hour", ""]["value"] == ""
+
+
+def test_values_between_people_do_not_name_the_result_of_adjudication(team, tmp_path):
+    who = adjudication.participants(team.project)
+    adjudication.begin(team.project, who, adjudication.layers_of(team.project, who))
+
+    report.save(measured(team, left_out=[(RUN, 1)]), tmp_path / "r.csv")
+
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "r.csv").read_text(encoding="utf-8"))))
+    assert {row["who"] for row in rows if row["part"] == "agreement"} == {"me, Ben"}
+    assert "me – gold" in {row["who"] for row in rows if row["part"] == "pair"}
 
 
 def test_the_page_is_complete_and_escaped(team, tmp_path):
