@@ -60,8 +60,9 @@ def test_an_export_is_found_and_named(folder):
 
 def test_weights_are_formats_of_exports():
     assert serving.format_of("fp32") == "onnx"
-    with pytest.raises(SpecError, match="onnx_int1"):
+    with pytest.raises(SpecError, match="no weights 'int1'") as caught:
         serving.format_of("int1")
+    assert caught.value.hint == "Choose from: fp32, optimised, fp16, int8."
 
 
 def test_a_missing_package_is_named_with_its_extra(monkeypatch):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import extras, scratch
-from workbench.base.errors import ModelError, WorkbenchError
+from workbench.base.errors import ModelError, SpecError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.exporters.model import spec as exporters
@@ -181,8 +181,14 @@ def begin(
 
 def format_of(weights: str) -> str:
     """The format of exports with these weights. Raises SpecError if there is none."""
-    (format,) = export.formats_of(_format_id(weights))
-    return format
+    known = [info.id for info in exporters.infos() if info.id.split("_")[0] == _format_id(FP32)]
+    if _format_id(weights) not in known:
+        names = (id.partition("_")[2] or FP32 for id in known)
+        raise SpecError(
+            _("There are no weights {weights!r}.", weights=weights),
+            hint=_("Choose from: {names}.", names=", ".join(names)),
+        )
+    return _format_id(weights)
 
 
 def _format_id(weights: str) -> str:
