@@ -4,6 +4,7 @@ import asyncio
 import json
 import socket
 import threading
+import time
 import urllib.error
 import urllib.request
 
@@ -93,6 +94,27 @@ def test_connections_that_send_no_request_are_closed_and_others_are_answered(fol
     _reported, _stats, answer = driven(ServeSpec(str(folder), "first", port=0, limits=limits), work)
 
     assert answer == ("delay", b"", b"")
+
+
+def test_a_request_that_is_half_sent_does_not_delay_a_stop(folder):
+    half = (
+        b"POST /predict HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        b"Content-Length: 100\r\n\r\n{"
+    )
+    opened = []
+
+    def work(port):
+        opened.append(socket.create_connection(("127.0.0.1", port), timeout=20))
+        opened[0].sendall(half)
+        while not ask(port, "/health")["active"]:
+            pass
+
+    began = time.monotonic()
+    driven(ServeSpec(str(folder), "first", port=0), work)
+
+    with opened[0] as connection:
+        assert connection.recv(100).startswith(b"HTTP/1.1 503")
+    assert time.monotonic() - began < 20
 
 
 def test_parts_of_an_answer_are_sent_at_once():

@@ -214,8 +214,9 @@ def _numbers(value: Value) -> tuple[float | None, float | None, float | None]:
 
 
 def _people(compared: Agreement) -> str:
-    named = (who.name for who in compared.annotators if not compared.with_runs or _is_person(who))
-    return ", ".join(named)
+    """The names of those between whom the values of a layer are measured."""
+    every = compared.annotators
+    return ", ".join(who.name for who in every if not compared.is_of_people or _is_person(who))
 
 
 def _is_person(who: Annotator) -> bool:
