@@ -178,7 +178,7 @@ def test_errors_are_corrected_by_pair(scheme):
     items = errors.items(scheme, run)
 
     assert {(item.mistake.kind, item.quote) for item in items} == {
-        (SPURIOUS, "Ada → Bob"), (LABEL, "Ada → Paris"), (MISSED, "Bob → Paris"),
+        (SPURIOUS, "Ada – Bob"), (LABEL, "Ada → Paris"), (MISSED, "Bob – Paris"),
     }  # fmt: skip
     for item in items:
         errors.accept(scheme, run, item)

@@ -43,7 +43,7 @@ class Mistake:
     lower bound.
     distance: from gold in the unit of the task (`TaskInfo.distance`), None if it has none.
     to, predicted_to: of a relation, where its second span is; `at` and `predicted_at` are those of
-    its first.
+    its first. directed: whether its label has a direction.
     at, predicted_at: code points [start, end) of the text `field`; None for a whole document, and
     on the side that does not exist.
     """
@@ -59,6 +59,7 @@ class Mistake:
     distance: float | None = None
     to: Range | None = None
     predicted_to: Range | None = None
+    directed: bool = True
 
     @property
     def ends(self) -> tuple[Range, Range] | None:
@@ -91,7 +92,8 @@ class Mistake:
     def quote(self, text: str) -> str:
         """The words at the place in a text, both spans of a relation; else how the text begins."""
         if self.ends is not None:
-            return " → ".join(text[slice(*place)] for place in self.ends)
+            arrow = " → " if self.directed else " – "
+            return arrow.join(text[slice(*place)] for place in self.ends)
         return text[slice(*self.place) if self.place else slice(160)]
 
     def to_json(self) -> dict[str, Any]:
@@ -107,6 +109,7 @@ class Mistake:
             **({} if self.distance is None else {"distance": self.distance}),
             **({} if self.to is None else {"to": list(self.to)}),
             **({} if self.predicted_to is None else {"predicted_to": list(self.predicted_to)}),
+            **({} if self.directed else {"directed": False}),
         }
 
     @classmethod
@@ -118,7 +121,8 @@ class Mistake:
         distance = None if raw.get("distance") is None else float(raw["distance"])
         ends = [_range(raw.get(name)) for name in ("to", "predicted_to")]
         places = at, predicted_at, raw["field"], distance, *ends
-        return cls(raw["kind"], gold, predicted, *numbers, *places)
+        has_direction = bool(raw.get("directed", True))
+        return cls(raw["kind"], gold, predicted, *numbers, *places, has_direction)
 
 
 def loss_of(probability: float) -> float:

@@ -79,6 +79,8 @@ def test_a_missed_relation_without_a_direction_is_compared_in_both_orders():
     (mistake,) = INFO.mistakes(DOCUMENT, gold, predicted(others=(Relation("in", BOB, ADA, 0.4),)))
 
     assert mistake.confidence == pytest.approx(0.6)
+    assert mistake.quote(DOCUMENT.text).split() == ["Ada", "–", "Bob"]
+    assert Mistake.from_json(mistake.to_json()) == mistake
 
 
 def test_a_label_without_a_direction_agrees_in_either_order():

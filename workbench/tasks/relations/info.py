@@ -402,7 +402,11 @@ def _mistake(
     loss = loss_of(right if right is not None else 1 - sure)
     labels = mine.label if mine else "", other.label if other else ""
     places = at, predicted_at
-    return Mistake(kind, *labels, sure, loss, *places, to=to, predicted_to=predicted_to)
+    has_direction = any(each.directed for each in (mine, other) if each is not None)
+    return Mistake(
+        kind, *labels, sure, loss, *places, to=to, predicted_to=predicted_to,
+        directed=has_direction,
+    )  # fmt: skip
 
 
 def _shares_ends(relation: Relation, mine: Relation) -> bool:
