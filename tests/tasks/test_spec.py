@@ -111,3 +111,9 @@ def test_a_task_with_predictions_of_its_own_kind_gives_scores_unless_it_denies_i
 
     assert Ranked().provides({}) == ("Ranking", spec.SCORES)
     assert Unscored().provides({}) == ("Ranking",)
+
+
+def test_a_difference_that_rounds_to_zero_is_not_negative():
+    assert spec.score_text("accuracy", -0.0004, signed=True) == "+0.0"
+    assert spec.score_text("mae", -0.0004) == "0.000"
+    assert spec.score_text("accuracy", -0.401, signed=True) == "-40.1"

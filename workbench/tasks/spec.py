@@ -503,7 +503,7 @@ def score_text(name: str, value: float, *, signed: bool = False) -> str:
 
     sign = "+" if signed else ""
     in_unit = is_error(name) or definitions.is_ratio(name)
-    return f"{value:{sign}.3f}" if in_unit else f"{100 * value:{sign}.1f}"
+    return f"{value:{sign}z.3f}" if in_unit else f"{100 * value:{sign}z.1f}"  # z: no -0.0
 
 
 def score_hint(name: str) -> str:

@@ -10,8 +10,11 @@ from workbench.operations.experiments.repeat import System
 from workbench.operations.runs import run_folders
 from workbench.storage.labels import labels
 from workbench.training.spec import TrainSpec
+from workbench.ui.panels.train.experiments.repeat_view import RepeatView
 from workbench.ui.panels.train.experiments.side import CellTable
 from workbench.ui.panels.train.experiments.state import REPEAT
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.job_view import JobView
 from workbench.ui.widgets.tables.table import Table
 
 SMALL = {"epochs": 1, "train_limit": 16}
@@ -89,6 +92,15 @@ def test_runs_that_were_added_on_another_page_are_offered_on_the_return(page, ap
     app.window.go("train")
 
     assert [run.name for run in page.experiments.part(REPEAT).addable] == ["new"]
+
+
+def test_without_a_system_the_page_says_what_to_choose_and_shows_no_progress(page):
+    page.experiments.part(REPEAT).choose(systems=())
+
+    (view,) = page.view.findChildren(RepeatView)
+    (note,) = [item for item in view.findChildren(Callout) if item.isVisible()]
+    assert note.property("tone") == "accent"
+    assert not any(item.isVisible() for item in view.findChildren(JobView))
 
 
 def shown_runs(view):

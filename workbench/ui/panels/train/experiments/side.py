@@ -130,6 +130,9 @@ class ExperimentSide(QFrame):
         minutes = max(1, round(live.seconds_left / 60))
         left = ngettext("about {n} min left", "about {n} min left", minutes)
         self._job.show_job(live, left if live.seconds_left else "")
+        self._job.setVisible(bool(live.title))
+        if state.work is None:  # a choice is missing, nothing has failed
+            self._job.message.set(live.message, "accent")
 
 
 @dataclass(frozen=True)
