@@ -348,7 +348,8 @@ class Reader:
     def _decided(
         self, item: Difference, decisions: Mapping[str, str], notes: Mapping[str, str]
     ) -> Difference:
-        name, note = _entry(decisions, *item.keys), _entry(notes, *item.keys)
+        key, former = item.key, item.former_key
+        name, note = _entry(decisions, key, former), _entry(notes, key, former)
         taken = self._take(name) if name else None
         if (taken, note) == (item.taken, item.note):
             return item
@@ -451,8 +452,8 @@ def _answer(
     return Mark(layer, question, start, end, field=field, value=attrs or "", id=id)
 
 
-def _entry(by_key: Mapping[str, str], *keys: str) -> str:
-    return next((by_key[key] for key in keys if key in by_key), "")
+def _entry(by_key: Mapping[str, str], key: str, former: str) -> str:
+    return by_key.get(key) or by_key.get(former, "")
 
 
 def remarks(project: Project, prefix: str, ids: Sequence[int]) -> dict[int, dict[str, str]]:
