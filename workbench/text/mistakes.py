@@ -119,10 +119,12 @@ class Mistake:
         gold, predicted = raw["gold"] or "", raw["predicted"] or ""
         numbers = float(raw["confidence"]), float(raw["loss"])
         distance = None if raw.get("distance") is None else float(raw["distance"])
-        ends = [_range(raw.get(name)) for name in ("to", "predicted_to")]
-        places = at, predicted_at, raw["field"], distance, *ends
-        has_direction = bool(raw.get("directed", True))
-        return cls(raw["kind"], gold, predicted, *numbers, *places, has_direction)
+        return cls(
+            raw["kind"], gold, predicted, *numbers, at, predicted_at, raw["field"], distance,
+            to=_range(raw.get("to")),
+            predicted_to=_range(raw.get("predicted_to")),
+            directed=bool(raw.get("directed", True)),
+        )  # fmt: skip
 
 
 def loss_of(probability: float) -> float:
