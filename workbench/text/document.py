@@ -195,9 +195,10 @@ def spans_from_json(raw: Mapping[str, object], text: str) -> tuple[Span, ...]:
 def _span(raw: object, number: int, text: str) -> Span:
     if isinstance(raw, Mapping):
         start, end, label = (raw.get(name) for name in ("start", "end", "label"))
-        are_offsets = type(start) is int and type(end) is int
-        if are_offsets and isinstance(label, str) and 0 <= start < end <= len(text):
-            return Span(start, end, label)
+        if type(start) is int and type(end) is int and isinstance(label, str):
+            span = Span(start, end, label)
+            if 0 <= span.start < span.end <= len(text):
+                return span
     raise ValueError(
         _(
             "spans.{number}: expected an object with start, end and label, a range of the text "
