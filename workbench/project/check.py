@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 from workbench.base import checksums, paths
@@ -33,11 +34,14 @@ def check(path: Path | str) -> list[str]:
     Opens the file read-only, so it works while a window has it open. Makes no changes.
     Raises ProjectError if SQLite cannot read the file at all or its main tables are missing.
     """
-    db = Database.open(Path(path), read_only=True)
-    try:
+    with closing(Database.open(Path(path), read_only=True)) as db:
         return list(integrity.problems(db))
-    finally:
-        db.close()
+
+
+def contents(path: Path | str) -> list[str]:
+    """As above, without what a merge does not read: history, search index, table of states."""
+    with closing(Database.open(Path(path), read_only=True)) as db:
+        return list(integrity.problems(db, contents=True))
 
 
 def check_open(project: Project) -> list[str]:

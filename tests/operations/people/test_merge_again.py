@@ -13,30 +13,14 @@ from workbench.operations.documents import notes
 from workbench.operations.people import merge, people
 from workbench.operations.people.merge import Choices
 from workbench.operations.schema import label_groups, labels
-from workbench.project.check import check
+from workbench.project import backup
 from workbench.project.project import Project
 from workbench.storage.annotation import annotations
+from workbench.storage.annotation import relations as stored_relations
 from workbench.storage.documents import documents, flags
-from workbench.storage.integrity import integrity
 from workbench.storage.labels import labels as stored
 from workbench.text.dataset import Record
 from workbench.text.document import Document
-
-
-@pytest.fixture
-def lead(tmp_path):
-    with closing(Project.create(tmp_path / "lead.glossbench")) as project:
-        labels.add_layer(project, "class", "class", labels=["yes", "no"])
-        labels.add_layer(project, "names", "span", labels=["PER", "LOC"])
-        labels.add_layer(project, "links", "relation", labels=["met"])
-        records = [Record(Document(f"d{n}", (("text", f"{TEXT} {n}"),))) for n in range(3)]
-        with project.edit("Import"):
-            documents.add(project.db, records, source_id=project.source("import"))
-        people.add(project, "Ben")
-        people.add(project, "Cleo")
-        yield project
-        problems = list(integrity.problems(project.db))
-    assert problems == check(project.path) == []
 
 
 @pytest.fixture
@@ -241,7 +225,11 @@ def test_a_new_layer_with_the_former_name_of_another_becomes_a_new_layer(lead, b
 
     merged = merge_twice(lead, ben.path)
 
-    assert merged.renamed == (("class", "class (2)"),) and counted(merged) == (2, 0, 0, 0)
+    assert merged.renamed == (("class", "class (2)"),)
+    assert "Another layer here is called class; the new one becomes class (2)." in list(
+        merge.remarks(merged)
+    )
+    assert counted(merged) == (2, 0, 0, 0)
     assert of(lead, "Ben")["d0"][0] == ("no",)
 
 
@@ -438,16 +426,94 @@ def test_new_layers_and_labels_keep_keys_parents_and_rules(lead, ben):
     }
 
 
-def test_labels_that_are_missing_there_are_counted_and_stay(lead, ben):
+def test_labels_that_were_deleted_with_their_label_there_are_deleted_here(lead, ben):
+    person = add_name(ben, 1, 0, 3)
+    place = annotate.add_span(ben, 1, 8, 11, names_of(ben).label("LOC").id)
+    submit_names(ben, 1)
+    past(ben)
+    merge_twice(lead, ben.path)
+    labels.delete_label(ben, names_of(ben).label("LOC").id)
+
+    assert counted(merge_twice(lead, ben.path)) == (0, 1, 0, 0) and person != place
+    assert of(lead, "Ben")["d0"][1] == ((0, 3, "PER"),)
+
+
+def test_relations_follow_spans_of_the_context_that_were_moved_here(lead, tmp_path):
+    spans = [add_name(lead, 1, 0, 3), add_name(lead, 1, 8, 11)]
+    submit_names(lead, 1)
+    context = [names_of(lead).id]
+    with closing(handed(lead, tmp_path, {"Ben": [1]}, context=context)["Ben"]) as ben:
+        relate(ben, *(row.id for row in annotations.spans(ben.db, 1)))
+        annotate.submit(ben, 1, [labels.layer_named(ben, "links").id])
+    annotate.resize_span(lead, spans[0], 0, 7)
+
+    merged = merge_twice(lead, ben.path)
+
+    assert merged.lost == 0 and counted(merged) == (1, 0, 0, 0)
+    with lead.db.labels_of(people.named(lead, "Ben").id):
+        (relation,) = stored_relations.relations(lead.db, 1)
+    assert (relation.from_span, relation.to_span) == tuple(spans)
+    assert counted(merge.merge(lead, ben.path)) == (0, 0, 1, 0)
+
+
+def clear(project, document):
+    layer = labels.layer_named(project, "class").id
+    annotate.reopen(project, document, [layer])
+    annotate.clear_class(project, document, layer)
+
+
+@pytest.mark.parametrize("more", [False, True])
+def test_labels_that_were_all_removed_there_are_removed_here(lead, ben, more):
+    label(ben, 1, "yes")
+    if more:
+        add_name(ben, 1, 0, 3)
+        submit_names(ben, 1)
+    merge_twice(lead, ben.path)
+    clear(ben, 1)
+    preview = merge.preview(lead, ben.path)
+
+    merged = merge_twice(lead, ben.path)
+
+    assert preview == merged and counted(merged) == (0, 1, int(more), 0)
+    assert merged.removed == 1 and "1 label set was removed" in " ".join(merge.remarks(merged))
+    assert of(lead, "Ben").get("d0") == (((), ((0, 3, "PER"),), ()) if more else None)
+
+
+def test_labels_that_were_undone_there_are_removed_here(lead, ben):
     label(ben, 1, "yes")
     merge_twice(lead, ben.path)
-    layer = labels.layer_named(ben, "class").id
-    annotate.reopen(ben, 1, [layer])
-    annotate.clear_class(ben, 1, layer)
+    ben.undo(2)
 
-    merged = merge.merge(lead, ben.path)
+    assert merge_twice(lead, ben.path).removed == 1
+    assert of(lead, "Ben") == {}
 
-    assert merged.missing == 1 and "1 label set that was merged" in " ".join(merge.remarks(merged))
+
+def test_labels_that_were_removed_there_stay_if_they_were_changed_here(lead, ben):
+    label(ben, 1, "yes")
+    merge_twice(lead, ben.path)
+    work_as(lead, "Ben")
+    with lead.db.labels_of(people.named(lead, "Ben").id):
+        label(lead, 1, "no")
+    work_as(lead, "me")
+    clear(ben, 1)
+
+    merged = merge_twice(lead, ben.path)
+
+    assert merged.is_empty and merged.removed == 0
+    assert of(lead, "Ben")["d0"][0] == ("no",)
+
+
+def test_labels_that_an_older_copy_of_the_file_lacks_stay_and_are_counted(lead, ben, tmp_path):
+    label(ben, 2, "yes")
+    older = tmp_path / "older.glossbench"
+    backup.save_copy(ben, older)
+    label(ben, 1, "yes")
+    merge_twice(lead, ben.path)
+
+    merged = merge_twice(lead, older)
+
+    assert (merged.missing, merged.removed) == (1, 0)
+    assert "1 label set that was merged" in " ".join(merge.remarks(merged))
     assert of(lead, "Ben")["d0"][0] == ("yes",)
 
 

@@ -328,6 +328,7 @@ def _write(
             other_project.leave_out_others(new.db, person.id, context_of)
             if not test_labels:
                 other_project.leave_out_split(new.db, "test", person.id)
+            other_project.map_spans(new.db)
             other_project.copy(new.db, source_id=source, keys={}, watch=watch.part(0.0, 0.8))
             other_project.copy_questions(new.db, new.annotator_id, source)
             for layer_id, lead_id in mentions.items():

@@ -21,20 +21,21 @@ from workbench.operations.people import people as operations
 from workbench.operations.schema import guideline
 from workbench.operations.schema.label_keys import command_keys, may_be_key, used_keys
 from workbench.project import backup
-from workbench.project.check import check
+from workbench.project.check import contents
 from workbench.project.project import Project
 from workbench.storage.annotation import people, provenance
 from workbench.storage.connections import header
 from workbench.storage.connections.database import Database
 from workbench.storage.labels import guidelines, labels
-from workbench.storage.staging import copy_staged, other_project
-from workbench.storage.staging.other_project import NEW, Matches, Version
+from workbench.storage.staging import copy_staged, differing_versions, other_project
+from workbench.storage.staging.other_project import NEW, Matches
 from workbench.text.labels import READ_ONLY
 from workbench.text.relations import directed, pairs, span_layer, with_rules
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.storage.annotation.people import Person
+    from workbench.storage.staging.differing_versions import Differing
     from workbench.text.labels import Label, Layer
 
 
@@ -67,6 +68,10 @@ class PersonMerge:
     equal: int = 0
     conflicts: int = 0
 
+    @property
+    def total(self) -> int:
+        return self.new + self.replaced + self.equal + self.conflicts
+
 
 @dataclass(frozen=True)
 class MergePreview:
@@ -74,12 +79,13 @@ class MergePreview:
 
     documents: how documents are matched: "uid", "key", "text", "new". changed: keys of documents
     whose text differs here; their labels are not taken. layers: new layers. labels: (layer, label)
-    that are not here and will be added. renamed: layers of the same name but another kind, with
-    their new names. guidelines: layers whose guideline was changed there, and whether it was
+    that are not here and will be added. renamed: new layers whose name another layer has here,
+    with their new names. guidelines: layers whose guideline was changed there, and whether it was
     changed here as well. lost: relations that are left out, as a span is not here. deleted:
     relations here, of a span that the newer version of another person does not have. remarks: notes
-    and flags that are not here. missing: sets of labels that were merged before and are not in the
-    other file any more; they stay.
+    and flags that are not here. removed: sets of labels that were merged before and removed there
+    since; they are among the replaced ones, and removed here. missing: those that are not in the
+    other file any more, whose history does not tell why; they stay.
     """
 
     documents: Mapping[str, int] = field(hash=False)
@@ -92,6 +98,7 @@ class MergePreview:
     lost: int = 0
     deleted: int = 0
     remarks: int = 0
+    removed: int = 0
     missing: int = 0
 
     @property
@@ -112,6 +119,7 @@ class MergePreview:
             "lost": self.lost,
             "deleted": self.deleted,
             "remarks": self.remarks,
+            "removed": self.removed,
             "missing": self.missing,
         }
 
@@ -147,6 +155,12 @@ def remarks(merged: MergePreview) -> Iterator[str]:
             " labels",
             n,
         )
+    if n := merged.removed:
+        yield ngettext(
+            "{n:,} label set was removed in the other file, and is removed here",
+            "{n:,} label sets were removed in the other file, and are removed here",
+            n,
+        )
     if n := merged.missing:
         yield ngettext(
             "{n:,} label set that was merged before is not in the file; it is left unchanged",
@@ -158,7 +172,7 @@ def remarks(merged: MergePreview) -> Iterator[str]:
     if merged.layers:
         yield _("New layers: {names}", names=_shortened(merged.layers))
     for old, new in merged.renamed:
-        yield _("Layer {old} is of another kind here; it becomes {new}.", old=old, new=new)
+        yield _("Another layer here is called {old}; the new one becomes {new}.", old=old, new=new)
     if merged.labels:
         names = _shortened([f"{layer}/{label}" for layer, label in merged.labels])
         yield _("New labels: {names}", names=names)
@@ -245,7 +259,7 @@ def _opened(project: Project, path: Path, watch: Watch) -> Iterator[Project]:
                     hint=_("Give people files written by “project hand-out”, and merge those."),
                 )
             backup.save_copy(other, draft, watch=watch.part(0.0, 0.5))
-        problems = check(draft)
+        problems = contents(draft)
         if problems:
             raise ProjectError(
                 _("{path} is damaged: {problem}", path=path, problem=problems[0]),
@@ -278,8 +292,12 @@ class _Plan:
         self.pairs = self._pairs(labels.layers(other.db))
         who = people.labelling(other.db, read_only=False)
         every = [(person, self._person(person)) for person in people.every(other.db)]
-        self.people = [pair for pair in every if pair[0].id in who]
         writers = {*who, other.annotator_id}
+        self.people = [
+            (there, here)
+            for there, here in every
+            if there.id in who or (here is not None and there.id in writers)
+        ]
         self.own = [here.id for there, here in every if here and there.id in writers]
         # whose labels were only handed out: the relations of others connect their spans
         context = people.labelling(other.db) - who
@@ -482,8 +500,9 @@ class _Plan:
         watch.at(0.3)
         other_project.find_versions(db)
         other_project.leave_out_context(db, mentions=operations.is_handed_out(self.other))
-        missing = other_project.missing(db, self.own)
-        equal, conflicts = self._leave_out(watch.part(0.5, 1.0))
+        missing = other_project.find_removed(db, self.own)
+        equal, conflicts, removed = self._leave_out(watch.part(0.5, 1.0))
+        other_project.map_spans(db)
         counts: Counter[int] = Counter()
         replaced: Counter[int] = Counter()
         for (_layer, person), (new, again) in other_project.counts(db).items():
@@ -501,11 +520,12 @@ class _Plan:
             for person, here in self.people
         ]
         return replace(
-            self._described(matches, tuple(rows)),
+            self._described(matches, tuple(row for row in rows if row.is_new or row.total)),
             guidelines=self._changed(name),
             lost=other_project.lost_relations(db),
             deleted=other_project.deleted_relations(db),
             remarks=other_project.remarks(db),
+            removed=removed,
             missing=missing,
         )
 
@@ -533,31 +553,32 @@ class _Plan:
                 theirs = guidelines.versions(self.other.db, other.uid)
                 guideline.take(self.project, here, theirs, text)
 
-    def _leave_out(self, watch: Watch) -> tuple[Counter[tuple[int, bool]], Counter[int]]:
+    def _leave_out(self, watch: Watch) -> tuple[Counter[tuple[int, bool]], Counter[int], int]:
         """Versions that are equal or kept are not copied.
 
         All versions of a person in a document go together, as relations refer to spans. Returns
         the numbers of equal versions by person, and whether they are copied again all the same,
-        and those of versions that stay as they are here.
+        those of versions that stay as they are here, and how many were removed there.
         """
-        units: dict[tuple[int, int], list[other_project.Both]] = {}
-        for both in other_project.in_both(self.project.db, watch=watch):
-            version = both.version
-            units.setdefault((version.document_id, version.annotator_id), []).append(both)
-        equal: Counter[tuple[int, bool]] = Counter()
+        units: dict[tuple[int, int], list[Differing]] = {}
+        for version in differing_versions.differing(self.project.db, watch=watch):
+            unit = version.document_id, version.annotator_id
+            units.setdefault(unit, []).append(version)
+        replaced = [
+            unit
+            for unit, versions in units.items()
+            if any(version.newer for version in versions)
+            and all(version.merged and not version.older for version in versions)
+        ]
+        equal = Counter(other_project.leave_out(self.project.db, replaced))
         conflicts: Counter[int] = Counter()
-        left_out: list[Version] = []
-        for (_document, person), every in units.items():
-            differing = [both for both in every if not both.equal]
-            replaces = any(both.newer for both in differing) and all(
-                both.merged and not both.older for both in differing
-            )
-            equal[person, bool(replaces)] += len(every) - len(differing)
-            if not replaces:
-                conflicts[person] += len(differing)
-                left_out += [both.version for both in every]
-        other_project.leave_out(self.project.db, left_out)
-        return equal, conflicts
+        again = set(replaced)
+        for unit, versions in units.items():
+            equal[unit[1], unit in again] -= len(versions)
+            if unit not in again:
+                conflicts[unit[1]] += len(versions)
+        removed = sum(version.removed for unit in replaced for version in units[unit])
+        return equal, conflicts, removed
 
     def _described(self, matches: Matches, rows: tuple[PersonMerge, ...]) -> MergePreview:
         names = {layer.name for layer in self.here}

@@ -32,9 +32,10 @@ _BROKEN = (AttributeError, KeyError, OverflowError, TypeError, ValueError)  # a 
 Check = Callable[[sqlite3.Connection], Iterator[str]]
 
 
-def problems(db: Database) -> Iterator[str]:
+def problems(db: Database, *, contents: bool = False) -> Iterator[str]:
     """Sentences about all problems found, the most severe first.
 
+    contents: without the history, and what can be computed again: search index, table of states.
     Reads in one transaction, so that concurrent changes of another process are not reported.
     """
     with closing(db.checking_reader()) as conn, temp_files.beside(db.path):
@@ -45,28 +46,29 @@ def problems(db: Database) -> Iterator[str]:
         conn.execute("begin")
         (version,) = conn.execute("pragma user_version").fetchone()
         reported: set[str] = set()
-        for check in (_file, *_checks(version)):
+        for check in (_file, *_checks(version, contents)):
             for problem in _guarded(conn, check):
                 if problem not in reported:
                     reported.add(problem)
                     yield problem
-    if version <= migrations.CURRENT:
+    if version <= migrations.CURRENT and not contents:
         yield from _index_structure(db)
 
 
-def _checks(version: int) -> tuple[Check, ...]:
+def _checks(version: int, contents: bool) -> tuple[Check, ...]:
     if version > migrations.CURRENT:
         return ()  # the schema of a newer version is not known here
     checks: tuple[Check, ...] = (
         lambda conn: schema_check.problems(conn, version),
-        lambda conn: value_check.problems(conn, version),
+        lambda conn: value_check.problems(conn, version, history=not contents),
         document_check.problems,
         _entries,
-        _search,
     )
+    if not contents:
+        checks = (*checks, _search)
     if version >= 2:
-        checks = (*checks, _checksums)
-    return (*checks, _state_keys) if version >= 4 else checks
+        checks = (*checks, lambda conn: _checksums(conn, history=not contents))
+    return (*checks, _state_keys) if version >= 4 and not contents else checks
 
 
 def _guarded(conn: sqlite3.Connection, check: Check) -> Iterator[str]:
@@ -136,9 +138,9 @@ def _entries(conn: sqlite3.Connection) -> Iterator[str]:
         yield _("The list of schema versions that were applied is not valid.")
 
 
-def _checksums(conn: sqlite3.Connection) -> Iterator[str]:
+def _checksums(conn: sqlite3.Connection, *, history: bool) -> Iterator[str]:
     owners_of: dict[str, list[int]] = {}
-    for name, owner in checksums.differences(conn):
+    for name, owner in checksums.differences(conn, history=history):
         owners_of.setdefault(name, []).append(owner)
     for name, owners in owners_of.items():
         for owner in owners[:SHOWN]:

@@ -44,9 +44,13 @@ _TABLES = {
     " primary key (document, layer, person)) without rowid",
     "span_id": "oid integer primary key, id integer",
     "former_span": "id integer primary key, newer integer",
+    "deletion": "document integer, layer integer, person integer, at text,"
+    " primary key (document, layer, person)) without rowid",
+    "replaced": "document_id integer, annotator_id integer,"
+    " primary key (document_id, annotator_id)) without rowid",
 }
 _ON_SPANS = {"relation": ("from_span", "to_span"), "note": ("span_id",), "flag": ("span_id",)}
-_WHERE = {  # the rows of a version, in the other file and in this one
+WHERE = {  # the rows of a version, in the other file and in this one
     "staging": "s.document_id = v.document and s.layer_id = v.layer and s.annotator_id = v.person",
     "main": "s.document_id = v.document_id and s.layer_id = v.layer_id"
     " and s.annotator_id = v.annotator_id",
@@ -57,7 +61,7 @@ _IN_CHAINS = "kind in ({})".format(
 _ASKS = "y.kind in ({})".format(
     ", ".join(f"'{kind.id}'" for kind in LAYER_KINDS.values() if kind.asks)
 )
-_RANGE = "v.document between :first and :last"
+RANGE = "v.document between :first and :last"
 
 
 @dataclass(frozen=True)
@@ -131,41 +135,19 @@ def match(db: Database, *, add: bool = True) -> Matches:
     return Matches(counts, tuple(key for (key,) in changed))
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
-    """The labels of one person in one layer of one document; ids of this project."""
-
-    document_id: int
-    layer_id: int
-    annotator_id: int
-
-
-@dataclass(frozen=True, slots=True)
-class Both:
-    """A version that is in both files. newer: it was changed later there; older: earlier. merged:
-    what is here came from a merge and was not changed since. An equal one is none of these.
-    """
-
-    version: Version
-    equal: bool
-    newer: bool = False
-    older: bool = False
-    merged: bool = False
-
-
-_IS_OPEN = "s.start is null and s.text is null and not s.is_null"  # a question without an answer
-_IS_HERE = (
+IS_OPEN = "s.start is null and s.text is null and not s.is_null"  # a question without an answer
+IS_HERE = (
     "exists (select 1 from main.answer m where m.document_id = {document} and m.layer_id = {layer}"
     " and m.question = s.question and m.attrs is s.attrs)"
 )
-_IS_THERE = (
+IS_THERE = (
     "exists (select 1 from staging.answer m where m.document_id = v.document"
     " and m.layer_id = v.layer and m.annotator_id = v.person"
     " and m.question = s.question and m.attrs is s.attrs)"
 )
 _LABELLED = {  # the rows that make a version; of other tables all
     "state": " where s.state != 'pending'",
-    "answer": f" where not ({_IS_OPEN} and {_IS_HERE.format(document='d.id', layer='y.id')})",
+    "answer": f" where not ({IS_OPEN} and {IS_HERE.format(document='d.id', layer='y.id')})",
 }
 
 
@@ -187,7 +169,7 @@ def find_versions(db: Database) -> None:
     for table in ("state", *LABEL_TABLES):
         conn.execute(
             "update temp.version as v set there = 1 where not there and exists"
-            f" (select 1 from main.{table} s where {_WHERE['main']})"
+            f" (select 1 from main.{table} s where {WHERE['main']})"
         )
 
 
@@ -205,36 +187,69 @@ def leave_out_context(db: Database, *, mentions: bool) -> None:
     )
 
 
-def missing(db: Database, people: Iterable[int]) -> int:
-    """Number of versions of these people, ids here, that came here by a merge, and of which there
-    is nothing in the other file, though it has their documents and layers.
-    """
-    merged = " or ".join(
-        f"exists (select 1 from main.{table} r join main.source c on c.id = r.source_id"
-        " where r.document_id = m.document_id and r.layer_id = m.layer_id"
-        " and r.annotator_id = m.annotator_id and c.kind = 'merge')"
-        for table in LABEL_TABLES
+_MERGED = " or ".join(
+    f"exists (select 1 from main.{table} r join main.source c on c.id = r.source_id"
+    " where r.document_id = m.document_id and r.layer_id = m.layer_id"
+    " and r.annotator_id = m.annotator_id and c.kind = 'merge')"
+    for table in LABEL_TABLES
+)
+_MISSING = (
+    "from temp.other_layer y cross join main.state m on m.layer_id = y.id"
+    " and m.annotator_id in (select value from json_each(:people))"
+    " join temp.other_document d on d.id = m.document_id join staging.layer l on l.id = y.oid"
+    " join temp.other_person p on p.id = m.annotator_id"
+    f" where m.state != 'pending' and not {IS_READ_ONLY} and not exists (select 1"
+    " from temp.version v where v.document_id = m.document_id and v.layer_id = m.layer_id"
+    f" and v.annotator_id = m.annotator_id) and ({_MERGED})"
+)
+_DELETED = " union all ".join(
+    "select j.c{document_id} as document, j.c{layer_id} as layer, j.c{annotator_id} as person, h.at"
+    " from staging.journal_row j join staging.journal_step h on h.id = j.step_id"
+    " where j.tbl = '{table}' and j.op = 'insert'".format(
+        table=table, **{name: number for number, name in enumerate(TABLES[table])}
     )
-    (number,) = db.writer.execute(
-        "select count(*) from temp.other_layer y cross join main.state m on m.layer_id = y.id"
-        " and m.annotator_id in (select value from json_each(?))"
-        " join temp.other_document d on d.id = m.document_id join staging.layer l on l.id = y.oid"
-        " where m.state != 'pending'"
-        f" and not {IS_READ_ONLY} and not exists (select 1 from temp.version v where"
-        " v.document_id = m.document_id and v.layer_id = m.layer_id"
-        f" and v.annotator_id = m.annotator_id) and ({merged})",
-        (json.dumps(list(people)),),
-    ).fetchone()
-    return int(number)
+    for table in ("state", *LABEL_TABLES)
+)
+
+
+def find_removed(db: Database, people: Iterable[int]) -> int:
+    """Add what these people, ids here, have removed in the other file to `version`.
+
+    These are labels that came here by a merge and of which nothing is left in the other file,
+    though it has their documents and layers, if its history tells that they were deleted. Returns
+    the number of those of which it does not.
+    """
+    values = {"people": json.dumps(list(people))}
+    conn = db.writer
+    conn.execute(
+        "insert into temp.deletion select document, layer, person, max(at)"
+        f" from ({_DELETED}) where person is not null group by 1, 2, 3"
+    )
+    conn.execute(
+        "insert into temp.version select d.oid, y.oid, p.oid, m.document_id, m.layer_id,"
+        f" m.annotator_id, 1 {_MISSING} and exists (select 1 from temp.deletion r where"
+        " r.document = d.oid and r.layer = y.oid and r.person = p.oid)",
+        values,
+    )
+    return int(conn.execute(f"select count(*) {_MISSING}", values).fetchone()[0])
+
+
+def map_spans(db: Database) -> None:
+    """Fill `span_id`, which relations, notes and flags of the other file need. Call it again after
+    versions are left out, before they are copied.
+    """
+    conn = db.writer
+    conn.execute("delete from temp.span_id")
+    if any(
+        conn.execute(f"select 1 from staging.{table} where {end} is not null limit 1").fetchone()
+        for table, (end, *_more) in _ON_SPANS.items()
+    ):
+        _map_ends(conn, _highest(conn, "span"))
 
 
 def lost_relations(db: Database) -> int:
     """Number of relations in `version` of which a span is not here and is not copied."""
-    conn = db.writer
-    if not _on_spans(conn):
-        return 0
-    _map_ends(conn, _highest(conn, "span"))
-    (lost,) = conn.execute(
+    (lost,) = db.writer.execute(
         f"select count(*) {_OF_VERSION.format(table='relation')}"
         " where s.from_span not in (select oid from temp.span_id)"
         " or s.to_span not in (select oid from temp.span_id)"
@@ -242,190 +257,18 @@ def lost_relations(db: Database) -> int:
     return int(lost)
 
 
-def _on_spans(conn: sqlite3.Connection) -> bool:
-    """Whether anything in the other file refers to spans."""
-    refers = "select 1 from staging.{} where {} is not null limit 1"
-    return any(
-        conn.execute(refers.format(table, ends[0])).fetchone() for table, ends in _ON_SPANS.items()
-    )
-
-
-def in_both(db: Database, *, watch: Watch = QUIET) -> Iterator[Both]:
-    """The versions that are in both files already, compared."""
+def leave_out(db: Database, replaced: Iterable[tuple[int, int]]) -> dict[tuple[int, bool], int]:
+    """Take the versions that are in both files out of `version`, except of these: (document,
+    person), ids here. Returns person, and whether they are in it still → how many are in both.
+    """
     conn = db.writer
-    merges = _Merges(conn)
-    if _on_spans(conn):
-        _map_ends(conn, _highest(conn, "span"))
-    ids = [
-        id
-        for (id,) in conn.execute(
-            "select distinct document from temp.version where there order by document"
-        )
-    ]
-    for page in watch.over(ids, CHUNK):
-        where = {"first": page[0], "last": page[-1]}
-        here, there = (_contents(conn, side, where) for side in ("main", "staging"))
-        differing: list[tuple[Version, _Content, _Content]] = []
-        for version, theirs in there.items():
-            mine = here.get(version, _Content())
-            if theirs.state == mine.state and theirs.rows == mine.rows:
-                yield Both(version, equal=True)
-            else:
-                differing.append((version, mine, theirs))
-        if differing:
-            yield from _compared(conn, differing, where, merges)
-
-
-def _compared(
-    conn: sqlite3.Connection,
-    differing: Iterable[tuple[Version, _Content, _Content]],
-    where: Mapping[str, int],
-    merges: _Merges,
-) -> Iterator[Both]:
-    """Versions that differ, with what is here and there."""
-    times, changes = (_times(conn, side, where) for side in ("main", "staging"))
-    open_since = _open_questions(conn, where)
-    for version, mine, theirs in differing:
-        kinds = times.get(version, {})
-        changed = [at for kind, at in changes.get(version, {}).items() if kind not in _COPIES]
-        at = max(theirs.at, *changed, "")
-        if version in open_since and not kinds and mine.state in ("", "draft"):
-            newer, older, merged = at >= open_since[version], at < open_since[version], True
-        else:
-            newer = at > mine.at if mine.state else at >= kinds.get("merge", "")
-            older, merged = at < mine.at, merges.brought(version, mine, kinds)
-        yield Both(version, equal=False, newer=newer, older=older, merged=merged)
-
-
-_COPIES = ("import", "merge")  # kinds of sources of rows that were not changed in the other file
-
-
-@dataclass(slots=True)
-class _Content:
-    """The state and labels of a version, in terms of this project; at: when the state was set, or
-    the labels were changed.
-    """
-
-    state: str = ""
-    at: str = ""
-    rows: set[tuple[object, ...]] = field(default_factory=set)
-
-
-class _Merges:
-    """When labels of people came from other files, and who has worked here."""
-
-    def __init__(self, conn: sqlite3.Connection):
-        rows = conn.execute(
-            "select annotator_id, min(at), max(at) from main.source where kind = 'merge'"
-            " and id not in (select source from temp.other_person) group by annotator_id"
-        )
-        self._times: dict[int, tuple[str, str]] = {id: (first, last) for id, first, last in rows}
-        self._here = {
-            id
-            for (id,) in conn.execute(
-                "select annotator_id from main.source where kind = 'person'"
-                " union select gold from main.layer"
-            )
-        }
-
-    def brought(self, version: Version, mine: _Content, kinds: Mapping[str, str]) -> bool:
-        """Whether all that is here came from a merge; kinds: of sources → their newest time.
-
-        What a merge copies is older than the merge, see `_AT`. Without labels, their sources cannot
-        tell, so the state must be older than the first merge, or nobody has worked for this person.
-        """
-        if kinds:
-            return kinds.keys() == {"merge"} and mine.at < kinds["merge"]
-        first, last = self._times.get(version.annotator_id, ("", ""))
-        return mine.at < (first if version.annotator_id in self._here else last)
-
-
-_CONTENTS = {
-    "mark": "{s}, s.value",
-    "span": '{s}, s.field, s.start, s."end", s.parts, s.attrs, s.group_id',
-    "answer": 's.question, s.field, s.start, s."end", s.text, s.is_null',
-    "relation": '{s}, f.field, f.start, f."end", f.parts, {f}, t.field, t.start, t."end", t.parts,'
-    " {t}, s.attrs",
-}
-_IS_COPIED = " join temp.span_id a on a.oid = s.from_span join temp.span_id b on b.oid = s.to_span"
-_ENDS = " join {side}.span f on f.id = s.from_span join {side}.span t on t.id = s.to_span"
-
-
-def _rows(side: str, table: str) -> str:
-    """SQL of the rows of the versions in both files; questions that are open here are no labels."""
-    condition = _WHERE[side]
-    if table == "answer":
-        is_here = _IS_HERE.format(document="v.document_id", layer="v.layer_id")
-        condition += f" and not ({_IS_OPEN}{')' if side == 'main' else f' and {is_here})'}"
-    return f"from temp.version v cross join {side}.{table} s on {condition}"
-
-
-def _open_questions(conn: sqlite3.Connection, where: Mapping[str, int]) -> dict[Version, str]:
-    """The versions here with open questions → when the newest that is in both files was asked, or
-    lost its answers.
-    """
+    conn.executemany("insert into temp.replaced values(?, ?)", replaced)
+    is_replaced = "(document_id, annotator_id) in (select * from temp.replaced)"
     rows = conn.execute(
-        "select v.document_id, v.layer_id, v.annotator_id,"
-        f" max(case when {_IS_THERE} then c.at else '' end) from temp.version v"
-        f" cross join main.answer s on {_WHERE['main']} and {_IS_OPEN}"
-        " join main.source c on c.id = s.source_id"
-        f" where v.there and {_RANGE} group by v.document, v.layer, v.person",
-        where,
-    )
-    return {Version(*ids): at for *ids, at in rows}
-
-
-def _contents(
-    conn: sqlite3.Connection, side: str, where: Mapping[str, int]
-) -> dict[Version, _Content]:
-    names = {alias: f"{alias}.label_id" for alias in "sft"}
-    if side == "staging":
-        names = {
-            alias: f"(select id from temp.other_label where oid = {name})"
-            for alias, name in names.items()
-        }
-    head = "select v.document_id, v.layer_id, v.annotator_id"
-    contents: dict[Version, _Content] = {}
-    for *ids, state, at in conn.execute(
-        f"{head}, s.state, s.at {_rows(side, 'state')} where v.there and {_RANGE}", where
-    ):
-        contents[Version(*ids)] = _Content(state, at)
-    for table, columns in _CONTENTS.items():
-        ends = ""
-        if table == "relation":
-            ends = _ENDS.format(side=side) + (_IS_COPIED if side == "staging" else "")
-        query = f"{head}, {columns.format(**names)} {_rows(side, table)}{ends}"
-        for document, layer, annotator, *content in conn.execute(
-            f"{query} where v.there and {_RANGE}", where
-        ):
-            version = Version(document, layer, annotator)
-            contents.setdefault(version, _Content()).rows.add((table, *content))
-    return contents
-
-
-def _times(
-    conn: sqlite3.Connection, side: str, where: Mapping[str, int]
-) -> dict[Version, dict[str, str]]:
-    """Version → kind of the sources of its labels → the newest time."""
-    times: dict[Version, dict[str, str]] = {}
-    for table in LABEL_TABLES:
-        for *ids, kind, at in conn.execute(
-            "select v.document_id, v.layer_id, v.annotator_id, c.kind, max(c.at)"
-            f" {_rows(side, table)} join {side}.source c on c.id = s.source_id"
-            f" where v.there and {_RANGE} group by v.document, v.layer, v.person, c.kind",
-            where,
-        ):
-            of = times.setdefault(Version(*ids), {})
-            of[kind] = max(at, of.get(kind, ""))
-    return times
-
-
-def leave_out(db: Database, versions: Iterable[Version]) -> None:
-    """Take these out of `version`: they are not copied."""
-    db.writer.executemany(
-        "delete from temp.version where document_id = ? and layer_id = ? and annotator_id = ?",
-        ((item.document_id, item.layer_id, item.annotator_id) for item in versions),
-    )
+        f"select annotator_id, {is_replaced}, count(*) from temp.version where there group by 1, 2"
+    ).fetchall()
+    conn.execute(f"delete from temp.version where there and not {is_replaced}")
+    return {(person, bool(stays)): n for person, stays, n in rows}
 
 
 def counts(db: Database) -> dict[tuple[int, int], tuple[int, int]]:
@@ -452,7 +295,7 @@ _DOCUMENTS = {
     " join temp.other_document d on d.oid = s.document_id",
 }
 _OF_VERSION = (
-    f"from temp.version v cross join staging.{{table}} s on {_WHERE['staging']}"
+    f"from temp.version v cross join staging.{{table}} s on {WHERE['staging']}"
     " join temp.other_person p on p.oid = v.person"
 )
 _LABEL = "left join temp.other_label l on l.oid = s.label_id"
@@ -460,7 +303,7 @@ _WHO = "v.annotator_id, p.source, s.score"
 _ONCE = (  # two labels there can be one here
     " group by v.document, v.layer, v.person, l.id, s.value order by min(s.id)"
 )
-_AT = (  # before the merge, also if it was a moment ago or the other clock is ahead
+AT = (  # before the merge, also if it was a moment ago or the other clock is ahead
     "ifnull(min(s.at, (select strftime('%Y-%m-%dT%H:%M:%SZ', c.at, '-1 second') from main.source c"
     " where c.id = p.source and c.kind = 'merge')), s.at)"
 )
@@ -480,7 +323,7 @@ _LABELS = {
     ' v.layer_id, s.question, s.field, s.start, s."end", s.text, s.is_null, s.attrs,'
     f" {_WHO} {_OF_VERSION}",
     "state": "insert into main.state(document_id, layer_id, annotator_id, state, at) select"
-    f" v.document_id, v.layer_id, v.annotator_id, s.state, {_AT} {_OF_VERSION}",
+    f" v.document_id, v.layer_id, v.annotator_id, s.state, {AT} {_OF_VERSION}",
 }
 
 
@@ -492,14 +335,14 @@ def copy(
     splits: bool = True,
     watch: Watch = QUIET,
 ) -> None:
-    """Copy the new documents and all of `version`; requires an edit with `bulk`.
+    """Copy the new documents and all of `version`; requires an edit with `bulk`, `map_spans` and
+    `deleted_relations`.
 
     keys: other keys for new documents, by id there. splits: with their splits. Versions that are
     here already are replaced. What others have on the former spans, such as relations, goes to the
     newer ones.
     """
     conn = db.writer
-    _find_newer(conn)
     conn.execute("create temp table if not exists other_key(oid integer primary key, key text)")
     conn.execute("delete from temp.other_key")
     conn.executemany("insert into temp.other_key values(?, ?)", keys.items())
@@ -523,21 +366,20 @@ def copy(
             for some in _pages(conn, "document", watch.part(0.6, 0.7)):
                 once = _ONCE if table == "mark" else ""
                 conn.execute(
-                    f"{_LABELS[table].format(table=table)} where {_RANGE}{once}",
+                    f"{_LABELS[table].format(table=table)} where {RANGE}{once}",
                     {**values, **some},
                 )
-        _map_ends(conn, highest["span"])
         _insert(conn, "relation", "1")
-        _insert(conn, "state", f"not exists (select 1 from main.state s where {_WHERE['main']})")
+        _insert(conn, "state", f"not exists (select 1 from main.state s where {WHERE['main']})")
     conn.execute(
-        f"update main.state as m set state = s.state, at = {_AT}"
+        f"update main.state as m set state = s.state, at = {AT}"
         f" {_OF_VERSION.format(table='state')} where v.there and m.document_id = v.document_id"
         " and m.layer_id = v.layer_id and m.annotator_id = v.annotator_id"
     )
     conn.execute(
         "delete from main.state where id in (select s.id from temp.version v cross join main.state"
-        f" s on {_WHERE['main']} where v.there and not exists (select 1 from staging.state s where"
-        f" {_WHERE['staging']}))"
+        f" s on {WHERE['main']} where v.there and not exists (select 1 from staging.state s where"
+        f" {WHERE['staging']}))"
     )
     _delete_replaced(conn, highest)
     _delete_equal(db, highest["span"])
@@ -570,8 +412,7 @@ def _insert(conn: sqlite3.Connection, table: str, condition: str) -> None:
 
 
 def _map_ends(conn: sqlite3.Connection, shift: int) -> None:
-    """Fill `span_id` for what refers to spans: spans that are copied, else equal ones here."""
-    conn.execute("delete from temp.span_id")
+    """Spans that are copied, else those here that are the same, else at the same place."""
     conn.execute(
         "insert or ignore into temp.span_id select s.id, s.id + ?"
         f" {_OF_VERSION.format(table='span')}",
@@ -582,17 +423,22 @@ def _map_ends(conn: sqlite3.Connection, shift: int) -> None:
         for table, columns in _ON_SPANS.items()
         for end in columns
     )
-    conn.execute(
-        "insert or ignore into temp.span_id select s.id, m.id"
-        f" from ({ends}) e join staging.span s on s.id = e.id"
-        " join temp.other_document d on d.oid = s.document_id"
-        " join temp.other_layer y on y.oid = s.layer_id"
-        " join temp.other_person p on p.oid = s.annotator_id"
-        " join temp.other_label l on l.oid = s.label_id"
-        " join main.span m on m.document_id = d.id and m.layer_id = y.id"
-        ' and m.annotator_id = p.id and m.start = s.start and m."end" = s."end"'
-        " and m.field = s.field and m.label_id = l.id and m.parts is s.parts"
-    )
+    for same in (
+        "m.uid = s.uid",
+        'm.start = s.start and m."end" = s."end" and m.field = s.field and m.label_id = l.id'
+        " and m.parts is s.parts",
+    ):
+        conn.execute(
+            "insert or ignore into temp.span_id select s.id, m.id"
+            f" from ({ends}) e join staging.span s on s.id = e.id"
+            " join temp.other_document d on d.oid = s.document_id"
+            " join temp.other_layer y on y.oid = s.layer_id"
+            " join temp.other_person p on p.oid = s.annotator_id"
+            " join temp.other_label l on l.oid = s.label_id"
+            " join main.span m on m.document_id = d.id and m.layer_id = y.id"
+            f" and m.annotator_id = p.id and {same}"
+            " where e.id not in (select oid from temp.span_id)"
+        )
 
 
 def _find_newer(conn: sqlite3.Connection) -> None:
@@ -607,7 +453,7 @@ def _find_newer(conn: sqlite3.Connection) -> None:
         " row_number() over (partition by m.id order by s.uid = m.uid desc,"
         " l.id is m.label_id desc, s.id) as rank from temp.version v cross join main.span m"
         " on m.document_id = v.document_id and m.layer_id = v.layer_id"
-        f" and m.annotator_id = v.annotator_id left join staging.span s on {_WHERE['staging']}"
+        f" and m.annotator_id = v.annotator_id left join staging.span s on {WHERE['staging']}"
         ' and (s.uid = m.uid or s.field = m.field and s.start = m.start and s."end" = m."end"'
         " and s.parts is m.parts) left join temp.other_label l on l.oid = s.label_id"
         " where v.there) where rank = 1"
@@ -668,10 +514,10 @@ def _delete_replaced(conn: sqlite3.Connection, highest: Mapping[str, int]) -> No
             )
     _hand_over_suggestions(conn, highest["answer"])
     for table in ("relation", "mark", "answer", "span"):
-        more = f" and not ({_IS_OPEN} and not {_IS_THERE})" if table == "answer" else ""
+        more = f" and not ({IS_OPEN} and not {IS_THERE})" if table == "answer" else ""
         conn.execute(
             f"delete from main.{table} where id in (select s.id from temp.version v"
-            f" cross join main.{table} s on {_WHERE['main']} where v.there and s.id <= ?{more})",
+            f" cross join main.{table} s on {WHERE['main']} where v.there and s.id <= ?{more})",
             (highest[table],),
         )
 
@@ -702,7 +548,7 @@ def _hand_over_suggestions(conn: sqlite3.Connection, highest: int) -> None:
     conn.execute(
         "delete from main.suggestion where id in (select h.id from temp.handed_over h"
         " join main.suggestion g on g.id = h.id join main.answer s on s.id = g.value"
-        f" where h.value is null and not ({_IS_OPEN}))"
+        f" where h.value is null and not ({IS_OPEN}))"
     )
 
 
@@ -730,11 +576,11 @@ _REMARKS = {  # table → its columns, their values, and the rows that are not h
 
 
 def remarks(db: Database) -> int:
-    """Number of notes and flags that are not here yet. Requires `deleted_relations`."""
+    """Number of notes and flags that are not here yet. Requires `map_spans` and
+    `deleted_relations`.
+    """
     conn = db.writer
     shift = _highest(conn, "span")
-    if _on_spans(conn):
-        _map_ends(conn, shift)
     return sum(
         conn.execute(f"select count(*) {rows.format(shift=shift)}").fetchone()[0]
         for _columns, _values, rows in _REMARKS.values()
