@@ -92,7 +92,7 @@ class Service:
         self.form = Form(model.info, name, limits)
         self.counts, self._memory = Counts(), memory
         self.batches = Batches(model.predict, limits)
-        self._limits: set[asyncio.Timeout] = set()  # of requests that are being read
+        self._being_read: set[asyncio.Timeout] = set()  # of requests that are being read
         self._stopped = False
         self.app: ASGIApp = Guard(self._routes(), token)
 
@@ -190,8 +190,9 @@ class Service:
     def stop_reading(self) -> None:
         """Refuse requests that are still being sent. Called in the event loop."""
         self._stopped = True
-        for limit in self._limits:
-            limit.reschedule(0)
+        for limit in self._being_read:
+            if not limit.expired():
+                limit.reschedule(0)
 
     def _ending(self) -> Refusal:
         message = _("The server is stopping.")
@@ -220,11 +221,11 @@ class Service:
             raise Refusal(415, "content_type", message)
         try:
             async with asyncio.timeout(self.limits.seconds) as limit:
-                self._limits.add(limit)
+                self._being_read.add(limit)
                 try:
                     body = await self._bytes(request)
                 finally:
-                    self._limits.discard(limit)
+                    self._being_read.discard(limit)
         except TimeoutError:
             if self._stopped:
                 raise self._ending() from None
