@@ -281,6 +281,15 @@ def test_the_plan_shows_each_layers_rate_and_starts_no_run(ask, sample, tiny_mod
     assert not list(Path(sample).parent.glob("*.runs/*"))
 
 
+def test_a_plan_names_further_layers_and_refuses_those_that_are_not_there(call, sample, tiny_model):
+    given = ("train", sample, "--task", "classify", "--model", tiny_model, "--plan")
+
+    code, out, _err = call(*given, "--also", "pairs")
+    assert code == 0 and "batches of the other layers" in out
+    code, _out, err = call(*given, "--also", "nothing")
+    assert code == 1 and "nothing" in err
+
+
 def test_a_plan_that_training_would_refuse_is_refused_with_the_reason(call, sample):
     given = ["--task", "classify", "--model", "starter-vectors", "--set", "method=bottleneck"]
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -271,6 +272,8 @@ def _plan(opened: CommandSession, spec: TrainSpec, card: ModelInfo, as_json: boo
     )
     if data.problem:
         raise WorkbenchError(data.problem)
+    if data.layer is not None:
+        spec = operations.with_tasks(opened.project, replace(spec, layer=data.layer.name))
     check = _check(opened, spec, card, data.layer) if data.layer else training_data.NO_CHECK
     plan = operations.settings_plan(spec, card, data, check=check)
     steps = rates.layer_steps(spec, plan, card.layers)
@@ -288,6 +291,8 @@ def _plan(opened: CommandSession, spec: TrainSpec, card: ModelInfo, as_json: boo
             **to_plain(plan),
         )
     )
+    if spec.others:
+        say(_("Each epoch also has the batches of the other layers."))
     middle = {steps.epochs[n]: n for n in _middles(steps.epochs)}
     rows = [
         [part, *(f"{row[n]:.2e}" if row[n] else _("frozen") for n in middle.values())]
