@@ -181,6 +181,15 @@ def test_a_sample_of_dev_is_the_same_for_every_run(project, queue, work):
     assert PromptResult.from_json(done[0].result).n == 4 and grid.measure().rows[0].interval
 
 
+def test_a_run_on_a_sample_does_not_fill_a_cell_of_all_documents(project, queue, work):
+    few = grid_of(shots=(0,), seeds=(1,), sample=3)
+    queue.worker = answer
+    experiment.run(work(few), queue)
+
+    assert [cell.status for cell in work(few).cells] == ["done"]
+    assert [cell.status for cell in work(replace(few, sample=0)).cells] == ["waiting"]
+
+
 def test_a_test_of_median_runs_against_the_order_of_the_means_decides_nothing(
     project, queue, work, monkeypatch
 ):

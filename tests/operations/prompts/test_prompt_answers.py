@@ -54,6 +54,20 @@ def add_run(project, topics):
     return add
 
 
+def test_only_runs_with_answers_on_the_split_are_listed(project, add_run):
+    first, second, third = (add_run(name) for name in "abc")
+    with project.write():
+        runs.update(project.db, second.id, spec={**second.spec, "split": "test"})
+        runs.update(project.db, third.id, spec={**third.spec, "split": "train"})
+        runs.update(project.db, third.id, scores={"train": {}, "dev": {"accuracy": 0.5}})
+    every = runs.all(project.db)
+
+    listed = prompt_answers.prompt_runs(every, "topic", "dev")
+
+    assert {run.name for run in listed} == {"a", "c"}
+    assert {run.name for run in prompt_answers.beside(first, every, "dev")} == {"c"}
+
+
 @pytest.fixture
 def two(project, add_run):
     """A: d0, d1 wrong, d2 without an answer. B: d0, d3, d4, d5 wrong, d6 without an answer."""

@@ -204,17 +204,19 @@ _ORDERS: Mapping[str, Callable[[AnswerRow], Any]] = {
 # ---------------------------------------------------------------- which runs
 
 
-def prompt_runs(every: Iterable[Run], layer: str) -> tuple[Run, ...]:
-    """The runs of prompts of a layer that have answers, in the same order."""
-    return tuple(run for run in every if is_prompt(run) and has_answers(run) and run.layer == layer)
+def prompt_runs(every: Iterable[Run], layer: str, split: str = "dev") -> tuple[Run, ...]:
+    """The runs of prompts of a layer that have answers on a split, in the same order."""
+    return tuple(
+        run for run in every if is_prompt(run) and has_answers(run, split) and run.layer == layer
+    )
 
 
-def beside(run: Run, every: Iterable[Run]) -> tuple[Run, ...]:
-    """The runs of any kind that can be compared with a run, prompts first."""
+def beside(run: Run, every: Iterable[Run], split: str = "dev") -> tuple[Run, ...]:
+    """The runs of any kind that can be compared with a run on a split, prompts first."""
     others = (
         other
         for other in every
-        if other.id != run.id and has_answers(other) and not compare.why_not(run, other)
+        if other.id != run.id and has_answers(other, split) and not compare.why_not(run, other)
     )
     return tuple(sorted(others, key=lambda other: not is_prompt(other)))
 
@@ -223,7 +225,10 @@ def is_prompt(run: Run) -> bool:
     return kinds.info(run.kind).result is PromptResult
 
 
-def has_answers(run: Run) -> bool:
+def has_answers(run: Run, split: str) -> bool:
+    """A prompt is run on one split, and has answers on another only if it was evaluated there."""
+    if is_prompt(run) and run.spec.get("split", split) != split and split not in run.scores:
+        return False
     return run.status in ("done", "stopped") and results.has_task(run)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtCore import QPointF, QSize
-from PySide6.QtGui import QColor, QImage
+from PySide6.QtGui import QColor, QFontMetricsF, QImage
 from PySide6.QtWidgets import QGraphicsView
 
 from workbench.base.settings import Settings
@@ -44,6 +44,15 @@ def test_a_place_leads_back_to_its_point(frame):
     assert frame.place(0, 2) == area.bottomLeft() and frame.place(10, 4) == area.topRight()
     assert frame.point(frame.place(3, 2.5)) == pytest.approx((3, 2.5))
     assert frame.point(QPointF(area.center())) == pytest.approx((5, 3))
+
+
+def test_the_last_text_below_has_room(frame):
+    last = "1,234,567 documents"
+    frame.set_axes(Axis("step", names=((0.0, "0"), (6.0, last))), Axis("loss"))
+    frame.show_layers([ChartLine((0, 6), (0, 1))], (0.0, 6.0), (0.0, 1.0))
+
+    half = QFontMetricsF(theme.font("caption")).horizontalAdvance(last) / 2
+    assert frame.area().right() + half <= frame.width()
 
 
 def test_bars_are_where_the_axes_say_in_the_colours_of_the_theme(frame, look):

@@ -97,7 +97,7 @@ class AnswersTab(Tab):
         self.table.chosen.connect(self._choose)
         self._none = words(_("No documents."), "small", "muted")
         self.detail = AnswerDetail(state)
-        head = row((self._segments, 1), self._sort, gap=12)
+        head = row((self._segments, 4), (self._sort, 1), gap=12)
         top = card(head, (self.table, 1), (self._none, 1), gap=8, margins=(14, 10, 14, 12))
         return scrolled(column((top, 6), (self.detail, 5), gap=12))
 

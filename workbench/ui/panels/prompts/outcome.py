@@ -359,7 +359,7 @@ def _score_columns(state: RunState) -> list[Column]:
         Column.of(known["recall"], 62, tip=partial(intervals.tip, "recall")),
         Column.of(
             replace(known["f1"], title=_("F1, 95%"), display=f1),
-            132,
+            152,
             hint=f"{known['f1'].hint}\n{interval_method()}",
             tip=partial(intervals.tip, "f1"),
         ),

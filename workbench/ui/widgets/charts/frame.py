@@ -145,10 +145,23 @@ class ChartFrame(QWidget):
         left += theme.px(GAP) + 2
         left = max(left, theme.px(LEFT)) if self._y.name else left
         wide = max(1.0, size.width() - left - theme.px(RIGHT))
-        below = self._x.ticks(*self._ranges[0], most=_most(wide, TICK_WIDTH))
-        widths = [metrics.horizontalAdvance(text) for _value, text in below]
-        below = _apart(below, self._ranges[0], wide, widths, APART)
+        below, beyond = self._ticks_below(wide, metrics)
+        if beyond > theme.px(RIGHT):  # else the widget would cut the last text off
+            wide = max(1.0, wide + theme.px(RIGHT) - beyond)
+            below, _beyond = self._ticks_below(wide, metrics)
         return _Place(QRectF(left, top, wide, high), below, beside)
+
+    def _ticks_below(self, wide: float, metrics: QFontMetricsF) -> tuple[Ticks, float]:
+        """The ticks below an area, and how far their texts reach beyond its right edge, pixels."""
+        low, high = self._ranges[0]
+        below = self._x.ticks(low, high, most=_most(wide, TICK_WIDTH))
+        widths = [metrics.horizontalAdvance(text) for _value, text in below]
+        below = _apart(below, (low, high), wide, widths, APART)
+        ends = (
+            (value - high) / (high - low) * wide + metrics.horizontalAdvance(text) / 2
+            for value, text in below
+        )
+        return below, max(ends, default=0.0)
 
     # ---------------------------------------------------------------- drawing
 

@@ -42,7 +42,8 @@ class PromptKind(Kind):
         return replace(prompt.spec_of(run), layer=run.layer)
 
     def identity(self, spec: PromptSpec) -> str:
-        return prompt_versions.identity(spec)
+        """A run on a part of the documents does not stand for one on all of them."""
+        return f"{prompt_versions.identity(spec)} {spec.sample}"
 
     def start(
         self,
