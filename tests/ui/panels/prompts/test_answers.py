@@ -2,13 +2,17 @@
 
 import csv
 from contextlib import closing
+from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QPlainTextEdit, QTableView
 
 from tests.prompt_runs import add_prompt_run
+from workbench.operations.prompts.prompt_answers import Exchange
 from workbench.project.project import Project
+from workbench.ui.panels.prompts.answers_tab import AnswerOfRun
+from workbench.ui.widgets.text.marked_text import MonoText
 
 pytestmark = pytest.mark.process  # the worker that renders templates
 
@@ -113,6 +117,17 @@ def test_editing_prompt_a_brings_its_settings_to_the_boxes(panel, qtbot):
     )
     assert template.toPlainText() == "{{ label }}"
     assert panel.state.models.key == "starter-bert"  # that of the run is not installed
+
+
+def test_a_reply_of_one_line_does_not_scroll(look, qtbot):
+    side = AnswerOfRun(SimpleNamespace(labels={}), 0)
+    qtbot.addWidget(side)
+    side.resize(400, 200)
+    side.show()
+
+    side.show_reply(Exchange((), ("SARCASTIC",)))
+
+    assert side.findChild(MonoText).verticalScrollBar().maximum() == 0
 
 
 def test_without_a_run_the_tab_says_how_to_get_answers(make_panel, copy_sample, tmp_path, qtbot):

@@ -396,7 +396,7 @@ class AnswerOfRun(QFrame):
         self._reply.setPlainText(displayed(text))
         self._reply.setVisible(bool(replies))
         lines = min(MOST_LINES, max(1, text.count("\n") + 1 + len(text) // 60))
-        self._reply.setFixedHeight(lines * self._reply.fontMetrics().lineSpacing() + 20)
+        self._reply.setFixedHeight(lines * self._reply.fontMetrics().lineSpacing() + 28)
 
 
 class ExactPrompt(Dialog):
