@@ -236,6 +236,23 @@ def test_a_cancelled_search_keeps_its_trials_and_goes_on_with_the_one_that_was_r
     assert values(work)[:2] == asked and [cell.status for cell in work.trials] == ["done"] * 4
 
 
+def test_a_trial_that_the_user_stops_is_no_failure_and_goes_on_at_the_next_start(
+    project, queue, begin
+):
+    work = begin()
+
+    def stop(job):
+        finish(job, status="stopped" if len(work.trials) == 2 else "done")
+
+    run(work, queue, stop)
+    assert work.status == "paused"
+    assert [cell.status for cell in work.trials] == ["done", "waiting"]
+
+    work, asked = again(project, work), values(work)
+    run(work, queue)
+    assert values(work)[:2] == asked and [cell.status for cell in work.trials] == ["done"] * 4
+
+
 def test_a_budget_of_minutes_starts_no_trial_after_them(queue, begin, monkeypatch):
     now = [0.0]
     monkeypatch.setattr(search.time, "monotonic", lambda: now[0])
@@ -278,7 +295,8 @@ def test_a_failed_trial_is_told_and_three_one_after_another_pause_the_search(pro
 
     work = run(begin(), queue, fail_second)
     assert [cell.status for cell in work.trials] == ["done", "failed", "done", "done"]
-    assert [cell.status for cell in again(project, work).trials][1] == "failed"
+    failed = again(project, work).trials[1]
+    assert (failed.status, failed.message) == ("failed", "Out of luck.")
 
     broken = begin(seed_of_runs=3)
     run(broken, queue, lambda job: finish(job, status="failed", message="Out of luck."))

@@ -358,6 +358,9 @@ class Search(Experiment):
         known = {run.uid: run for run in runs.all(project.db)}
         for cell, trial in zip(cells[1:], tried, strict=True):
             cell.run = known.pop(trial.run, None)
+            if cell.status == FAILED and cell.run is not None:
+                failure = cell.run.failure
+                cell.message = cell.message or f"{failure.message} {failure.hint}".strip()
             weak = (
                 STOPPED_EARLY in run.listing.tags and run.listing.group == self.spec.name
                 for run in known.values()
@@ -379,6 +382,8 @@ class Search(Experiment):
         return super()._begin(queue, cell, prepared)
 
     def _ended(self, cell: Cell, event: Finished) -> None:
+        if event.status == "stopped" and not cell.ends_early:  # by the user: it is continued later
+            event = Finished("cancelled")
         super()._ended(cell, event)
         if isinstance(cell, TrialCell) and cell.status in (DONE, FAILED):
             cell.seconds = time.monotonic() - cell.begun

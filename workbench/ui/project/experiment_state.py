@@ -161,7 +161,7 @@ class ExperimentState(State):
         """Why runs have failed; a reason that several share is said once."""
         reasons: dict[str, list[Cell]] = {}
         for cell in self.cells:
-            if cell.status == FAILED:
+            if cell.status == FAILED and cell.message:  # none is known of a deleted run
                 reasons.setdefault(cell.message, []).append(cell)
         return [
             ngettext(

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit, QWidget
 
 from workbench.jobs import threads
 from workbench.operations.experiments import experiment, search
@@ -12,11 +12,13 @@ from workbench.operations.experiments.search import Importance, Verdict
 from workbench.operations.experiments.search_study import Trial
 from workbench.storage.runs.runs import Run
 from workbench.ui.panels.train.experiments import search_state
+from workbench.ui.panels.train.experiments.search_results import SearchResults
 from workbench.ui.panels.train.experiments.side import ExperimentSide
 from workbench.ui.panels.train.experiments.state import SEARCH
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.charts.parallel_plot import ParallelPlot
 from workbench.ui.widgets.charts.row_plot import RowPlot
+from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.tables.table import Table
 
 
@@ -164,6 +166,9 @@ def test_runs_that_were_deleted_on_another_page_are_gone_on_the_return(ended, ap
     experiment.keep(app.project, search.FILE, "search-1", state.work.spec.to_json())
     state.new()  # reads the searches
     state.open("search-1")
+    (empty,) = ended.view.findChildren(SearchResults)[0].findChildren(EmptyState)
+    assert empty.isVisible() and state.is_opening
+    assert "Opening the search…" in [label.text() for label in empty.findChildren(QLabel)]
     qtbot.waitUntil(lambda: state.work is not None)
     work = state.work
     deleted = replace(run(99, 0.5), spec=work.spec.base.to_json())

@@ -127,7 +127,10 @@ class SearchResults(QFrame):
                 "the others, and the defaults once. Trials are runs, archived in Results; the best "
                 "one is listed there."
             )
-            self._empty.set(_("No trial of this search has ended yet"), hint)
+            if self.state.is_opening:
+                self._empty.set(_("Opening the search…"))
+            else:
+                self._empty.set(_("No trial of this search has ended yet"), hint)
             return
         self._show_verdict()
         self._show_lines()

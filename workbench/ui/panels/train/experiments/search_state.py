@@ -535,6 +535,11 @@ class SearchState(ExperimentState):
         return not work.complete or any(cell.status == WAITING for cell in work.cells)
 
     @property
+    def is_opening(self) -> bool:
+        """Whether the trials of a search are being read."""
+        return bool(self.name) and self.work is None and not self.error
+
+    @property
     def begun(self) -> bool:
         return bool(self.name)
 
