@@ -71,6 +71,20 @@ def test_a_file_that_is_no_project_is_refused(dialog, tmp_path, qtbot):
     assert not dialog._merge.isEnabled()
 
 
+def test_the_dialog_is_as_low_as_before_when_the_next_file_is_refused(
+    dialog, other, tmp_path, qtbot
+):
+    dialog.show()
+    dialog.state.read(other)
+    qtbot.waitUntil(lambda: dialog.state.preview is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: dialog.table.isVisible())
+    tall = dialog.height()
+    dialog.state.read(tmp_path / "missing.glossbench")
+    qtbot.waitUntil(lambda: bool(dialog.state.fault), timeout=30_000)
+
+    qtbot.waitUntil(lambda: dialog.height() < tall - dialog.table.minimumHeight())
+
+
 def test_labels_and_people_that_are_not_here_are_mapped(dialog, app, other, qtbot):
     with closing(Project.open(other)) as project:
         layer = labels.layer_named(project, "class")

@@ -107,6 +107,8 @@ class Merge(Dialog):
         self.fault(state.fault)
         if state.over:
             self.accept()
+        elif preview is None and self.isVisible():  # after that of another file
+            self.fit_height(shrink=True)
 
     def _show_matches(self) -> None:
         clear(layout_of(self._matches))
