@@ -58,6 +58,21 @@ def cells(table):
     ]
 
 
+def test_finished_runs_on_a_sample_bring_its_size_to_an_empty_grid(
+    make_panel, copy_sample, tmp_path, qtbot
+):
+    path = copy_sample(tmp_path)
+    with closing(Project.open(path)) as project:
+        add_prompt_run(project, "zero", shots=0, sample=20, **BERT)
+    grid = make_panel("prompts", path).state.grid
+
+    grid.add_runs()
+    qtbot.waitUntil(lambda: grid.result is not None, timeout=30_000)
+
+    assert grid.spec.sample == 20
+    assert [cell.status for cell in grid.cells] == ["done"]
+
+
 def test_an_empty_grid_offers_rows_and_finished_runs(panel):
     tab = panel.view.tab("grid")
 

@@ -112,12 +112,17 @@ class GridState(ExperimentState):
         self._change(self._of_layer().with_rows(rows))
 
     def add_runs(self) -> None:
-        """Add the prompts of all finished runs of the layer."""
+        """Add the prompts of all finished runs of the layer. An empty grid gets their number of
+        documents, without which they would be missing cells.
+        """
 
         def add(every: Any) -> None:
             known = prompt_answers.prompt_runs(every, self.draft.spec.layer)
             specs = [PromptSpec.from_json(run.spec) for run in reversed(known)]
-            self._change(self._of_layer().with_rows(specs))
+            grid, samples = self._of_layer(), {spec.sample for spec in specs}
+            if not grid.prompts and len(samples) == 1:
+                grid = replace(grid, sample=samples.pop())
+            self._change(grid.with_rows(specs))
 
         self.context.task(PLAN, partial(results.all_runs, self.project), add)
 
