@@ -347,7 +347,7 @@ def reason(row: CurveRow, needed: ReadOff) -> str:
             low=rounded(needed.low),
         )
     return _(
-        "It would need more than {reach} times the largest measured number of labels.",
+        "The largest measured number of labels would have to grow more than {reach}-fold.",
         reach=learning_curve.REACH,
     )
 
