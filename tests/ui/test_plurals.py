@@ -30,6 +30,7 @@ NO_COUNT = {
     "most_columns": "a maximum far above 1",
     "limit": "a maximum far above 1",
     "max_steps": "a maximum far above 1",
+    "reach": "a constant far above 1",
     "name": "a name",
     "bits": "a fraction",
     "stack": "the name of a part of a model",
