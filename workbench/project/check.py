@@ -39,7 +39,7 @@ def check(path: Path | str) -> list[str]:
 
 
 def contents(path: Path | str) -> list[str]:
-    """As above, without what a merge does not read: history, search index, table of states."""
+    """As above, without what a merge does not read: search index, table of states."""
     with closing(Database.open(Path(path), read_only=True)) as db:
         return list(integrity.problems(db, contents=True))
 

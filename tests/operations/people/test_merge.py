@@ -411,6 +411,20 @@ def test_bad_files_are_refused_whole(lead, tmp_path):
     assert check(lead.path) == []
 
 
+def test_a_file_whose_history_was_changed_is_refused(lead, tmp_path):
+    """The history decides which labels were removed there."""
+    (ben,) = handed(lead, tmp_path, {"Ben": [1]}).values()
+    label(ben, 1, "yes")
+    ben.close()
+    with closing(sqlite3.connect(ben.path)) as conn, conn:
+        conn.execute("update journal_step set at = '2031' || substr(at, 5)")
+
+    with pytest.raises(ProjectError):
+        merge.merge(lead, ben.path)
+
+    assert of(lead, "Ben") == {}
+
+
 def test_what_a_killed_merge_left_is_deleted_by_the_next(lead, tmp_path):
     (ben,) = handed(lead, tmp_path, {"Ben": [1]}).values()
     ben.close()

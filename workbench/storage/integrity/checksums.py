@@ -287,24 +287,23 @@ def rebuild(conn: sqlite3.Connection) -> None:
 # ---------------------------------------------------------------- comparing them
 
 
-def differences(conn: sqlite3.Connection, *, history: bool = True) -> list[tuple[str, int]]:
-    """(name, owner) of every entry whose checksum differs from its rows; history: also of steps."""
+def differences(conn: sqlite3.Connection) -> list[tuple[str, int]]:
+    """(name, owner) of every entry whose checksum differs from its rows."""
     register(conn)
     differing: list[tuple[str, int]] = []
     stored = {
         (name, of): value
         for name, of, value in conn.execute("select name, owner, value from checksum").fetchall()
-        if history or name != "step"
     }
     (version,) = conn.execute("pragma user_version").fetchone()
-    for statement in _everything(of_version(version), version, history=history):
+    for statement in _everything(of_version(version), version):
         for name, of, value in conn.execute(statement).fetchall():
             if stored.pop((name, of), 0) != value:
                 differing.append((name, of))
     return [*differing, *(key for key, value in stored.items() if value)]
 
 
-def _everything(tables: Iterable[str], version: int, *, history: bool = True) -> Iterator[str]:
+def _everything(tables: Iterable[str], version: int) -> Iterator[str]:
     """Queries of (name, owner, value) of all expected entries of a file of this version."""
     grouped: dict[str, list[str]] = {}
     for table in tables:
@@ -312,13 +311,12 @@ def _everything(tables: Iterable[str], version: int, *, history: bool = True) ->
             name, of = owner(table)
             part = f"select {of} as item, {hash_of(table)} as hash from {table}"
             grouped.setdefault(name, []).append(part)
-    if history:
-        there = f"undone != {DROPPED}"
-        grouped["step"] = [
-            f"select id as item, {hash_of('journal_step')} as hash from journal_step where {there}",
-            f"select step_id as item, {_journal_hash(version)} as hash from journal_row"
-            f" where step_id in (select id from journal_step where {there})",
-        ]
+    there = f"undone != {DROPPED}"
+    grouped["step"] = [
+        f"select id as item, {hash_of('journal_step')} as hash from journal_step where {there}",
+        f"select step_id as item, {_journal_hash(version)} as hash from journal_row"
+        f" where step_id in (select id from journal_step where {there})",
+    ]
     for name, parts in grouped.items():
         yield (
             f"select '{name}', item, sum(hash) & {SUM_MASK} from ({' union all '.join(parts)})"

@@ -35,7 +35,7 @@ Check = Callable[[sqlite3.Connection], Iterator[str]]
 def problems(db: Database, *, contents: bool = False) -> Iterator[str]:
     """Sentences about all problems found, the most severe first.
 
-    contents: without the history, and what can be computed again: search index, table of states.
+    contents: without what can be computed again: search index, table of states.
     Reads in one transaction, so that concurrent changes of another process are not reported.
     """
     with closing(db.checking_reader()) as conn, temp_files.beside(db.path):
@@ -60,14 +60,14 @@ def _checks(version: int, contents: bool) -> tuple[Check, ...]:
         return ()  # the schema of a newer version is not known here
     checks: tuple[Check, ...] = (
         lambda conn: schema_check.problems(conn, version),
-        lambda conn: value_check.problems(conn, version, history=not contents),
+        lambda conn: value_check.problems(conn, version),
         document_check.problems,
         _entries,
     )
     if not contents:
         checks = (*checks, _search)
     if version >= 2:
-        checks = (*checks, lambda conn: _checksums(conn, history=not contents))
+        checks = (*checks, _checksums)
     return (*checks, _state_keys) if version >= 4 and not contents else checks
 
 
@@ -138,9 +138,9 @@ def _entries(conn: sqlite3.Connection) -> Iterator[str]:
         yield _("The list of schema versions that were applied is not valid.")
 
 
-def _checksums(conn: sqlite3.Connection, *, history: bool) -> Iterator[str]:
+def _checksums(conn: sqlite3.Connection) -> Iterator[str]:
     owners_of: dict[str, list[int]] = {}
-    for name, owner in checksums.differences(conn, history=history):
+    for name, owner in checksums.differences(conn):
         owners_of.setdefault(name, []).append(owner)
     for name, owners in owners_of.items():
         for owner in owners[:SHOWN]:

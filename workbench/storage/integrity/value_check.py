@@ -52,15 +52,14 @@ def texts_of(stored: bytes | None) -> int | None:
     return texts if type(texts) is int and texts >= 0 else None
 
 
-def problems(conn: sqlite3.Connection, version: int, *, history: bool = True) -> Iterator[str]:
+def problems(conn: sqlite3.Connection, version: int) -> Iterator[str]:
     """Sentences about invalid rows and history. `version` must not be newer than this program."""
     for table in of_version(version):
         yield from _table(conn, table)
     yield from _references(conn, version)
     if version > 1:  # in version 1, suggestions were kept when their run was deleted
         yield from _dangling(conn, "suggestion", "run_id", "run")
-    if history:
-        yield from history_problems(conn)
+    yield from history_problems(conn)
 
 
 # ---------------------------------------------------------------- values
