@@ -393,7 +393,9 @@ def _check_versions(path: Path, checked: set[Path]) -> None:
 
 def content(path: Path) -> dict[str, tuple[int, str]]:
     """Table → number of rows and a hash of their values, without random ones and times."""
-    found = {}
+    from workbench.storage.journal.history import DROPPED
+
+    found, present = {}, f"select id from journal_step where undone != {DROPPED}"
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as conn:
         conn.text_factory = bytes
         tables = conn.execute(
@@ -410,9 +412,12 @@ def content(path: Path) -> dict[str, tuple[int, str]]:
             ]
             if table == "journal_row":
                 columns = ["step_id", "tbl", "op", "rid", "doc"]
-            where = {  # a renewed time of a state is a change from one second to the next
+            # A renewed time of a state is a change from one second to the next, and it counts
+            # among the rows of dropped steps, of which each step deletes 2,000.
+            where = {
                 "meta": " where key not in ('uid', 'created')",
-                "journal_row": " where tbl != 'state'",
+                "journal_row": f" where tbl != 'state' and step_id in ({present})",
+                "journal_step": f" where id in ({present})",
             }.get(table, "")
             listed = ", ".join(f'"{column}"' for column in columns)
             rows = conn.execute(f"select {listed} from {table}{where}").fetchall()
